@@ -138,7 +138,8 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     };
     let words = |error: kurabe_core::Error| error.to_string();
     let mut serving = Serving::start(&request).map_err(words)?;
-    let iops = fio(case, &serving.facts().uri, seconds, folder.path())?;
+    let uri = serving.facts().uri.clone().unwrap_or_default();
+    let iops = fio(case, &uri, seconds, folder.path())?;
     serving.end();
     let lateness = serving.wait().map_err(words)?.lateness;
     let (virtual_iops, ratio) = if case.promised.is_finite() {

@@ -1,5 +1,6 @@
 //! The command line, in both languages.
 
+mod attach;
 mod card;
 mod fio;
 mod pivot;
@@ -11,11 +12,12 @@ mod sweep;
 mod vary;
 mod versus;
 
+pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use report::{FORMATS, ReportArgs};
 pub use run::RunArgs;
-pub use serve::{ControlAction, ControlArgs, ServeArgs};
+pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
@@ -166,6 +168,10 @@ pub enum Command {
     Models(ModelsArgs),
     #[command(about = t("Serve a model as a block device: NBD, for QEMU, fio, nbd-client and others", "モデルをブロックデバイスとして公開する(NBD。QEMU、fio、nbd-client などから使える)"))]
     Serve(Box<ServeArgs>),
+    #[command(about = t("Make a model a block device of this machine: mkfs, mount, measure", "モデルをこのマシンのブロックデバイスにする(mkfs、mount、測定ができる)"))]
+    Attach(Box<AttachArgs>),
+    #[command(about = t("Take away a device of `kurabe attach`", "`kurabe attach` のデバイスを切り離す"))]
+    Detach(DetachArgs),
     #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
     Control(ControlArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]

@@ -2,6 +2,7 @@
 
 mod address_space;
 mod args;
+mod attach;
 mod card;
 mod catalogue;
 mod check;
@@ -89,6 +90,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
         Command::Serve(args) => serve::serve(args, global),
+        Command::Attach(args) => attach::attach(args, global),
+        Command::Detach(args) => attach::detach(args, global),
         Command::Control(args) => serve::control(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),

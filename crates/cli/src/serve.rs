@@ -1,9 +1,9 @@
 //! `kurabe serve` and `kurabe control`: a model as a block device.
 
-use crate::args::{ControlAction, ControlArgs, Global, ServeArgs};
+use crate::args::{ControlAction, ControlArgs, Global, ServeArgs, ServedArgs};
 use crate::files::{self, Existing};
 use crate::lang::lang;
-use crate::output::{print, print_json, progress_mode, say_over};
+use crate::output::{print, print_json, progress_mode, say, say_over};
 use crate::served_words::{begin_lines, cut_line, figure_lines, live_line};
 use crate::signals;
 use crate::words::assignments;
@@ -12,9 +12,10 @@ use kurabe_lab::{load_model, model_name};
 use kurabe_report::Mode;
 use kurabe_serve::{
     Address, ControlRequest, CutReport, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures,
-    Serving, ask_server, control_path,
+    Serving, ask_server, attachment_of, attachments_folder, clean_attachments, control_path,
 };
 use serde_json::json;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -29,17 +30,14 @@ const RECORD_SCHEMA: u32 = 1;
 /// # Errors
 /// When it cannot be served, or ended by itself.
 pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
-    let request = request(args)?;
-    if let Some(record) = &args.record {
-        files::refuse_existing(record, Existing::Kept)?;
-    }
-    // Heard from the beginning on, so that no signal leaves a socket behind.
-    let ending: Arc<(Mutex<bool>, Condvar)> = Arc::default();
-    let of_signals = Arc::clone(&ending);
-    signals::listen_for_end(move || {
-        *of_signals.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        of_signals.1.notify_all();
-    })?;
+    let address = match (&args.socket, args.port) {
+        (Some(path), _) => Address::Socket(path.clone()),
+        (None, port) => Address::Port(port.unwrap_or(0)),
+    };
+    let request = request(&args.served, address, args.control.clone())?;
+    let record = args.served.new_record()?;
+    clean_up();
+    let ending = Ending::listen()?;
     let mut serving = Serving::start(&request)?;
     let facts = serving.facts().clone();
     let first = serving.figures();
@@ -59,10 +57,40 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     serving.end();
     let figures = serving.wait()?;
     drop(serving);
-    tell_end(&facts, &figures, args, global)
+    tell_end(&facts, &figures, &args.served, record.as_deref(), global)
 }
 
-fn request(args: &ServeArgs) -> Result<ServeRequest> {
+/// Removes what a killed `kurabe attach` left; whoever serves needs none of it, so what cannot be removed is only told.
+fn clean_up() {
+    if let Err(error) = attachments_folder().and_then(|folder| clean_attachments(&folder)) {
+        say(&error.render(lang()));
+    }
+}
+
+/// Whether a signal has come that ends a server.
+pub struct Ending(Arc<(Mutex<bool>, Condvar)>);
+
+impl Ending {
+    /// Hears signals from now on: from the beginning, so that none leaves a socket behind.
+    ///
+    /// # Errors
+    /// When the operating system does not let it.
+    pub fn listen() -> Result<Self> {
+        let ending: Arc<(Mutex<bool>, Condvar)> = Arc::default();
+        let of_signals = Arc::clone(&ending);
+        signals::listen_for_end(move || {
+            *of_signals.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            of_signals.1.notify_all();
+        })?;
+        Ok(Self(ending))
+    }
+}
+
+/// What the words of a command line ask for.
+///
+/// # Errors
+/// When they make no sense.
+pub fn request(args: &ServedArgs, address: Address, control: Option<PathBuf>) -> Result<ServeRequest> {
     let Some(name) = model_name(&args.target) else {
         let target = shown::path(&args.target);
         return Err(Error::new(
@@ -76,10 +104,6 @@ fn request(args: &ServeArgs) -> Result<ServeRequest> {
     };
     let mut spec = load_model(name, &assignments("--set", &args.set, "flash.program_rate=10MB/s")?)?;
     args.without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
-    let address = match (&args.socket, args.port) {
-        (Some(path), _) => Address::Socket(path.clone()),
-        (None, port) => Address::Port(port.unwrap_or(0)),
-    };
     let power = args.cuts_power().then_some(PowerRules {
         after_writes: args.cut_after,
         seed: args.seed,
@@ -90,7 +114,7 @@ fn request(args: &ServeArgs) -> Result<ServeRequest> {
         spec,
         seed: args.seed,
         address,
-        control: args.control.clone(),
+        control,
         data: DataPlace::parse(&args.data)?,
         write_existing: args.write_existing,
         exports: args.exports,
@@ -101,7 +125,8 @@ fn request(args: &ServeArgs) -> Result<ServeRequest> {
 }
 
 /// Waits for a signal, or for a server that ends by itself; meanwhile a line a second on a terminal.
-fn watch(serving: &Serving, ending: &(Mutex<bool>, Condvar), mode: Mode) {
+pub fn watch(serving: &Serving, ending: &Ending, mode: Mode) {
+    let ending = &*ending.0;
     let mut before: Option<ServedFigures> = None;
     let mut ended = ending.0.lock().unwrap_or_else(PoisonError::into_inner);
     while !*ended {
@@ -117,8 +142,18 @@ fn watch(serving: &Serving, ending: &(Mutex<bool>, Condvar), mode: Mode) {
     }
 }
 
-fn tell_end(facts: &ServedFacts, figures: &ServedFigures, args: &ServeArgs, global: &Global) -> Result<()> {
-    if let Some(path) = &args.record {
+/// Says how it went, and keeps it where that was asked for.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn tell_end(
+    facts: &ServedFacts,
+    figures: &ServedFigures,
+    args: &ServedArgs,
+    record: Option<&Path>,
+    global: &Global,
+) -> Result<()> {
+    if let Some(path) = record {
         let record = json!({
             "kurabe_served": RECORD_SCHEMA,
             "version": env!("CARGO_PKG_VERSION"),
@@ -138,7 +173,11 @@ fn tell_end(facts: &ServedFacts, figures: &ServedFigures, args: &ServeArgs, glob
     }
 }
 
-fn print_texts(lines: &[Text]) -> Result<()> {
+/// Prints lines.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn print_texts(lines: &[Text]) -> Result<()> {
     print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
 }
 
@@ -159,8 +198,9 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
         }
         ControlAction::Wear { layer } => ControlRequest::Wear { layer: layer.clone() },
         ControlAction::Cut => ControlRequest::Cut,
+        ControlAction::PowerOn => ControlRequest::PowerOn,
     };
-    let done = ask_server(&control_socket(&args.socket), &request)?;
+    let done = ask_server(&control_socket(&args.socket)?, &request)?;
     if global.json {
         return print_json(&json!({ "event": "done", "answer": done }));
     }
@@ -179,10 +219,16 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// Either socket of a server may be named.
-fn control_socket(path: &Path) -> PathBuf {
-    if path.extension().is_some_and(|end| end == "control") {
-        return path.to_owned();
+/// Either socket of a server may be named, or a device.
+fn control_socket(path: &Path) -> Result<PathBuf> {
+    if path.metadata().is_ok_and(|facts| facts.file_type().is_block_device()) {
+        return match attachment_of(&attachments_folder()?, path)? {
+            Some(attached) => Ok(attached.control),
+            None => Err(crate::attach::not_ours(path)),
+        };
     }
-    control_path(path)
+    if path.extension().is_some_and(|end| end == "control") {
+        return Ok(path.to_owned());
+    }
+    Ok(control_path(path))
 }

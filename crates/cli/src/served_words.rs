@@ -3,7 +3,8 @@
 use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
-use kurabe_serve::{CutReport, Grants, ServeRequest, ServedFacts, ServedFigures};
+use kurabe_serve::{CutReport, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures};
+use std::path::Path;
 
 /// Share of the processors' time that the host may take before it is worth a word.
 const STEAL_SHARE: f64 = 0.005;
@@ -12,8 +13,9 @@ const GOOD_SHARE: f64 = 0.99;
 
 /// What is said when it begins.
 pub fn begin_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&ServedFigures>) -> Vec<Text> {
-    let ServeRequest { spec, spin_ns, .. } = request;
-    let (name, size, uri) = (&spec.name, format_bytes_decimal(facts.size_bytes), shown::line(&facts.uri));
+    let spec = &request.spec;
+    let (name, size) = (&spec.name, format_bytes_decimal(facts.size_bytes));
+    let uri = shown::line(facts.uri.as_deref().unwrap_or_default());
     let mut lines = vec![match facts.exports {
         1 => text!("serving {name}, {size}, at {uri}", "{name}({size})を公開中: {uri}"),
         exports => text!(
@@ -29,6 +31,41 @@ pub fn begin_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&S
             "  制御      kurabe control {control} stats"
         ));
     }
+    lines.extend(common_lines(facts, request, first));
+    lines.push(text!("Ctrl-C ends it", "Ctrl-C で終了します"));
+    lines
+}
+
+/// What is said when its devices are there.
+pub fn attached_lines(
+    facts: &ServedFacts,
+    request: &ServeRequest,
+    first: Option<&ServedFigures>,
+    log: Option<&Path>,
+) -> Vec<Text> {
+    let (name, size) = (&request.spec.name, format_bytes_decimal(facts.size_bytes));
+    let devices: Vec<String> = facts.devices.iter().map(shown::path).collect();
+    let (list, device) = (devices.join(", "), devices.first().cloned().unwrap_or_default());
+    let mut lines = vec![
+        text!("{name}, {size}, is attached as {list}", "{name}({size})を {list} として接続しました"),
+        text!("  control   kurabe control {device} stats", "  制御      kurabe control {device} stats"),
+    ];
+    lines.extend(common_lines(facts, request, first));
+    lines.push(match log.map(shown::path) {
+        Some(log) => text!("  log       {log}", "  ログ      {log}"),
+        None => text!("Ctrl-C ends it, too", "Ctrl-C でも終了します"),
+    });
+    lines.push(text!("`kurabe detach {device}` ends it", "`kurabe detach {device}` で終了します"));
+    lines
+}
+
+/// Where the bytes are, and how time is kept.
+fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&ServedFigures>) -> Vec<Text> {
+    let way = match facts.devices.is_empty() {
+        true => text!("socket", "ソケット"),
+        false => text!("device", "デバイス"),
+    };
+    let mut lines = Vec::new();
     if let Some(most) = facts.most_memory_bytes {
         let most = format_bytes(most);
         lines.push(text!(
@@ -38,19 +75,24 @@ pub fn begin_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&S
     }
     if let Some(first) = first {
         let round_trip = latency_ns(first.round_trip_ns);
+        let is_busy = !facts.devices.is_empty() && first.round_trip_ns >= MOST_WAY_NS;
         lines.push(match request.round_trip_ns {
+            None if is_busy => text!(
+                "  time      other programs keep this machine busy: {round_trip} are taken for a round trip, and clients see the rest",
+                "  時間      ほかのプログラムで混んでいるため、往復は {round_trip} とみなします(残りはクライアントの時間に入ります)"
+            ),
             None => text!(
-                "  time      a round trip of the socket takes {round_trip}, which clients are not charged with",
-                "  時間      ソケットの往復は {round_trip}(クライアントの時間には含めません)"
+                "  time      a round trip of the {way} takes {round_trip}, which clients are not charged with",
+                "  時間      {way}の往復は {round_trip}(クライアントの時間には含めません)";
+                way
             ),
             Some(_) => text!(
                 "  time      arrivals count from {round_trip} earlier, as --round-trip says",
                 "  時間      --round-trip により、要求は {round_trip} 早く届いたものとみなします"
             ),
         });
-        lines.push(waiting_line(&first.grants, *spin_ns));
+        lines.push(waiting_line(&first.grants, request.spin_ns));
     }
-    lines.push(text!("Ctrl-C ends it", "Ctrl-C で終了します"));
     lines
 }
 

@@ -48,13 +48,14 @@ pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
 pub use identity::{Liveness, life_of, own_identity};
 pub use memory::available_memory_bytes;
+pub use mount::{Mount, mounts_at};
 pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,
 };
 pub use observe::{ObserveOptions, observe};
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
-pub use platform::{Number, block_number, process_exists};
+pub use platform::{Number, block_number, loop_status, process_exists};
 pub use processes::this_process_holds;
 pub use readable::readable_devices;
 pub use roots::Roots;

@@ -7,11 +7,13 @@
 //! Format: proc_pid_mountinfo(5).
 
 use crate::platform::{Number, path_of_bytes};
+use crate::roots::Roots;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A line of mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// Device number of its files, as the kernel shows it; major 0 is anonymous.
     pub number: Number,
     /// Which directory of the file system is mounted.
@@ -44,6 +46,16 @@ impl Mount {
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         self.super_options.split(',').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
+}
+
+/// What this process sees mounted right at a place, by its canonical path; a later mount covers an earlier one. Asks no file
+/// system: its server may be gone.
+///
+/// # Errors
+/// When the table of mounts cannot be read.
+pub fn mounts_at(point: &Path) -> io::Result<Vec<Mount>> {
+    let table = std::fs::read(Roots::default().proc.join("self/mountinfo"))?;
+    Ok(parse(&table).into_iter().filter(|mount| mount.point == point).collect())
 }
 
 /// `8:1` as a number.

@@ -33,7 +33,8 @@ mod calls;
 
 #[cfg(target_os = "linux")]
 mod imp {
-    pub(crate) use super::calls::{is_open_for_writing, loop_status};
+    pub(crate) use super::calls::is_open_for_writing;
+    pub use super::calls::loop_status;
     use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
     use crate::observe::{Space, SubjectKind};
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
@@ -192,7 +193,7 @@ mod imp {
     }
 
     /// Nothing is known here.
-    pub(crate) fn loop_status(_: &File) -> io::Result<(Number, u64, Option<Number>)> {
+    pub fn loop_status(_: &File) -> io::Result<(Number, u64, Option<Number>)> {
         unsupported()
     }
 
@@ -247,8 +248,8 @@ mod imp {
     }
 }
 
-pub use imp::{block_number, process_exists};
+pub use imp::{block_number, loop_status, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, loop_status, object, open_folder,
-    open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
+    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, object, open_folder, open_read,
+    path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

@@ -51,6 +51,8 @@ pub enum ControlRequest {
     },
     /// Power is cut.
     Cut,
+    /// Power is on again.
+    PowerOn,
 }
 
 /// The way to the hub.
@@ -106,6 +108,7 @@ impl Controls {
             ControlRequest::Wear { layer } => {
                 done(self.ask(|answer| Command::Layer(layer, Control::Wear, answer)))
             }
+            ControlRequest::PowerOn => done(self.ask(Command::PowerOn)),
             ControlRequest::Cut => Ok(json!(self.ask(Command::Cut).ok_or_else(gone)??)),
         }
     }

@@ -112,6 +112,19 @@ impl DiskData {
         extents
     }
 
+    /// Where the next data or the next hole begins, from an offset on.
+    pub fn next_of(&self, offset_bytes: u64, kind: ExtentKind) -> Option<u64> {
+        let mut at = offset_bytes;
+        while at < self.size_bytes {
+            let (length, at_hand) = self.stretch(at, self.size_bytes);
+            if at_hand == kind {
+                return Some(at);
+            }
+            at += length;
+        }
+        None
+    }
+
     /// How far it goes on as it begins, and how that is.
     fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         match &self.keeper {

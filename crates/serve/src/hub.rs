@@ -7,12 +7,14 @@
 
 mod commands;
 mod connection;
+mod front;
 mod input;
 mod operations;
 mod output;
 
 pub(crate) use commands::Command;
 pub use commands::ServedFigures;
+pub(crate) use front::{FrontAnswer, FrontOutcome, FrontRequest};
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
@@ -58,7 +60,8 @@ pub(crate) struct HubParts {
     pub(crate) seed: u64,
     pub(crate) disks: Vec<Arc<Disk>>,
     pub(crate) exports: Arc<[Export]>,
-    pub(crate) listener: Doorway,
+    /// Where clients knock, if they are let in by a socket.
+    pub(crate) listener: Option<Doorway>,
     pub(crate) commands: Receiver<Command>,
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) time: RealTime,
@@ -88,6 +91,8 @@ pub(crate) struct Hub {
     account: Account,
     counts: Counts,
     cuts: Vec<CutReport>,
+    /// After a power cut, what fronts ask fails until power is on again: they cannot be made to connect anew.
+    is_off: bool,
     granted: Granted,
     accepts: bool,
     checked_ns: u64,
@@ -115,6 +120,7 @@ impl Hub {
             account: Account::default(),
             counts: Counts::default(),
             cuts: Vec::new(),
+            is_off: false,
             granted,
             accepts: false,
             checked_ns: 0,
@@ -126,9 +132,9 @@ impl Hub {
 
     /// Lets clients in from now on.
     pub(crate) fn accept_clients(&mut self) -> kurabe_core::Result<()> {
-        if !self.accepts {
+        if let Some(listener) = self.parts.listener.as_ref().filter(|_| !self.accepts) {
             let data = epoll::EventData::new_u64(LISTENER);
-            let added = epoll::add(&self.epoll, &self.parts.listener.socket, data, epoll::EventFlags::IN);
+            let added = epoll::add(&self.epoll, &listener.socket, data, epoll::EventFlags::IN);
             added.map_err(|error| {
                 let what = text!("cannot let clients in", "クライアントを受け付けられません");
                 Error::os(what, &error.into())
@@ -253,6 +259,9 @@ impl Hub {
                 Returned::Data { operation, outcome } => self.data_done(operation, outcome),
                 Returned::Received { connection, incoming, alive } => {
                     self.payload_came(connection, incoming, alive);
+                }
+                Returned::Answered { began } => {
+                    began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
                 }
                 Returned::Sent { connection, rest, began, bytes, alive } => {
                     began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));

@@ -1,8 +1,9 @@
 //! A modelled stack as a block device of other programs.
 //!
-//! Programs speak NBD to it through a socket. Their requests go through the stack at the real time at which they came, and
+//! Programs speak NBD to it through a socket, or use it as a block device of this machine (FUSE and a loop device). Their requests go through the stack at the real time at which they came, and
 //! are answered at the real time at which the modelled device would have; their bytes are kept beside it.
 
+mod attach;
 mod clock;
 mod control;
 mod data;
@@ -18,6 +19,7 @@ mod workers;
 
 pub mod protocol;
 
+pub use attach::{Attached, attachment_of, attachments_folder, clean_attachments};
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server};
 pub use data::DataPlace;
@@ -25,4 +27,5 @@ pub use honesty::Lateness;
 pub use hub::ServedFigures;
 pub use listen::{Address, control_path};
 pub use power::{CutReport, PowerRules};
+pub use round_trip::MOST_WAY_NS;
 pub use server::{ServeRequest, ServedFacts, Serving};

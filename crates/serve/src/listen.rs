@@ -20,6 +20,8 @@ pub enum Address {
     Socket(PathBuf),
     /// A port of 127.0.0.1; 0 is any that is free.
     Port(u16),
+    /// Nobody connects: they are block devices of this machine, whose state is kept below this folder.
+    Devices(PathBuf),
 }
 
 /// A socket that clients knock at; its name goes with it.
@@ -32,18 +34,11 @@ pub(crate) struct Doorway {
 }
 
 impl Doorway {
-    /// Opens it.
+    /// Opens a port of this machine.
     ///
     /// # Errors
-    /// When something is there already, or the operating system refuses.
-    pub(crate) fn open(address: &Address) -> Result<Self> {
-        match address {
-            Address::Socket(path) => Self::at_path(path),
-            Address::Port(port) => Self::at_port(*port),
-        }
-    }
-
-    fn at_port(port: u16) -> Result<Self> {
+    /// When the operating system refuses.
+    pub(crate) fn at_port(port: u16) -> Result<Self> {
         let opened = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| {
             listener.set_nonblocking(true)?;
             let port = listener.local_addr()?.port();
@@ -58,7 +53,11 @@ impl Doorway {
         })
     }
 
-    fn at_path(path: &Path) -> Result<Self> {
+    /// Opens a socket in the file system.
+    ///
+    /// # Errors
+    /// When something is there already, or the operating system refuses.
+    pub(crate) fn at_path(path: &Path) -> Result<Self> {
         let shown = shown::path(path);
         let cannot = |error: io::Error| {
             let what = text!("cannot listen at {shown}", "{shown} で待ち受けられません");
@@ -154,7 +153,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     fn open(path: &Path) -> Result<Doorway, ErrorKind> {
-        Doorway::open(&Address::Socket(path.to_owned())).map_err(|error| error.kind())
+        Doorway::at_path(path).map_err(|error| error.kind())
     }
 
     #[test]
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_port_is_of_this_machine_alone() {
-        let listener = Doorway::open(&Address::Port(0)).unwrap();
+        let listener = Doorway::at_port(0).unwrap();
         let address = TcpListener::from(listener.socket.try_clone().unwrap()).local_addr().unwrap();
         assert!(address.ip().is_loopback() && Some(address.port()) == listener.port);
     }

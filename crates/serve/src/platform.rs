@@ -26,3 +26,113 @@ pub(crate) fn run_before_others() -> io::Result<()> {
 pub(crate) fn run_before_others() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// `PR_SET_IO_FLUSHER` of `linux/prctl.h`.
+#[cfg(target_os = "linux")]
+const PR_SET_IO_FLUSHER: libc::c_int = 57;
+
+/// Has the calling thread, and those that it starts, never wait for memory that is to be written to the disk that they serve.
+///
+/// # Errors
+/// Mostly that the user may not.
+#[cfg(target_os = "linux")]
+pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
+    let none: libc::c_ulong = 0;
+    let on: libc::c_ulong = 1;
+    // SAFETY: the call takes numbers and touches no memory of this process.
+    let answer = unsafe { libc::prctl(PR_SET_IO_FLUSHER, on, none, none, none) };
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Refused.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Loop devices: a file as a block device.
+///
+/// Source: `include/uapi/linux/loop.h`.
+#[cfg(target_os = "linux")]
+mod loops {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+
+    const LOOP_CLR_FD: libc::Ioctl = 0x4c01;
+    const LOOP_CONFIGURE: libc::Ioctl = 0x4c0a;
+    const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4c82;
+    const LO_FLAGS_DIRECT_IO: u32 = 16;
+
+    /// `struct loop_config` with its `struct loop_info64`: 304 bytes, of which four fields matter here.
+    #[repr(C)]
+    struct LoopConfig {
+        file: u32,
+        block_bytes: u32,
+        /// Device, inode, real device, offset, limit.
+        place: [u64; 5],
+        /// Number, encryption and its key's size.
+        number: [u32; 3],
+        flags: u32,
+        /// Names, key, reserved.
+        rest: [u64; 30],
+    }
+    const _: () = assert!(size_of::<LoopConfig>() == 304);
+
+    /// The number of a loop device that is free now.
+    pub(crate) fn free_loop(control: &File) -> io::Result<u32> {
+        // SAFETY: the request takes no argument and answers a number.
+        let answer = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+        u32::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Puts a loop device on a file, past the page cache of that.
+    pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io::Result<()> {
+        let config = LoopConfig {
+            file: file.as_raw_fd() as u32,
+            block_bytes,
+            place: [0; 5],
+            number: [0; 3],
+            flags: LO_FLAGS_DIRECT_IO,
+            rest: [0; 30],
+        };
+        // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
+        // as long as the call; a device that is no loop device refuses the request.
+        let answer = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
+        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Has a loop device let go of its file, at once or when its last user goes.
+    pub(crate) fn clear_loop(device: &File) -> io::Result<()> {
+        // SAFETY: the request takes no argument.
+        let answer = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD) };
+        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use loops::{clear_loop, configure_loop, free_loop};
+
+#[cfg(not(target_os = "linux"))]
+mod loops {
+    use std::fs::File;
+    use std::io;
+
+    /// Refused.
+    pub(crate) fn free_loop(_: &File) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Refused.
+    pub(crate) fn configure_loop(_: &File, _: &File, _: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Refused.
+    pub(crate) fn clear_loop(_: &File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use loops::{clear_loop, configure_loop, free_loop};

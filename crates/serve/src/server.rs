@@ -1,24 +1,26 @@
 //! A served stack, from its request to its last figures.
 
+use crate::attach::{AttachedParts, Attachment};
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, Controls};
 use crate::data::DataPlace;
 use crate::disk::{Disk, SECTOR_BYTES};
 use crate::hub::{Command, Hub, HubParts, ServedFigures};
 use crate::listen::{Address, Doorway, control_path, make_way};
+use crate::platform;
 use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::model::ModelRecord;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{DeviceSpec, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
@@ -57,8 +59,10 @@ pub struct ServeRequest {
 /// What there is to know of a served stack as soon as it is served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServedFacts {
-    /// What clients connect to.
-    pub uri: String,
+    /// What clients connect to, if they do.
+    pub uri: Option<String>,
+    /// Block devices of this machine, by export.
+    pub devices: Vec<PathBuf>,
     /// Where it is controlled.
     pub control: Option<PathBuf>,
     /// Bytes of each export.
@@ -76,6 +80,7 @@ pub struct Serving {
     facts: ServedFacts,
     controls: Arc<Controls>,
     hub: Option<JoinHandle<Result<ServedFigures>>>,
+    attachment: Option<Attachment>,
     /// Its socket goes with it.
     _door: Option<ControlDoor>,
 }
@@ -91,19 +96,11 @@ impl Serving {
         check_exports(*exports, stack.units())?;
         let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
         let data = request.data.open(size_bytes, *exports, request.write_existing)?;
-        let control = request.control.clone().or_else(|| match &request.address {
-            Address::Socket(path) => Some(control_path(path)),
-            Address::Port(_) => None,
-        });
-        let socket = match &request.address {
-            Address::Socket(path) => Some(path.as_path()),
-            Address::Port(_) => None,
-        };
-        make_way(socket, control.as_deref())?;
-        let door = control.as_ref().map(|path| Doorway::open(&Address::Socket(path.clone()))).transpose()?;
-        let listener = Doorway::open(&request.address)?;
+        let Ways { attachment, control, door, listener } = Ways::open(request)?;
+        let port = listener.as_ref().and_then(|listener| listener.port);
         let facts = ServedFacts {
-            uri: uri(&request.address, listener.port),
+            uri: uri(&request.address, port),
+            devices: Vec::new(),
             control,
             size_bytes,
             exports: *exports,
@@ -128,15 +125,25 @@ impl Serving {
             round_trip_ns: request.round_trip_ns,
             power: request.power.clone(),
         };
-        let is_tcp = parts.listener.port.is_some();
+        let (disks, time) = (parts.disks.clone(), parts.time);
+        let is_rotational = parts.exports.iter().any(|export| export.is_rotational);
+        if attachment.is_some() {
+            // Best effort: it matters where memory is short.
+            let _ = platform::never_wait_for_own_disk();
+        }
         let hub = Builder::new().name("kurabe-time".to_owned()).spawn(move || keep_time(parts));
         let hub = hub.map_err(|error| Error::no_thread(&error))?;
         let controls = Arc::new(Controls::new(sender, bell));
         let door = door.map(|door| ControlDoor::open(door, Arc::clone(&controls))).transpose()?;
-        let mut serving = Self { facts, controls, hub: Some(hub), _door: door };
+        let mut serving = Self { facts, controls, hub: Some(hub), attachment, _door: door };
+        if let Some(attachment) = &mut serving.attachment {
+            let controls = Arc::clone(&serving.controls);
+            attachment.attach(AttachedParts { disks, is_rotational, controls, time })?;
+            serving.facts.devices = attachment.devices();
+        }
         let round_trip_ns = match request.round_trip_ns {
             Some(round_trip_ns) => round_trip_ns,
-            None => serving.measure_round_trip(is_tcp).map_err(|error| cannot_start(&error))?,
+            None => serving.measure_round_trip(port.is_some()).map_err(|error| cannot_start(&error))?,
         };
         match serving.controls.ask(|answer| Command::Measured(round_trip_ns, answer)) {
             Some(accepts) => accepts?,
@@ -148,6 +155,9 @@ impl Serving {
     }
 
     fn measure_round_trip(&self, is_tcp: bool) -> std::io::Result<u64> {
+        if let Some(device) = self.facts.devices.first() {
+            return round_trip::measure_device(device);
+        }
         let own = |socket: OwnedFd| self.controls.tell(Command::Measure(socket));
         if is_tcp {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -178,6 +188,14 @@ impl Serving {
         self.controls.figures()
     }
 
+    /// Takes its block devices away, once nobody uses them; `busy` is told who does. Waits until they are gone.
+    ///
+    /// # Errors
+    /// When they cannot be taken away.
+    pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(busy))
+    }
+
     /// Has it end.
     pub fn end(&self) {
         self.controls.tell(Command::End);
@@ -199,10 +217,43 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
+        // While the hub still answers.
+        drop(self.attachment.take());
         self.end();
         if let Some(hub) = self.hub.take() {
             let _ = hub.join();
         }
+    }
+}
+
+/// The ways to a served stack.
+struct Ways {
+    attachment: Option<Attachment>,
+    control: Option<PathBuf>,
+    door: Option<Doorway>,
+    listener: Option<Doorway>,
+}
+
+impl Ways {
+    fn open(request: &ServeRequest) -> Result<Self> {
+        let (attachment, socket, usual_control) = match &request.address {
+            Address::Socket(path) => (None, Some(path.as_path()), Some(control_path(path))),
+            Address::Port(_) => (None, None, None),
+            Address::Devices(folder) => {
+                let attachment = Attachment::begin(folder)?;
+                let control = attachment.control();
+                (Some(attachment), None, Some(control))
+            }
+        };
+        let control = request.control.clone().or(usual_control);
+        make_way(socket, control.as_deref())?;
+        let door = control.as_deref().map(Doorway::at_path).transpose()?;
+        let listener = match &request.address {
+            Address::Socket(path) => Some(Doorway::at_path(path)?),
+            Address::Port(port) => Some(Doorway::at_port(*port)?),
+            Address::Devices(_) => None,
+        };
+        Ok(Self { attachment, control, door, listener })
     }
 }
 
@@ -263,12 +314,13 @@ fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export
     (0..exports).map(export).collect()
 }
 
-fn uri(address: &Address, port: Option<u16>) -> String {
+fn uri(address: &Address, port: Option<u16>) -> Option<String> {
     match address {
         Address::Socket(path) => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            format!("nbd+unix:///?socket={}", path.display())
+            Some(format!("nbd+unix:///?socket={}", path.display()))
         }
-        Address::Port(asked) => format!("nbd://localhost:{}", port.unwrap_or(*asked)),
+        Address::Port(asked) => Some(format!("nbd://localhost:{}", port.unwrap_or(*asked))),
+        Address::Devices(_) => None,
     }
 }

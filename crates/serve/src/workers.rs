@@ -7,6 +7,7 @@
 use crate::clock::RealTime;
 use crate::disk::Disk;
 use crate::honesty::Timing;
+use crate::hub::{FrontAnswer, FrontOutcome};
 use crate::protocol::{NbdError, StatusExtent};
 use kurabe_core::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -67,6 +68,7 @@ pub(crate) enum PayloadJob {
     Data { operation: u64, disk: Arc<Disk>, deed: Deed },
     Receive { connection: u64, socket: Arc<OwnedFd>, disk: Arc<Disk>, first: Vec<u8>, incoming: Incoming },
     Send { connection: u64, socket: Arc<OwnedFd>, segments: VecDeque<Segment> },
+    Answer { answer: FrontAnswer, outcome: FrontOutcome, timing: Option<Timing> },
 }
 
 /// A job that came back.
@@ -75,6 +77,7 @@ pub(crate) enum Returned {
     Data { operation: u64, outcome: std::result::Result<Body, NbdError> },
     Received { connection: u64, incoming: Incoming, alive: bool },
     Sent { connection: u64, rest: VecDeque<Segment>, began: Vec<(Timing, u64)>, bytes: usize, alive: bool },
+    Answered { began: Option<(Timing, u64)> },
 }
 
 #[derive(Default)]
@@ -163,6 +166,11 @@ impl Worker {
                     keep(&disk, &first, &mut incoming);
                     let alive = receive(&socket, &disk, &mut incoming, &mut buffer).is_ok();
                     Returned::Received { connection, incoming, alive }
+                }
+                PayloadJob::Answer { answer, outcome, timing } => {
+                    let began = timing.map(|timing| (timing, self.time.now_ns()));
+                    answer.give(outcome);
+                    Returned::Answered { began }
                 }
                 PayloadJob::Send { connection, socket, segments } => self.send(connection, &socket, segments),
             };

@@ -29,7 +29,7 @@ fn words(output: &Output) -> String {
 }
 
 fn uri(server: &Server) -> &str {
-    &server.serving.facts().uri
+    server.serving.facts().uri.as_deref().unwrap()
 }
 
 /// 24 MiB with holes in them, at a path.

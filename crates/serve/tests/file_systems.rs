@@ -47,7 +47,11 @@ impl Attached {
         std::fs::create_dir(&fuse).unwrap();
         let disk = fuse.join("disk");
         let mut nbdfuse = Command::new("nbdfuse");
-        nbdfuse.arg(&disk).arg(&server.serving.facts().uri).stdout(Stdio::null()).stderr(Stdio::null());
+        nbdfuse
+            .arg(&disk)
+            .arg(server.serving.facts().uri.as_deref().unwrap())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let nbdfuse = nbdfuse.spawn().ok()?;
         let mut attached = Self { fuse, nbdfuse, device: String::new() };
         eventually("the disk is there or cannot be", || {

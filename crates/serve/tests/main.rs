@@ -5,6 +5,7 @@
 mod bad_days;
 mod client;
 mod conformance;
+mod devices;
 mod file_systems;
 mod power;
 mod serving;

@@ -171,8 +171,8 @@ fn a_file_keeps_what_was_written_and_an_image_stays_as_it_was() {
 #[test]
 fn a_port_is_served_as_a_socket_is() {
     let server = serve(|request| request.address = Address::Port(0));
-    let uri = &server.serving.facts().uri;
-    let port: u16 = uri.rsplit(':').next().unwrap().parse().unwrap();
+    let uri = server.serving.facts().uri.as_deref();
+    let port: u16 = uri.unwrap().rsplit(':').next().unwrap().parse().unwrap();
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut greeting = [0; 18];
     std::io::Read::read_exact(&mut stream, &mut greeting).unwrap();

@@ -1,9 +1,11 @@
 //! The words of `kurabe serve` and `kurabe control`.
 
 use super::duration_or_zero;
+use crate::files::{self, Existing};
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
+use kurabe_core::Result;
 use std::path::PathBuf;
 
 const TIME_EN: &str = "Time";
@@ -35,19 +37,26 @@ const POWER_JA: &str = "電源断";
      kurabe serve model:toshiba-hg3 --socket s --cut-after 1000-writes --seed 7"
 ))]
 pub struct ServeArgs {
-    #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
-    pub target: PathBuf,
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, required_unless_present = "port", conflicts_with = "port", help = t("A Unix socket, made anew, for this user alone", "Unix ソケット(新しく作り、このユーザーだけが使える)"))]
     pub socket: Option<PathBuf>,
     #[arg(long, value_name = "N", help = t("A TCP port of 127.0.0.1, for every user of this machine; 0 is any free one", "127.0.0.1 の TCP ポート(このマシンの全ユーザーが使える)。0 なら空きポート"))]
     pub port: Option<u16>,
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help = t("The socket for `kurabe control` [default: SOCKET.control; none with --port]", "`kurabe control` 用のソケット [既定: ソケット名.control。--port ではなし]"))]
     pub control: Option<PathBuf>,
+    #[command(flatten)]
+    pub served: ServedArgs,
+}
+
+/// What is said of a served model, whatever way programs get to it.
+#[derive(Debug, Args)]
+pub struct ServedArgs {
+    #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
+    pub target: PathBuf,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
     pub set: Vec<String>,
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers out, such as the file system or the mirror that a real one stands for", "層を省く。例: 本物を載せるのでモデルのファイルシステムやミラーは省く"))]
     pub without: Vec<String>,
-    #[arg(long, value_name = "N", default_value_t = 1, help = t("Serve so many of the disks on a shared bus, as exports 0, 1, 2 …", "共有バス上のディスクを N 台、エクスポート 0、1、2… として公開する"))]
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Serve so many of the disks on a shared bus, as exports 0, 1, 2 …; attached, a device each", "共有バス上のディスクを N 台、エクスポート 0、1、2… として公開する(attach ではデバイスが 1 台ずつ)"))]
     pub exports: usize,
     #[arg(long, value_name = "PLACE", default_value = "memory", help = t("Where the bytes are: memory, file:PATH (kept), over:IMAGE (only read, changes in memory) or pattern (computed; writes are forgotten)", "データの置き場所: memory、file:パス(残る)、over:イメージ(読むだけ。変更はメモリー上)、pattern(計算で作る。書き込みは捨てる)"))]
     pub data: String,
@@ -73,7 +82,17 @@ pub struct ServeArgs {
     pub lie_about_flush: bool,
 }
 
-impl ServeArgs {
+impl ServedArgs {
+    /// Where the record goes, from wherever it is written; nothing is there yet.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn new_record(&self) -> Result<Option<PathBuf>> {
+        let Some(record) = &self.record else { return Ok(None) };
+        files::refuse_existing(record, Existing::Kept)?;
+        Ok(Some(std::path::absolute(record).unwrap_or_else(|_| record.clone())))
+    }
+
     /// Whether anything of power cuts was asked for.
     pub fn cuts_power(&self) -> bool {
         self.power_cuts || self.cut_after.is_some() || self.torn || self.lie_about_flush
@@ -81,7 +100,7 @@ impl ServeArgs {
 }
 
 /// `1000-writes`, or `1000`.
-fn writes(words: &str) -> Result<u64, String> {
+fn writes(words: &str) -> std::result::Result<u64, String> {
     let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
     number.filter(|number| *number > 0).ok_or_else(|| {
         t(
@@ -98,15 +117,15 @@ fn writes(words: &str) -> Result<u64, String> {
      kurabe control s.sock stats\n  \
      kurabe control s.sock set flash.program_rate=10MB/s\n  \
      kurabe control b.sock member 2 offline\n  \
-     kurabe control s.sock cut",
+     kurabe control /dev/loop3 cut",
     "例:\n  \
      kurabe control s.sock stats\n  \
      kurabe control s.sock set flash.program_rate=10MB/s\n  \
      kurabe control b.sock member 2 offline\n  \
-     kurabe control s.sock cut"
+     kurabe control /dev/loop3 cut"
 ))]
 pub struct ControlArgs {
-    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath, help = t("The socket that `kurabe serve` was given, or its control socket", "`kurabe serve` に指定したソケット、またはその制御用ソケット"))]
+    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath, help = t("The socket that `kurabe serve` was given, its control socket, or an attached device", "`kurabe serve` に指定したソケット、その制御用ソケット、または attach のデバイス"))]
     pub socket: PathBuf,
     #[command(subcommand)]
     pub action: ControlAction,
@@ -137,4 +156,6 @@ pub enum ControlAction {
     },
     #[command(about = t("Cut power now (of a server with --power-cuts)", "いま電源を断つ(--power-cuts 付きのサーバー)"))]
     Cut,
+    #[command(about = t("Give an attached device its power back after a cut, once nothing is mounted on it", "電源断の後、マウントを外した接続デバイスに電源を戻す"))]
+    PowerOn,
 }

@@ -65,6 +65,7 @@ impl Lab {
         command.args(line).args(words).stdin(Stdio::null()).current_dir(self.home.path());
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.home.path()).env("KURABE_DB", self.store());
+        command.env("KURABE_RUNTIME_DIR", self.beside("run"));
         command.env("LC_ALL", "C").env("NO_COLOR", "1").env("COLUMNS", "120").env("TERM", "xterm-256color");
         command
     }

@@ -11,6 +11,7 @@ mod browser;
 mod lab;
 mod system;
 
+mod attaching;
 mod bad_input;
 mod bad_store;
 mod comparing;

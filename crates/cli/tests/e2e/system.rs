@@ -41,6 +41,11 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
 /// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Nobody else has a loop device as long as this lives.
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Makes another node of a device.
 pub fn other_node(device: &Path, node: &Path) -> PathBuf {
     use std::os::unix::fs::MetadataExt;

@@ -33,7 +33,7 @@ struct LoopStatus {
 ///
 /// # Errors
 /// `ENXIO` for a loop device without a file; what else the operating system says.
-pub(crate) fn loop_status(node: &File) -> io::Result<(Number, u64, Option<Number>)> {
+pub fn loop_status(node: &File) -> io::Result<(Number, u64, Option<Number>)> {
     let mut status = LoopStatus { device: 0, inode: 0, rdevice: 0, rest: [0; 26] };
     // SAFETY: the request fills a `struct loop_info64`, which `LoopStatus` has the size and the alignment of; the
     // descriptor is open, and a device that is no loop device refuses the request.

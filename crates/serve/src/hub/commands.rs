@@ -1,9 +1,11 @@
 //! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
 
 use super::Hub;
+use super::front::{Asker, FrontRequest};
 use crate::clock::Grants;
 use crate::honesty::Lateness;
 use crate::power::CutReport;
+use crate::protocol::NbdError;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Control, Stack};
 use rustix::fd::OwnedFd;
@@ -24,6 +26,9 @@ pub(crate) enum Command {
     Set(String, String, Sender<Result<()>>),
     Layer(Option<String>, Control, Sender<Result<()>>),
     Cut(Sender<Result<CutReport>>),
+    PowerOn(Sender<Result<()>>),
+    /// A front's.
+    Request(FrontRequest),
     End,
 }
 
@@ -111,6 +116,11 @@ impl Hub {
                 self.drive_stack();
                 drop(answer.send(self.cut_power()));
             }
+            Command::PowerOn(answer) => {
+                self.is_off = false;
+                drop(answer.send(Ok(())));
+            }
+            Command::Request(request) => self.take_front_request(request),
             Command::End => self.ended = true,
         }
     }
@@ -206,11 +216,24 @@ impl Hub {
             report.sectors_at_stake += cut.sectors_at_stake;
             report.sectors_lost += cut.sectors_lost;
         }
+        self.drop_front_requests();
         self.operations.clear();
+        self.is_off = true;
         self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
         self.cuts.push(report);
         Ok(report)
+    }
+
+    /// What fronts wait for has failed.
+    pub(crate) fn drop_front_requests(&mut self) {
+        for pending in self.operations.values_mut() {
+            if let Asker::Front(answer) = &mut pending.asker
+                && let Some(answer) = answer.take()
+            {
+                answer.give(Err(NbdError::Io));
+            }
+        }
     }
 
     fn writes_in_flight(&self) -> HashSet<u64> {

@@ -85,9 +85,9 @@ impl Connection {
 impl Hub {
     /// Takes in who knocks.
     pub(super) fn accept(&mut self) {
-        loop {
+        while let Some(listener) = &self.parts.listener {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            match rustix::net::accept_with(&self.parts.listener.socket, flags) {
+            match rustix::net::accept_with(&listener.socket, flags) {
                 Ok(socket) if self.connections.len() >= MOST_CONNECTIONS => {
                     self.counts.refused_connections += 1;
                     drop(socket);
@@ -97,7 +97,7 @@ impl Hub {
                 Err(rustix::io::Errno::AGAIN) => return,
                 // No descriptors left: it would ring for ever. Housekeeping tries again.
                 Err(_) => {
-                    let _ = epoll::delete(&self.epoll, &self.parts.listener.socket);
+                    let _ = epoll::delete(&self.epoll, &listener.socket);
                     self.accepts = false;
                     return;
                 }
@@ -107,7 +107,9 @@ impl Hub {
 
     /// Begins a conversation.
     pub(super) fn welcome(&mut self, socket: OwnedFd, is_own: bool) {
-        self.parts.listener.prepare(&socket);
+        if let Some(listener) = &self.parts.listener {
+            listener.prepare(&socket);
+        }
         if rustix::net::sockopt::set_socket_send_buffer_size_force(&socket, SOCKET_BYTES).is_err() {
             let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, SOCKET_BYTES);
         }

@@ -1,8 +1,9 @@
 //! What clients send: turns of the conversation, and payloads.
 
 use super::connection::{Connection, Incomings};
+use super::front::Asker;
 use super::{Hub, SMALL_BYTES};
-use crate::protocol::{NbdCommand, NbdRequest, Turn};
+use crate::protocol::{NbdRequest, Turn};
 use crate::workers::{Body, Incoming, PayloadJob, Segment};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
@@ -95,7 +96,8 @@ impl Hub {
         let error = connection.conversation.check(request).err();
         let payload = behind[..payload_bytes.min(behind.len())].to_vec();
         *taken += head_bytes + payload.len();
-        let operation = self.begin(id, request, now_ns);
+        let export = connection.conversation.export();
+        let operation = self.begin(Asker::Connection(id), export, request, now_ns);
         if let Some(error) = error {
             self.fail(operation, error);
         }
@@ -155,11 +157,5 @@ impl Hub {
         }
         self.take_turns(id);
         self.adjust(id);
-    }
-
-    /// Whether a request is one that the stack never sees.
-    pub(super) fn is_beside_stack(&self, id: u64, request: &NbdRequest) -> bool {
-        let is_own = self.connections.get(&id).is_some_and(|connection| connection.is_own);
-        is_own || request.command == NbdCommand::BlockStatus
     }
 }

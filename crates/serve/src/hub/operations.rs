@@ -1,5 +1,6 @@
 //! Requests on their way: through their data, through the stack, and back.
 
+use super::front::Asker;
 use super::{Hub, SMALL_BYTES};
 use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
@@ -12,9 +13,10 @@ use std::sync::Arc;
 /// A request that was not answered yet.
 #[derive(Debug)]
 pub(super) struct PendingRequest {
-    connection: u64,
+    /// Who waits for the answer.
+    pub(super) asker: Asker,
     export: usize,
-    request: NbdRequest,
+    pub(super) request: NbdRequest,
     /// When it came.
     came_ns: u64,
     /// When the stack got it.
@@ -48,16 +50,15 @@ impl PendingRequest {
 
 impl Hub {
     /// A request has come.
-    pub(super) fn begin(&mut self, id: u64, request: &NbdRequest, came_ns: u64) -> u64 {
+    pub(super) fn begin(&mut self, asker: Asker, export: usize, request: &NbdRequest, came_ns: u64) -> u64 {
         let operation = self.next_operation;
         self.next_operation += 1;
-        let export = self.connections.get_mut(&id).map_or(0, |connection| {
+        if let Some(connection) = asker.connection().and_then(|id| self.connections.get_mut(&id)) {
             connection.requests += 1;
             connection.bytes += moved_bytes(request);
-            connection.conversation.export()
-        });
+        }
         let mut new = PendingRequest {
-            connection: id,
+            asker,
             export,
             request: *request,
             came_ns,
@@ -82,7 +83,7 @@ impl Hub {
         let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
         let changes = waiting.changes();
         let deed = deed_of(&request, waiting.number, payload);
-        let beside = self.is_beside_stack(self.operations[&operation].connection, &request);
+        let beside = self.is_beside_stack(operation);
         let disk = Arc::clone(&self.parts.disks[export]);
         let is_small = disk.data.is_quick() && request.length_bytes as usize <= SMALL_BYTES;
         if let Some(waiting) = self.operations.get_mut(&operation)
@@ -168,15 +169,15 @@ impl Hub {
         let timing =
             done.is_in_stack.then(|| Timing { due_ns, service_ns: due_ns.saturating_sub(done.stamp_ns) });
         self.count(&done);
-        self.reply(&done, of_stack.and(outcome), timing);
+        self.reply(&mut done, of_stack.and(outcome), timing);
         self.after_answer(&done);
     }
 
     /// Answers an operation that failed before it got to the stack.
     pub(super) fn fail(&mut self, operation: u64, error: NbdError) {
-        let Some(done) = self.operations.remove(&operation) else { return };
+        let Some(mut done) = self.operations.remove(&operation) else { return };
         self.counts.errors += 1;
-        self.reply(&done, Err(error), None);
+        self.reply(&mut done, Err(error), None);
     }
 
     /// Forgets an operation whose client is gone.
@@ -187,16 +188,25 @@ impl Hub {
     }
 
     fn release(&mut self, done: &PendingRequest) {
-        if let Some(connection) = self.connections.get_mut(&done.connection) {
+        let Some(id) = done.asker.connection() else { return };
+        if let Some(connection) = self.connections.get_mut(&id) {
             connection.requests -= 1;
             connection.bytes -= moved_bytes(&done.request);
             // There may be requests that had to wait.
-            self.dirty.insert(done.connection);
+            self.dirty.insert(id);
         }
     }
 
-    fn reply(&mut self, done: &PendingRequest, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
-        let id = done.connection;
+    fn reply(&mut self, done: &mut PendingRequest, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
+        let id = match &mut done.asker {
+            Asker::Connection(id) => *id,
+            Asker::Front(answer) => {
+                if let Some(answer) = answer.take() {
+                    self.answer_front(answer, outcome, timing);
+                }
+                return;
+            }
+        };
         let Some(connection) = self.connections.get(&id) else { return };
         let (conversation, request) = (&connection.conversation, &done.request);
         let mut head = Vec::with_capacity(64);

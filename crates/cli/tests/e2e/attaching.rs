@@ -1,0 +1,381 @@
+//! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
+
+use crate::lab::{Ended, Lab, Live, names, text};
+use crate::system::{AS_NOBODY, LoopDevice, Mount, alone, can_be_nobody, system};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
+use std::time::{Duration, Instant};
+
+const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1GiB"];
+/// Longer than anything takes that is waited for.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// A device; if it is still there when this goes, it is taken away by force.
+struct Device<'l> {
+    lab: &'l Lab,
+    paths: Vec<PathBuf>,
+    process: Pid,
+    err: String,
+    alone: Option<MutexGuard<'static, ()>>,
+}
+
+/// Whether this machine has all that it takes; says so if not.
+fn can_attach() -> bool {
+    let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
+    let can =
+        opens("/dev/fuse") && opens("/dev/loop-control") && system("unshare", &["--mount", "true"]).is_some();
+    if !can {
+        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+    }
+    can
+}
+
+impl<'l> Device<'l> {
+    fn attach(lab: &'l Lab, words: &[&str]) -> Option<Self> {
+        if !can_attach() {
+            return None;
+        }
+        let alone = alone();
+        let mut device = Self::another(lab, words);
+        device.alone = Some(alone);
+        Some(device)
+    }
+
+    /// While the first one is there.
+    fn another(lab: &'l Lab, words: &[&str]) -> Self {
+        let ended = lab.kurabe(&[&["--json", "attach"][..], words].concat()).ok();
+        let attached = ended.json_lines().remove(0);
+        assert_eq!(attached["event"], "attached");
+        let name = |name: &Value| PathBuf::from(name.as_str().unwrap());
+        let paths = attached["devices"].as_array().unwrap().iter().map(name).collect();
+        let process = Pid::from_raw(attached["process"].as_i64().unwrap() as i32).unwrap();
+        Self { lab, paths, process, err: ended.err, alone: None }
+    }
+
+    fn path(&self) -> &Path {
+        &self.paths[0]
+    }
+
+    fn detach(&self) -> Ended {
+        self.lab.kurabe(&["detach", text(self.path())])
+    }
+
+    fn lives(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.as_raw_nonzero()));
+        // Who took over an orphan may take a while to look after it.
+        test_kill_process(self.process).is_ok() && stat.is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    fn kill(&self) {
+        kill_process(self.process, Signal::KILL).unwrap();
+        eventually("it is dead", || !self.lives());
+    }
+
+    /// Makes an ext4 and mounts it.
+    fn mount(&self) -> Mount {
+        system("mkfs.ext4", &["-q", text(self.path())]).expect("a file system");
+        self.mount_again()
+    }
+
+    fn mount_again(&self) -> Mount {
+        Mount::new("ext4", text(self.path()), "rw", &self.lab.beside("mnt")).expect("a mount")
+    }
+
+    /// No process, no mount, no loop device, no state.
+    fn is_gone(&self) {
+        eventually("the process is gone", || !self.lives());
+        assert_eq!(attachments(self.lab), [] as [String; 0]);
+        assert!(!mounts().contains(text(&self.lab.beside("run"))), "{}", mounts());
+        for path in &self.paths {
+            let file = backing_file(path);
+            assert!(!file.as_deref().is_some_and(|file| is_of(self.lab, file)), "{path:?}: {file:?}");
+        }
+    }
+}
+
+impl Drop for Device<'_> {
+    fn drop(&mut self) {
+        if self.lives() {
+            let _ = kill_process(self.process, Signal::KILL);
+            eventually("it is dead", || !self.lives());
+        }
+        self.lab.kurabe(&["detach", text(self.path())]);
+        // The last to go.
+        drop(self.alone.take());
+    }
+}
+
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < TIME_LIMIT, "{what}: not in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn mounts() -> String {
+    std::fs::read_to_string("/proc/self/mountinfo").unwrap()
+}
+
+/// The folders of attachments; beside them are a lock and a log.
+fn attachments(lab: &Lab) -> Vec<String> {
+    names(&lab.beside("run")).into_iter().filter(|name| name != "lock" && name != "attach.log").collect()
+}
+
+fn backing_file(device: &Path) -> Option<String> {
+    let place = Path::new("/sys/block").join(device.file_name().unwrap()).join("loop/backing_file");
+    std::fs::read_to_string(place).ok().map(|file| file.trim().to_owned())
+}
+
+fn is_of(lab: &Lab, file: &str) -> bool {
+    Path::new(file).starts_with(lab.beside("run")) || file.starts_with("/disk")
+}
+
+fn log(lab: &Lab) -> String {
+    std::fs::read_to_string(lab.beside("run/attach.log")).unwrap_or_default()
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[test]
+fn a_device_is_used_and_taken_away_with_all_that_is_its() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let mount = device.mount();
+    write_synced(&mount.point().join("file"), &[7; 100_000]).unwrap();
+    let stats = lab.kurabe(&["control", text(device.path()), "stats"]).ok().out;
+    assert!(stats.contains("writes") && !stats.contains(" 0 writes"), "{stats}");
+    // What is in use stays, and stays usable.
+    device.detach().is_refusal(6, &["mounted on", "umount"]);
+    assert_eq!(std::fs::read(mount.point().join("file")).unwrap(), [7; 100_000]);
+    assert!(device.lives());
+    drop(mount);
+    let detached = device.detach().ok().out;
+    assert!(detached.contains(text(device.path())) && detached.contains("in time"), "{detached}");
+    device.is_gone();
+    assert!(log(&lab).contains("\"event\":\"served\""), "{}", log(&lab));
+    device.detach().is_refusal(6, &["kurabe attach"]);
+}
+
+#[test]
+fn scripts_get_the_name_and_people_the_rest() {
+    let lab = Lab::new();
+    if !can_attach() {
+        return;
+    }
+    let alone = alone();
+    let ended = lab.kurabe(&[&["attach"][..], &DISK].concat()).ok();
+    let path = ended.out.trim().to_owned();
+    assert!(path.starts_with("/dev/loop") && !path.contains('\n'), "{ended:?}");
+    assert!(
+        ended.err.contains(&format!("kurabe detach {path}")) && ended.err.contains("attach.log"),
+        "{ended:?}"
+    );
+    assert!(log(&lab).contains(&path), "{}", log(&lab));
+    lab.kurabe(&["detach", &path]).ok();
+    drop(alone);
+}
+
+/// By the next attachment, the next server, and who wants to take it away.
+#[test]
+fn what_a_kill_left_is_removed_by_the_next_start_and_nothing_else_is() {
+    let lab = Lab::new();
+    let Some(other) = LoopDevice::new(1 << 20) else { return };
+    for next in ["attach", "serve", "detach"] {
+        if !can_attach() {
+            return;
+        }
+        let device = Device::another(&lab, &DISK);
+        let living = Device::another(&lab, &DISK);
+        std::fs::write(device.path(), [3; 4096]).unwrap();
+        device.kill();
+        assert_eq!(attachments(&lab).len(), 2);
+        assert!(backing_file(device.path()).is_some());
+        match next {
+            "attach" => {
+                let again = Device::another(&lab, &DISK);
+                again.detach().ok();
+            }
+            "serve" => {
+                let words = [&["serve"][..], &DISK, &["--socket", "s.sock"]].concat();
+                let mut live = Live::start(lab.command(&words));
+                live.wait_for_out("Ctrl-C ends it");
+                live.signal(Signal::INT);
+                live.end().ok();
+            }
+            _ => {
+                let out = device.detach().ok().out;
+                assert!(out.contains("killed"), "{out}");
+            }
+        }
+        // The living one stays, and so does a device of somebody else.
+        assert_eq!(attachments(&lab).len(), 1, "{next}");
+        assert!(living.lives());
+        let living_file = backing_file(living.path());
+        assert!(living_file.is_some_and(|file| is_of(&lab, &file)));
+        std::fs::write(living.path(), [4; 4096]).unwrap();
+        assert!(backing_file(other.node()).is_some());
+        living.detach().ok();
+        device.is_gone();
+        living.is_gone();
+    }
+}
+
+#[test]
+fn a_killed_device_that_is_mounted_goes_when_it_is_unmounted() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let mount = device.mount();
+    device.kill();
+    // Nobody hangs: who uses it gets errors.
+    assert!(write_synced(&mount.point().join("late"), &[1; 4096]).is_err());
+    device.detach().ok();
+    assert_eq!(attachments(&lab), [] as [String; 0]);
+    drop(mount);
+    eventually("the loop device is free", || {
+        !backing_file(device.path()).is_some_and(|file| is_of(&lab, &file))
+    });
+    device.is_gone();
+}
+
+#[test]
+fn a_device_that_is_not_ours_is_refused_and_kept() {
+    let lab = Lab::new();
+    let Some(other) = LoopDevice::new(1 << 20) else { return };
+    lab.kurabe(&["detach", text(other.node())]).is_refusal(6, &["kurabe attach", "losetup"]);
+    lab.kurabe(&["control", text(other.node()), "stats"]).is_refusal(6, &["kurabe attach"]);
+    assert!(backing_file(other.node()).is_some());
+    lab.kurabe(&["detach", text(&lab.beside("nothing"))]).is_refusal(4, &["nothing"]);
+}
+
+/// What was flushed before is in the file, and there again with the next device.
+#[test]
+fn a_signal_waits_for_the_file_system_and_loses_nothing() {
+    let lab = Lab::new();
+    let data = format!("file:{}", text(&lab.beside("disk.img")));
+    let words = [&DISK[..], &["--data", &data]].concat();
+    let Some(device) = Device::attach(&lab, &words) else { return };
+    let mount = device.mount();
+    kill_process(device.process, Signal::TERM).unwrap();
+    eventually("it says what it waits for", || log(&lab).contains("mounted on"));
+    // Not synced: the unmount writes it.
+    std::fs::write(mount.point().join("file"), [9; 50_000]).unwrap();
+    assert!(device.lives());
+    drop(mount);
+    device.is_gone();
+    let again = Device::another(&lab, &words);
+    let mount = again.mount_again();
+    assert_eq!(std::fs::read(mount.point().join("file")).unwrap(), [9; 50_000]);
+    drop(mount);
+    again.detach().ok();
+    again.is_gone();
+}
+
+#[test]
+fn several_disks_of_a_box_go_together() {
+    let lab = Lab::new();
+    let words = ["model:mirror3-usb", "--without", "zfs,mirror", "--exports", "3"];
+    let Some(device) = Device::attach(&lab, &words) else { return };
+    assert_eq!(device.paths.len(), 3);
+    let mount = Device::mount(&device);
+    let third = text(&device.paths[2]);
+    lab.kurabe(&["detach", third]).is_refusal(6, &["mounted on"]);
+    drop(mount);
+    lab.kurabe(&["detach", third]).ok();
+    device.is_gone();
+}
+
+#[test]
+fn in_the_foreground_it_ends_with_a_signal() {
+    let lab = Lab::new();
+    if !can_attach() {
+        return;
+    }
+    let alone = alone();
+    for signal in [Signal::INT, Signal::HUP] {
+        let record = lab.beside(&format!("{}.json", signal.as_raw()));
+        let words = [&["attach", "--foreground", "--record", text(&record)][..], &DISK].concat();
+        let mut live = Live::start(lab.command(&words));
+        live.wait_for_err("Ctrl-C ends it");
+        assert_eq!(attachments(&lab).len(), 1);
+        live.signal(signal);
+        assert!(live.end().ok().out.contains("served"));
+        assert_eq!(attachments(&lab), [] as [String; 0]);
+        let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        assert_eq!(record["model"]["name"], "ideal-ram-disk");
+    }
+    drop(alone);
+}
+
+#[test]
+fn a_start_that_fails_is_told_by_who_was_asked() {
+    let lab = Lab::new();
+    if !can_attach() {
+        return;
+    }
+    lab.kurabe(&["attach", "model:nothing"]).is_refusal(2, &["nothing"]);
+    lab.kurabe(&["attach", "here"]).is_refusal(2, &["model:NAME"]);
+    let precious = lab.write("precious", "precious");
+    let file = format!("file:{}", text(&precious));
+    lab.kurabe(&[&["attach"][..], &DISK, &["--data", &file]].concat()).is_refusal(6, &["precious"]);
+    assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
+    assert_eq!(attachments(&lab), [] as [String; 0]);
+    // Somebody else could put names into such a folder.
+    std::fs::create_dir(lab.beside("open")).unwrap();
+    rustix::fs::chmod(lab.beside("open"), rustix::fs::Mode::from_raw_mode(0o777)).unwrap();
+    let mut command = lab.command(&[&["attach"][..], &DISK].concat());
+    command.env("KURABE_RUNTIME_DIR", lab.beside("open"));
+    Live::start(command).end().is_refusal(6, &["chmod 700"]);
+    if can_be_nobody(&lab) {
+        let words = [&["attach"][..], &DISK].concat();
+        Live::start(lab.wrapped(&AS_NOBODY, &words)).end().is_refusal(5, &["sudo"]);
+    }
+}
+
+/// What has no room fails, and only that.
+#[test]
+fn a_full_disk_under_the_data_is_an_error_of_the_device() {
+    let lab = Lab::new();
+    if !can_attach() {
+        return;
+    }
+    let Some(small) = Mount::new("tmpfs", "none", "size=8m", &lab.beside("small")) else { return };
+    let data = format!("file:{}", text(&small.point().join("disk.img")));
+    let Some(device) = Device::attach(&lab, &[&DISK[..], &["--data", &data]].concat()) else { return };
+    let write = |count: &str| {
+        let to = format!("of={}", text(device.path()));
+        system("dd", &["if=/dev/urandom", &to, "bs=1M", count, "oflag=direct", "conv=fsync"]).is_some()
+    };
+    assert!(write("count=4"));
+    assert!(!write("count=16"));
+    let stats = lab.kurabe(&["control", text(device.path()), "stats"]).ok().out;
+    assert!(stats.contains("requests refused"), "{stats}");
+    device.detach().ok();
+    device.is_gone();
+}
+
+#[test]
+fn fio_finds_every_byte_that_it_wrote() {
+    let lab = Lab::new();
+    if system("fio", &["--version"]).is_none() {
+        eprintln!("skipped: fio is not there");
+        return;
+    }
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let file = format!("--filename={}", text(device.path()));
+    let verify = ["--verify=crc32c", "--verify_fatal=1", "--ioengine=libaio", "--iodepth=16", "--direct=1"];
+    let mix = ["--name=a", "--rw=randwrite", "--bsrange=512-256k", "--size=64m", "--randseed=5", &file];
+    let words = [&verify[..], &mix].concat();
+    assert!(system("fio", &words).is_some(), "fio {words:?}");
+    assert!(device.err.is_empty(), "{}", device.err);
+    device.detach().ok();
+    device.is_gone();
+}

@@ -1,0 +1,331 @@
+//! A served stack as block devices of this machine, where the kernel has no better way: files of a FUSE file system with a
+//! loop device on each.
+//!
+//! The model: the file system is mounted in a folder of this attachment alone, and the loop devices go past the page cache of
+//! its files, so that what a program asks of the device is what the hub is asked. All of it goes with the process that
+//! serves it. After a kill the kernel fails every request at once and keeps the mount and the loop devices; the next start
+//! finds them by their record and removes what is provably theirs.
+
+mod file_system;
+mod loop_device;
+mod state;
+
+pub use state::attachments_folder;
+
+use crate::clock::RealTime;
+use crate::control::Controls;
+use crate::disk::Disk;
+use file_system::{DiskFiles, file_name};
+use fuser::{Config, Session, SessionACL};
+use kurabe_core::process::ProcessIdentity;
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_host::{Liveness, Number, claims, life_of, mounts_at};
+use loop_device::{LoopDevice, file_system_of, loops_on};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::AsRawFd;
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use state::{AttachmentFolder, Attachments, FILE_SYSTEM};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether a device is still used.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long it is waited for a file system to end after its unmount.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is attached.
+pub(crate) struct Attachment {
+    folder: AttachmentFolder,
+    /// Of the file system, once it is mounted.
+    number: Option<Number>,
+    session: Option<JoinHandle<io::Result<()>>>,
+    loops: Vec<LoopDevice>,
+    closed: bool,
+}
+
+/// What is attached, and by whom.
+pub(crate) struct AttachedParts {
+    pub(crate) disks: Vec<Arc<Disk>>,
+    pub(crate) is_rotational: bool,
+    pub(crate) controls: Arc<Controls>,
+    pub(crate) time: RealTime,
+}
+
+impl Attachment {
+    /// Makes its folder below one of the user's, and removes what kills left there.
+    pub(crate) fn begin(folder: &Path) -> Result<Self> {
+        let attachments = Attachments::open(folder)?;
+        clean(&attachments)?;
+        let folder = attachments.make()?;
+        Ok(Self { folder, number: None, session: None, loops: Vec::new(), closed: false })
+    }
+
+    /// Where it is controlled.
+    pub(crate) fn control(&self) -> PathBuf {
+        self.folder.control()
+    }
+
+    /// Mounts the files and puts the devices on them.
+    pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
+        let AttachedParts { disks, is_rotational, controls, time } = parts;
+        let exports = disks.len();
+        let files = DiskFiles { disks, controls, time, promotion: Once::new() };
+        let session = self.mount(files).map_err(|error| {
+            Error::os(
+                text!("cannot mount a FUSE file system", "FUSE ファイルシステムをマウントできません"),
+                &error,
+            )
+            .remedy(text!(
+                "it needs root and /dev/fuse (`modprobe fuse`); `kurabe serve` needs neither",
+                "root 権限と /dev/fuse(`modprobe fuse`)が必要です。`kurabe serve` ならどちらも不要です"
+            ))
+        })?;
+        let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
+        self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
+        for export in 0..exports {
+            let device = LoopDevice::over(&self.folder.point().join(file_name(export)), is_rotational);
+            self.loops.push(device.map_err(|error| {
+                Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error).remedy(text!(
+                    "it needs root and loop devices (`modprobe loop`); `kurabe serve` needs neither",
+                    "root 権限とループデバイス(`modprobe loop`)が必要です。`kurabe serve` ならどちらも不要です"
+                ))
+            })?);
+        }
+        Ok(())
+    }
+
+    fn mount(&mut self, files: DiskFiles) -> io::Result<Session<DiskFiles>> {
+        let kernel = OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
+        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let options = format!("fd={},rootmode=40000,user_id={user},group_id={group}", kernel.as_raw_fd());
+        let options = std::ffi::CString::new(options)?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::NOATIME;
+        let point = self.folder.point();
+        rustix::mount::mount(self.folder.source(), &point, FILE_SYSTEM, flags, options.as_c_str())?;
+        self.number = mounts_at(&point)?.last().map(|mount| mount.number);
+        self.folder.write(self.number)?;
+        Session::from_fd(files, kernel.into(), SessionACL::Owner, Config::default())
+    }
+
+    /// The devices, by export.
+    pub(crate) fn devices(&self) -> Vec<PathBuf> {
+        self.loops.iter().map(|device| device.path.clone()).collect()
+    }
+
+    /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait.
+    pub(crate) fn detach(&mut self, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+        let cannot = |device: &LoopDevice, error: io::Error| cannot_detach(&device.path, &error);
+        if let Some(number) = self.number {
+            for device in &self.loops {
+                let is_let_go = device.flush_and_let_go(number).map_err(|error| cannot(device, error))?;
+                if !is_let_go {
+                    busy(&device.path, &users_of(&device.path));
+                    device.let_go(number).map_err(|error| cannot(device, error))?;
+                }
+            }
+            for device in &self.loops {
+                // Whoever opened it without taking it for himself is waited for as well.
+                while device.is_on(number) {
+                    std::thread::sleep(LOOK);
+                }
+            }
+        }
+        self.close(UnmountFlags::empty())
+    }
+
+    /// Takes the file system and the folder away.
+    fn close(&mut self, how: UnmountFlags) -> Result<()> {
+        self.closed = true;
+        let point = self.folder.point();
+        if self.number.is_some() {
+            let unmounted = rustix::mount::unmount(&point, how | UnmountFlags::NOFOLLOW);
+            // Somebody looks at the files themselves.
+            let unmounted = unmounted.or_else(|_| {
+                self.session = None;
+                rustix::mount::unmount(&point, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
+            });
+            unmounted.map_err(|error| {
+                let shown = shown::path(&point);
+                Error::os(text!("cannot unmount {shown}", "{shown} をアンマウントできません"), &error.into())
+            })?;
+            // It ends with its file system, or with this process where another mount name space has a copy of that.
+            let begun = Instant::now();
+            while self.session.as_ref().is_some_and(|session| !session.is_finished())
+                && begun.elapsed() < PATIENCE
+            {
+                std::thread::sleep(LOOK);
+            }
+        }
+        self.folder.remove().map_err(|error| cannot_remove(&self.folder, &error))
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        if self.closed {
+            return;
+        }
+        // An attachment that never came to be, or whose server ended by itself: users get errors from now on.
+        if let Some(number) = self.number {
+            for device in &self.loops {
+                let _ = device.let_go(number);
+            }
+        }
+        self.session = None;
+        let _ = self.close(UnmountFlags::DETACH);
+    }
+}
+
+fn cannot_detach(device: &Path, error: &io::Error) -> Error {
+    let shown = shown::path(device);
+    Error::os(text!("cannot detach {shown}", "{shown} を切り離せません"), error)
+}
+
+fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
+    let shown = shown::path(folder.point());
+    Error::os(text!("cannot remove what {shown} is in", "{shown} のあるフォルダーを削除できません"), error)
+}
+
+/// Who uses a device, as clauses; empty if nobody does, or if that cannot be told.
+fn users_of(device: &Path) -> Vec<Text> {
+    let claims = File::open(device).map_err(|_| ()).and_then(|node| claims(&node, device).map_err(|_| ()));
+    let claims = claims.unwrap_or_default().into_iter().filter(|claim| !claim.is_signature);
+    claims.map(|claim| claim.by).collect()
+}
+
+/// Removes what kills left below a folder of attachments: dead mounts and their loop devices.
+///
+/// The devices that are free now, or will be when they are unmounted.
+///
+/// # Errors
+/// When something of it cannot be looked at or removed.
+pub fn clean_attachments(folder: &Path) -> Result<Vec<PathBuf>> {
+    match folder.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        _ => clean(&Attachments::open(folder)?),
+    }
+}
+
+fn clean(attachments: &Attachments) -> Result<Vec<PathBuf>> {
+    let mut devices = Vec::new();
+    for folder in attachments.all()?.into_iter().filter(AttachmentFolder::is_left) {
+        clean_one(&folder, &mut devices).map_err(|error| cannot_remove(&folder, &error))?;
+    }
+    Ok(devices)
+}
+
+fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Result<()> {
+    if let Some(number) = folder.number()? {
+        for device in loops_on(&folder.point(), number)? {
+            // One that is still mounted goes when that is unmounted.
+            device.let_go(number)?;
+            devices.push(device.path);
+        }
+        rustix::mount::unmount(folder.point(), UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
+    }
+    folder.remove()
+}
+
+/// An attachment, as others find it.
+#[derive(Clone, Debug)]
+pub struct Attached {
+    /// Who serves it.
+    pub process: ProcessIdentity,
+    /// Its devices.
+    pub devices: Vec<PathBuf>,
+    /// Where it is controlled.
+    pub control: PathBuf,
+}
+
+/// The attachment that a device belongs to; none if it is not one of kurabe's, or if a kill left it.
+///
+/// # Errors
+/// When that cannot be told.
+pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
+    let find = || -> io::Result<Option<Attached>> {
+        let Some(number) = file_system_of(device)? else { return Ok(None) };
+        // Without the lock: who ends holds it for no longer than its folder is there.
+        let entries = match std::fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            entries => entries?,
+        };
+        for entry in entries.flatten() {
+            let folder = AttachmentFolder::at(entry.path());
+            if folder.number()? == Some(number)
+                && let Some(process) = folder.process().filter(|process| life_of(process) == Liveness::Alive)
+            {
+                let devices = loops_on(&folder.point(), number)?;
+                let devices = devices.into_iter().map(|device| device.path).collect();
+                return Ok(Some(Attached { process, devices, control: folder.control() }));
+            }
+        }
+        Ok(None)
+    };
+    find().map_err(|error| {
+        let shown = shown::path(device);
+        Error::os(text!("cannot tell what {shown} is", "{shown} が何か調べられません"), &error).remedy(text!(
+            "name the device that `kurabe attach` printed",
+            "`kurabe attach` が表示したデバイスを指定してください"
+        ))
+    })
+}
+
+impl Attached {
+    /// Has its server end, and waits until it has.
+    ///
+    /// # Errors
+    /// When it cannot be told to.
+    pub fn end(&self) -> Result<()> {
+        let cannot = |error: rustix::io::Errno| {
+            let process = self.process.pid;
+            let what = text!("cannot end the process {process}", "プロセス {process} を終了できません");
+            Error::os(what, &error.into())
+        };
+        let pid = i32::try_from(self.process.pid).ok().and_then(Pid::from_raw);
+        let Some(pid) = pid else { return Ok(()) };
+        let process = match pidfd_open(pid, PidfdFlags::empty()) {
+            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            process => process.map_err(cannot)?,
+        };
+        // Asked while its number cannot be used again: what is signalled is what was asked about.
+        if life_of(&self.process) != Liveness::Alive {
+            return Ok(());
+        }
+        match pidfd_send_signal(&process, Signal::TERM) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            Err(error) => return Err(cannot(error)),
+        }
+        loop {
+            match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
+                Ok(_) => return Ok(()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(cannot(error)),
+            }
+        }
+    }
+
+    /// Refuses while somebody uses one of the devices.
+    ///
+    /// # Errors
+    /// With who does.
+    pub fn refuse_used(&self) -> Result<()> {
+        let used =
+            self.devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
+        let Some((device, users)) = used else { return Ok(()) };
+        let (shown, users) = (shown::path(device), Text::list(users));
+        Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users),
+        )
+        .remedy(text!(
+            "`umount {shown}`, or end what uses it, and detach it then",
+            "`umount {shown}` するか、使っているものを終了してから切り離してください"
+        )))
+    }
+}

@@ -1,0 +1,283 @@
+//! Disks as files of a FUSE file system: what the kernel asks of them becomes requests of the hub.
+//!
+//! The model: one folder with a file for each export. The thread that hears the kernel stamps a request with its time and
+//! hands it over; the hub answers it. Only what needs no device is answered here: names, sizes, what is data and what are
+//! holes.
+
+use crate::clock::RealTime;
+use crate::control::Controls;
+use crate::disk::{Disk, SECTOR_BYTES};
+use crate::hub::{Command, FrontAnswer, FrontOutcome, FrontRequest};
+use crate::platform;
+use crate::protocol::{ExtentKind, MOST_REQUEST_BYTES, NbdCommand, NbdError, NbdRequest};
+use crate::workers::Body;
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen,
+    ReplyStatfs, ReplyWrite, Request, WriteFlags,
+};
+use std::ffi::OsStr;
+use std::io;
+use std::sync::{Arc, Once};
+use std::time::{Duration, SystemTime};
+
+/// Bytes of one request: as many pages as the kernel puts into one (`FUSE_MAX_MAX_PAGES`).
+const MOST_BYTES: u32 = 1 << 20;
+/// Requests at a time: more than a loop device has (128), for each of several devices.
+const MOST_REQUESTS: u16 = 1024;
+/// Nothing here changes but by who serves it.
+const FOR_EVER: Duration = Duration::from_secs(1 << 31);
+const GENERATION: Generation = Generation(0);
+/// Modes of fallocate(2): what is there is not moved, and reads as zeroes afterwards.
+const KEEP_SIZE: i32 = 1;
+const PUNCH_HOLE: i32 = 2;
+const ZERO_RANGE: i32 = 16;
+/// Of NBD: zeroes that take room.
+const NO_HOLE: u16 = 2;
+
+/// The file of an export.
+pub(super) fn file_name(export: usize) -> String {
+    format!("disk{export}")
+}
+
+/// The file system.
+pub(super) struct DiskFiles {
+    pub(super) disks: Vec<Arc<Disk>>,
+    pub(super) controls: Arc<Controls>,
+    pub(super) time: RealTime,
+    /// The thread that hears the kernel goes before others, as the one does that keeps the time.
+    pub(super) promotion: Once,
+}
+
+impl DiskFiles {
+    fn export(&self, inode: INodeNo) -> Option<usize> {
+        let export = usize::try_from(inode.0.checked_sub(INodeNo::ROOT.0 + 1)?).ok()?;
+        (export < self.disks.len()).then_some(export)
+    }
+
+    fn size_bytes(&self, export: usize) -> u64 {
+        self.disks[export].data.size_bytes()
+    }
+
+    fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
+        let (kind, perm, size) = match self.export(inode) {
+            Some(export) => (FileType::RegularFile, 0o600, self.size_bytes(export)),
+            None if inode == INodeNo::ROOT => (FileType::Directory, 0o700, 0),
+            None => return None,
+        };
+        let time = SystemTime::UNIX_EPOCH;
+        Some(FileAttr {
+            ino: inode,
+            size,
+            blocks: size / SECTOR_BYTES,
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind,
+            perm,
+            nlink: 1,
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            rdev: 0,
+            blksize: SECTOR_BYTES as u32,
+            flags: 0,
+        })
+    }
+
+    /// Hands a request over.
+    fn ask(
+        &self,
+        export: usize,
+        command: NbdCommand,
+        (flags, offset_bytes, length_bytes): (u16, u64, u32),
+        payload: Vec<u8>,
+        answer: impl FnOnce(FrontOutcome) + Send + 'static,
+    ) {
+        let came_ns = self.time.now_ns();
+        self.promotion.call_once(|| {
+            // Whether it was granted is asked and told by the thread that keeps the time.
+            let _ = platform::run_before_others();
+        });
+        let request = NbdRequest { command, flags, cookie: 0, offset_bytes, length_bytes };
+        let answer = FrontAnswer::new(answer);
+        self.controls.tell(Command::Request(FrontRequest { export, request, payload, came_ns, answer }));
+    }
+
+    /// Has a stretch read as zeroes, in as many requests as their lengths make it.
+    fn zero(
+        &self,
+        export: usize,
+        command: NbdCommand,
+        flags: u16,
+        (from, end): (u64, u64),
+        reply: ReplyEmpty,
+    ) {
+        // A loop device asks for less than 4 GiB at once; others wait for more in vain.
+        let Ok(length) = u32::try_from(end - from) else { return reply.error(Errno::EOPNOTSUPP) };
+        self.ask(export, command, (flags, from, length), Vec::new(), |outcome| answer_empty(&outcome, reply));
+    }
+}
+
+fn error_of(error: NbdError) -> Errno {
+    match error {
+        NbdError::Io => Errno::EIO,
+        NbdError::Invalid | NbdError::TooLong => Errno::EINVAL,
+        NbdError::NoSpace => Errno::ENOSPC,
+    }
+}
+
+fn answer_empty(outcome: &FrontOutcome, reply: ReplyEmpty) {
+    match outcome {
+        Ok(_) => reply.ok(),
+        Err(error) => reply.error(error_of(*error)),
+    }
+}
+
+impl Filesystem for DiskFiles {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // Where the kernel has less, it says so by what it asks.
+        let _ = config.set_max_write(MOST_BYTES);
+        let _ = config.set_max_background(MOST_REQUESTS);
+        let _ = config.set_congestion_threshold(MOST_REQUESTS);
+        config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(|_| io::ErrorKind::Unsupported.into())
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let export = (parent == INodeNo::ROOT)
+            .then(|| (0..self.disks.len()).find(|export| name == file_name(*export).as_str()))
+            .flatten();
+        let inode = export.map(|export| INodeNo(INodeNo::ROOT.0 + 1 + export as u64));
+        match inode.and_then(|inode| self.attributes(inode)) {
+            Some(attributes) => reply.entry(&FOR_EVER, &attributes, GENERATION),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(inode) {
+            Some(attributes) => reply.attr(&FOR_EVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        match self.export(inode) {
+            // What is cached would hide the device, and writes need not wait for each other.
+            Some(_) => reply.opened(
+                FileHandle(0),
+                FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
+            ),
+            None => reply.error(Errno::EISDIR),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let Some(export) = self.export(inode) else { return reply.error(Errno::EBADF) };
+        let left = self.size_bytes(export).saturating_sub(offset);
+        let length = u64::from(size.min(MOST_REQUEST_BYTES)).min(left) as u32;
+        if length == 0 {
+            return reply.data(&[]);
+        }
+        self.ask(export, NbdCommand::Read, (0, offset, length), Vec::new(), move |outcome| match outcome {
+            Ok(Body::Bytes(bytes)) => reply.data(&bytes),
+            Ok(_) => reply.data(&vec![0; length as usize]),
+            Err(error) => reply.error(error_of(error)),
+        });
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let Some(export) = self.export(inode) else { return reply.error(Errno::EBADF) };
+        let length = data.len() as u32;
+        if offset.checked_add(length.into()).is_none_or(|end| end > self.size_bytes(export)) {
+            return reply.error(Errno::ENOSPC);
+        }
+        if length == 0 {
+            return reply.written(0);
+        }
+        self.ask(
+            export,
+            NbdCommand::Write,
+            (0, offset, length),
+            data.to_vec(),
+            move |outcome| match outcome {
+                Ok(_) => reply.written(length),
+                Err(error) => reply.error(error_of(error)),
+            },
+        );
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        // A close, which a disk does not see.
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let Some(export) = self.export(inode) else { return reply.error(Errno::EBADF) };
+        self.ask(export, NbdCommand::Flush, (0, 0, 0), Vec::new(), |outcome| answer_empty(&outcome, reply));
+    }
+
+    fn fallocate(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let Some(export) = self.export(inode) else { return reply.error(Errno::EBADF) };
+        let end = offset.checked_add(length).filter(|end| *end <= self.size_bytes(export) && length > 0);
+        let Some(end) = end else { return reply.error(Errno::EINVAL) };
+        match mode & !KEEP_SIZE {
+            PUNCH_HOLE => self.zero(export, NbdCommand::Trim, 0, (offset, end), reply),
+            ZERO_RANGE => self.zero(export, NbdCommand::WriteZeroes, NO_HOLE, (offset, end), reply),
+            _ => reply.error(Errno::EOPNOTSUPP),
+        }
+    }
+
+    fn lseek(&self, _: &Request, inode: INodeNo, _: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
+        let Some(export) = self.export(inode) else { return reply.error(Errno::EBADF) };
+        let kind = match whence {
+            libc::SEEK_DATA => ExtentKind::Data,
+            libc::SEEK_HOLE => ExtentKind::Hole,
+            _ => return reply.error(Errno::EINVAL),
+        };
+        let size_bytes = self.size_bytes(export);
+        let from = u64::try_from(offset).ok().filter(|from| *from < size_bytes);
+        let place = from.and_then(|from| self.disks[export].data.next_of(from, kind));
+        // Behind the last byte is a hole.
+        match place.or(from.filter(|_| kind == ExtentKind::Hole).map(|_| size_bytes)) {
+            Some(place) => reply.offset(place as i64),
+            None => reply.error(Errno::ENXIO),
+        }
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        // A loop device takes what it discards by from the block's size.
+        let block = SECTOR_BYTES as u32;
+        reply.statfs(0, 0, 0, self.disks.len() as u64, 0, block, 255, block);
+    }
+}

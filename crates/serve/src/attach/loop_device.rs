@@ -1,0 +1,129 @@
+//! Loop devices: a file of ours as a block device.
+
+use crate::disk::SECTOR_BYTES;
+use crate::platform;
+use kurabe_host::{Number, block_number, loop_status};
+use rustix::fs::{Mode, OFlags};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Others may take a free one first, again and again.
+const MOST_TRIES: usize = 32;
+/// `LOOP_MAJOR` of `linux/major.h`.
+const MAJOR: u32 = 7;
+
+/// A loop device on a file of a file system of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LoopDevice {
+    pub(super) path: PathBuf,
+}
+
+impl LoopDevice {
+    /// Puts a free one on a file. Its sectors are of 512 bytes, and it goes past the page cache of the file.
+    pub(super) fn over(file: &Path, is_rotational: bool) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(file)?;
+        let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
+        for _ in 0..MOST_TRIES {
+            let number = platform::free_loop(&control)?;
+            let device = Self { path: PathBuf::from(format!("/dev/loop{number}")) };
+            let node = OpenOptions::new().read(true).write(true).open(&device.path)?;
+            if block_number(&device.path)? != Some((MAJOR, number)) {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{device:?}")));
+            }
+            match platform::configure_loop(&node, &file, SECTOR_BYTES as u32) {
+                Ok(()) => {
+                    if device.told("loop/dio").as_deref() != Some("1") {
+                        platform::clear_loop(&node)?;
+                        return Err(io::ErrorKind::Unsupported.into());
+                    }
+                    // A hint for file systems; the next file has its own.
+                    let _ = std::fs::write(
+                        device.sysfs("queue/rotational"),
+                        if is_rotational { "1" } else { "0" },
+                    );
+                    return Ok(device);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    fn sysfs(&self, name: &str) -> PathBuf {
+        Path::new("/sys/block").join(self.path.file_name().unwrap_or_default()).join(name)
+    }
+
+    fn told(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.sysfs(name)).ok().map(|words| words.trim().to_owned())
+    }
+
+    /// Has it let go of its file once nobody uses it any more, if it still is on a file system of this number.
+    pub(super) fn let_go(&self, number: Number) -> io::Result<()> {
+        let node = File::open(&self.path)?;
+        if is_on(&node, number) { platform::clear_loop(&node) } else { Ok(()) }
+    }
+
+    /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
+    pub(super) fn flush_and_let_go(&self, number: Number) -> io::Result<bool> {
+        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+        let node = match rustix::fs::open(&self.path, flags, Mode::empty()) {
+            Ok(node) => File::from(node),
+            Err(rustix::io::Errno::BUSY) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        if is_on(&node, number) {
+            node.sync_all()?;
+            platform::clear_loop(&node)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether it still is on a file system of this number. Is looked up first where nobody has to open it.
+    pub(super) fn is_on(&self, number: Number) -> bool {
+        self.told("loop/backing_file").is_some()
+            && open_quietly(&self.path).is_ok_and(|node| is_on(&node, number))
+    }
+}
+
+/// A device to ask something of, without waiting for it.
+fn open_quietly(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// The kernel answers from what it knows of the file: its server may be gone.
+fn is_on(node: &File, number: Number) -> bool {
+    loop_status(node).is_ok_and(|(file_system, _, _)| file_system == number)
+}
+
+/// The loop devices on a file system. Only those are opened whose file has a name below its place, so that those of others are
+/// left alone; what proves that they are ours is its number.
+pub(super) fn loops_on(point: &Path, number: Number) -> io::Result<Vec<LoopDevice>> {
+    let mut devices = Vec::new();
+    for entry in std::fs::read_dir("/sys/block")? {
+        let device = LoopDevice { path: Path::new("/dev").join(entry?.file_name()) };
+        let file = device.told("loop/backing_file");
+        if let Some(file) = file.filter(|file| Path::new(file).starts_with(point))
+            && device.is_on(number)
+        {
+            devices.push((file.len(), file, device));
+        }
+    }
+    // By export: disk2 comes before disk10.
+    devices.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    Ok(devices.into_iter().map(|(_, _, device)| device).collect())
+}
+
+/// The number of the file system that a loop device is on; none for other devices.
+pub(super) fn file_system_of(device: &Path) -> io::Result<Option<Number>> {
+    match block_number(device)? {
+        Some((MAJOR, _)) => match loop_status(&open_quietly(device)?) {
+            Ok((number, _, _)) => Ok(Some(number)),
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+            Err(error) => Err(error),
+        },
+        _ => Ok(None),
+    }
+}

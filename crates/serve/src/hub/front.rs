@@ -1,0 +1,102 @@
+//! Requests that come from within this process: from a front that is not NBD.
+//!
+//! The model: a front turns what it is asked into the requests of a connection, stamped with the time at which they came,
+//! and brings a function that takes the outcome. Nothing else about it is known here.
+
+use super::{Hub, SMALL_BYTES};
+use crate::honesty::Timing;
+use crate::protocol::{NbdCommand, NbdError, NbdRequest};
+use crate::workers::{Body, PayloadJob};
+use std::fmt::{self, Debug, Formatter};
+
+/// What becomes of a request.
+pub(crate) type FrontOutcome = Result<Body, NbdError>;
+
+/// What takes the outcome of a request, on any thread.
+pub(crate) struct FrontAnswer(Box<dyn FnOnce(FrontOutcome) + Send>);
+
+impl FrontAnswer {
+    pub(crate) fn new(answer: impl FnOnce(FrontOutcome) + Send + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+
+    pub(crate) fn give(self, outcome: FrontOutcome) {
+        (self.0)(outcome);
+    }
+}
+
+impl Debug for FrontAnswer {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("FrontAnswer")
+    }
+}
+
+/// A request of a front; it lies within its export.
+#[derive(Debug)]
+pub(crate) struct FrontRequest {
+    pub(crate) export: usize,
+    pub(crate) request: NbdRequest,
+    /// What a write brings.
+    pub(crate) payload: Vec<u8>,
+    pub(crate) came_ns: u64,
+    pub(crate) answer: FrontAnswer,
+}
+
+/// Who waits for the answer of a request.
+#[derive(Debug)]
+pub(super) enum Asker {
+    /// A client of the socket.
+    Connection(u64),
+    /// A front, until it is answered.
+    Front(Option<FrontAnswer>),
+}
+
+impl Asker {
+    pub(super) fn connection(&self) -> Option<u64> {
+        match self {
+            Self::Connection(id) => Some(*id),
+            Self::Front(_) => None,
+        }
+    }
+}
+
+impl Hub {
+    /// Does what a front asks; nothing works while the power is off.
+    pub(super) fn take_front_request(&mut self, asked: FrontRequest) {
+        let FrontRequest { export, request, payload, came_ns, answer } = asked;
+        let operation = self.begin(Asker::Front(Some(answer)), export, &request, came_ns);
+        if self.is_off {
+            return self.fail(operation, NbdError::Io);
+        }
+        self.do_request(operation, payload);
+    }
+
+    /// Answers a front: at once, or by a worker where bytes have to be copied for long.
+    pub(super) fn answer_front(
+        &mut self,
+        answer: FrontAnswer,
+        outcome: FrontOutcome,
+        timing: Option<Timing>,
+    ) {
+        if let Ok(Body::Bytes(bytes)) = &outcome
+            && bytes.len() > SMALL_BYTES
+        {
+            return self.workers.give(PayloadJob::Answer { answer, outcome, timing });
+        }
+        if let Some(timing) = timing {
+            self.account.sent(timing, self.now_ns());
+        }
+        answer.give(outcome);
+    }
+
+    /// Whether a request is one that the stack never sees: of what measures the round trip, or about no bytes.
+    pub(super) fn is_beside_stack(&self, operation: u64) -> bool {
+        let Some(pending) = self.operations.get(&operation) else { return false };
+        let is_own = match &pending.asker {
+            Asker::Connection(id) => self.connections.get(id).is_some_and(|connection| connection.is_own),
+            // Nobody else is let in before it is known.
+            Asker::Front(_) => !self.counts.announced,
+        };
+        is_own || pending.request.command == NbdCommand::BlockStatus
+    }
+}

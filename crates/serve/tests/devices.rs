@@ -1,0 +1,237 @@
+//! A served stack as block devices of this machine: files of FUSE, loop devices, and nothing left of them.
+
+use crate::client::{eventually, quick, request};
+use kurabe_serve::{
+    Address, ControlRequest, PowerRules, ServeRequest, Serving, ask_server, attachment_of, clean_attachments,
+};
+use kurabe_sim::load_device;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn run(program: &str, words: &[&str]) -> Option<String> {
+    let output = Command::new("timeout").arg("60").arg(program).args(words).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A stack that is attached, with its state in a folder of its own.
+struct Device {
+    serving: Serving,
+    folder: TempDir,
+}
+
+impl Device {
+    /// A disk of 1 GiB that takes next to no time, changed. `None`, with a printed reason, where there can be none.
+    fn new(change: impl FnOnce(&mut ServeRequest)) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut request = ServeRequest {
+            spec: quick(),
+            address: Address::Devices(folder.path().join("run")),
+            ..request("ideal-ram-disk", Path::new(""))
+        };
+        change(&mut request);
+        match Serving::start(&request) {
+            Ok(serving) => Some(Self { serving, folder }),
+            Err(error) if can_attach() => panic!("{error}"),
+            Err(error) => {
+                eprintln!("skipped: needs root, /dev/fuse and loop devices: {error}");
+                None
+            }
+        }
+    }
+
+    fn path(&self, place: usize) -> &Path {
+        &self.serving.facts().devices[place]
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.path().join("run")
+    }
+
+    /// Its files, as the loop devices see them.
+    fn file(&self, place: usize) -> PathBuf {
+        let attachment = attachments(&self.state()).remove(0);
+        attachment.join(format!("disks/disk{place}"))
+    }
+
+    /// Takes it away; nothing of it is left.
+    fn detach(mut self) {
+        let devices = self.serving.facts().devices.clone();
+        self.serving.detach(|device, users| panic!("{device:?} is used: {users:?}")).unwrap();
+        self.serving.end();
+        self.serving.wait().unwrap();
+        assert_eq!(attachments(&self.state()), [] as [PathBuf; 0]);
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        assert!(!mounts.contains(self.folder.path().to_str().unwrap()), "{mounts}");
+        devices.iter().for_each(|device| assert!(!is_on(device, &self.state()), "{device:?}"));
+    }
+}
+
+/// Root with the devices that it takes: then nothing may be skipped.
+fn can_attach() -> bool {
+    let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
+    let mounts = run("unshare", &["--mount", "true"]).is_some();
+    mounts && opens("/dev/fuse") && opens("/dev/loop-control") && opens("/dev/loop0")
+}
+
+fn attachments(state: &Path) -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(state).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+    let entries: Vec<PathBuf> = entries.unwrap_or_default();
+    entries.into_iter().filter(|path| path.is_dir()).collect()
+}
+
+/// Whether a loop device is on a file below a folder.
+fn is_on(device: &Path, folder: &Path) -> bool {
+    let name = device.file_name().unwrap();
+    let file = std::fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file"));
+    file.is_ok_and(|file| Path::new(&file).starts_with(folder))
+}
+
+fn open_direct(path: &Path) -> File {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(path).unwrap()
+}
+
+/// Reads past every cache.
+fn read(path: &Path, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
+    let mut memory = vec![0; length + 4096];
+    let from = memory.as_ptr().align_offset(4096);
+    open_direct(path).read_exact_at(&mut memory[from..from + length], offset)?;
+    Ok(memory[from..from + length].to_vec())
+}
+
+#[test]
+fn a_device_keeps_what_is_written_and_leaves_nothing() {
+    let Some(device) = Device::new(|_| {}) else { return };
+    let path = device.path(0).to_owned();
+    let mut node = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    assert_eq!(node.seek(SeekFrom::End(0)).unwrap(), 1 << 30);
+    // Larger than any request of the kernel, and not aligned to its pages.
+    let bytes: Vec<u8> = (0..3_000_000u32).map(|place| (place / 512) as u8).collect();
+    node.seek(SeekFrom::Start(512)).unwrap();
+    node.write_all(&bytes).unwrap();
+    node.sync_all().unwrap();
+    assert_eq!(read(&path, 512, 2_999_808).unwrap(), bytes[..2_999_808]);
+    let figures = device.serving.figures().unwrap();
+    assert!(figures.writes > 0 && figures.flushes > 0 && figures.written_bytes >= 3_000_000, "{figures:?}");
+    // No request was larger than the kernel makes them.
+    assert!(figures.reads * (1 << 20) >= figures.read_bytes, "{figures:?}");
+    drop(node);
+    device.detach();
+}
+
+#[test]
+fn a_discard_is_a_trim_and_leaves_a_hole() {
+    let Some(device) = Device::new(|_| {}) else { return };
+    let path = device.path(0).to_str().unwrap().to_owned();
+    open_direct(device.path(0)).sync_all().unwrap();
+    run("dd", &["if=/dev/urandom", &format!("of={path}"), "bs=1M", "count=4", "oflag=direct"]).unwrap();
+    run("blkdiscard", &["--offset", "1M", "--length", "2M", &path]).unwrap();
+    let figures = device.serving.figures().unwrap();
+    assert!(figures.trims > 0, "{figures:?}");
+    let bytes = read(device.path(0), 0, 4 << 20).unwrap();
+    assert!(bytes[1 << 20..3 << 20].iter().all(|byte| *byte == 0));
+    assert!(bytes[..1 << 20].iter().any(|byte| *byte != 0) && bytes[3 << 20..].iter().any(|byte| *byte != 0));
+    // The file of the device tells data from holes.
+    let file = File::open(device.file(0)).unwrap();
+    let seek = |from| rustix::fs::seek(&file, from).unwrap();
+    assert_eq!(seek(rustix::fs::SeekFrom::Hole(0)), 1 << 20);
+    assert_eq!(seek(rustix::fs::SeekFrom::Data(1 << 20)), 3 << 20);
+    assert_eq!(seek(rustix::fs::SeekFrom::Hole(3 << 20)), 4 << 20);
+    assert!(rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(4 << 20)).is_err());
+    drop(file);
+    device.detach();
+}
+
+#[test]
+fn several_devices_of_one_stack_keep_their_own_bytes() {
+    let box_of_disks = |request: &mut ServeRequest| {
+        request.spec = load_device("mirror3-usb").unwrap();
+        ["zfs", "mirror"].iter().for_each(|layer| request.spec.remove_layer(layer).unwrap());
+        request.exports = 3;
+    };
+    let Some(device) = Device::new(box_of_disks) else { return };
+    let paths = device.serving.facts().devices.clone();
+    assert_eq!(paths.len(), 3);
+    for (place, path) in paths.iter().enumerate() {
+        let node = OpenOptions::new().write(true).open(path).unwrap();
+        node.write_all_at(&[place as u8 + 1; 4096], 0).unwrap();
+        node.sync_all().unwrap();
+    }
+    for (place, path) in paths.iter().enumerate() {
+        assert_eq!(read(path, 0, 4096).unwrap(), [place as u8 + 1; 4096]);
+    }
+    // Each of them belongs to the same attachment.
+    for path in &paths {
+        let attached = attachment_of(&device.state(), path).unwrap().unwrap();
+        assert_eq!(attached.devices, paths);
+        assert_eq!(attached.process.pid, std::process::id());
+    }
+    device.detach();
+}
+
+#[test]
+fn what_lives_is_not_cleaned_up_and_what_is_not_ours_is_not_called_ours() {
+    let Some(device) = Device::new(|_| {}) else { return };
+    clean_attachments(&device.state()).unwrap();
+    assert!(is_on(device.path(0), &device.state()));
+    read(device.path(0), 0, 4096).unwrap();
+    // Somebody else's folder, and another device.
+    let other = tempfile::tempdir().unwrap();
+    assert!(attachment_of(other.path(), device.path(0)).unwrap().is_none());
+    let image = other.path().join("image");
+    File::create(&image).unwrap().set_len(1 << 20).unwrap();
+    if let Some(node) = run("losetup", &["-f", "--show", image.to_str().unwrap()]) {
+        let attached = attachment_of(&device.state(), Path::new(&node));
+        run("losetup", &["-d", &node]);
+        assert!(attached.unwrap().is_none());
+    }
+    device.detach();
+}
+
+/// Power goes while a file system is in use, and comes back: what was synced is there.
+#[test]
+fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
+    let cuts =
+        |request: &mut ServeRequest| request.power = Some(PowerRules { seed: 3, ..PowerRules::default() });
+    let Some(device) = Device::new(cuts) else { return };
+    let (path, at) = (device.path(0).to_str().unwrap().to_owned(), device.folder.path().join("mnt"));
+    std::fs::create_dir(&at).unwrap();
+    run("mkfs.ext4", &["-q", &path]).unwrap();
+    run("mount", &[&path, at.to_str().unwrap()]).unwrap();
+    let mut file = File::create(at.join("file")).unwrap();
+    file.write_all(b"promised").unwrap();
+    file.sync_all().unwrap();
+    File::open(&at).unwrap().sync_all().unwrap();
+    drop(file);
+    let control = device.serving.facts().control.clone().unwrap();
+    ask_server(&control, &ControlRequest::Cut).unwrap();
+    assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
+    run("umount", &[at.to_str().unwrap()]).unwrap();
+    assert!(read(Path::new(&path), 0, 4096).is_err());
+    ask_server(&control, &ControlRequest::PowerOn).unwrap();
+    run("sh", &["-c", &format!("e2fsck -fy {path}; [ $? -le 1 ]")]).unwrap();
+    run("mount", &[&path, at.to_str().unwrap()]).unwrap();
+    let promised = std::fs::read(at.join("file"));
+    run("umount", &[at.to_str().unwrap()]).unwrap();
+    assert_eq!(promised.unwrap(), b"promised");
+    device.detach();
+}
+
+/// Who ends without a word leaves nothing: users get errors.
+#[test]
+fn a_server_that_goes_takes_its_devices_with_it() {
+    let Some(device) = Device::new(|_| {}) else { return };
+    let (path, state) = (device.path(0).to_owned(), device.state());
+    let node = File::open(&path).unwrap();
+    let Device { serving, folder } = device;
+    drop(serving);
+    assert_eq!(attachments(&state), [] as [PathBuf; 0]);
+    assert!(node.read_exact_at(&mut [0; 4096], 1 << 20).is_err());
+    drop(node);
+    eventually("the loop device is free", || !is_on(&path, &state));
+    drop(folder);
+}
