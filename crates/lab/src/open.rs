@@ -4,6 +4,7 @@ use crate::foreseen::Extent;
 use crate::journal::{Journal, rescued};
 use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
+use crate::served::served_under;
 use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
@@ -60,6 +61,7 @@ impl Open<'_> {
         let started = self.started();
         let Self { mut journal, plan, mut ground, settings, traced_devices, follow_up, ledger } = self;
         let handle = journal.lab.handle.clone();
+        let served = ground.real().map_or_else(Vec::new, |target| served_under(target.path()));
         let outcome = started.and_then(|event| journal.tell(event)).and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
@@ -77,6 +79,9 @@ impl Open<'_> {
                     .run(),
             }
         });
+        let served =
+            served.iter().try_for_each(|model| journal.tell(Event::Notice { notice: model.notice() }));
+        let outcome = outcome.and(served);
         let left = journal.left(ground.close());
         Done { writes: ledger.map(|ledger| ledger.list()), ..journal.end(outcome.and(left)) }
     }
