@@ -204,6 +204,17 @@ fn measure(case: &Case, requests: u64) -> Result<Round> {
     Ok(Round { start_ms, requests_per_s: requests as f64 * 1e9 / took_ns as f64 })
 }
 
+/// Requests per second of the model's own time.
+///
+/// # Errors
+/// When the device cannot be built, or its model fails.
+pub fn requests_per_s(case: &Case, requests: u64) -> Result<f64> {
+    let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.what().en.clone())?;
+    let places = stack.capacity_bytes() / u64::from(case.bytes);
+    Load { case, places, random: Random::new(1, 0), sent: 0 }.run(&mut stack, requests)?;
+    Ok(requests as f64 * 1e9 / stack.now_ns().max(1) as f64)
+}
+
 fn spec(case: &Case) -> Result<DeviceSpec> {
     let own = format!("{}/devices/{}", env!("CARGO_MANIFEST_DIR"), case.device);
     let name = if case.device.ends_with(".toml") { own.as_str() } else { case.device };

@@ -1,4 +1,5 @@
-//! How exactly a served model keeps its time: fio over NBD, beside the same requests in virtual time.
+//! How exactly a served model keeps its time: fio over NBD, and on a file of ext4 on an attached device (FUSE and a loop device),
+//! beside the same requests in virtual time.
 //!
 //! The model: each case serves a device in this process, has fio ask it for some seconds, and drives the same stack in virtual
 //! time with as many requests in flight. What is compared is the ratio of the two rates; beside it stands what the server
@@ -8,6 +9,7 @@
 use crate::Result;
 use crate::child;
 use crate::options::Flags;
+use crate::serve_device;
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
 use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS, WaitFor, wait_for};
@@ -18,12 +20,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const HELP: &str = "flags: --seconds N (4)  --only WORDS (all)";
-/// What fio covers.
+/// What fio covers over NBD.
 const SPAN_BYTES: u64 = 1 << 30;
+/// What it covers in a file, which has to be written first.
+const FILE_BYTES: u64 = 64 << 20;
 /// What the bare loop waits for, again and again.
 const BARE_NS: u64 = 1_000_000;
 
 /// A device, and what fio asks of it.
+#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
     device: &'static str,
@@ -32,8 +37,33 @@ struct Case {
     pattern: &'static str,
     bytes: u32,
     depth: u32,
+    way: Way,
     /// How far from virtual time it may be; as far as it likes where the model takes no time.
     promised: f64,
+}
+
+/// How fio gets to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Nbd,
+    /// A file of ext4 on an attached device.
+    Ext4,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nbd => "NBD",
+            Self::Ext4 => "ext4",
+        }
+    }
+
+    fn span_bytes(self) -> u64 {
+        match self {
+            Self::Nbd => SPAN_BYTES,
+            Self::Ext4 => FILE_BYTES,
+        }
+    }
 }
 
 const NULL: &[(&str, &str)] = &[("memory.access", "0"), ("memory.rate", "1000GB/s")];
@@ -57,6 +87,13 @@ const CASES: &[Case] = &[
         ..case("nothing, 4 KiB random read", "ideal-ram-disk", "randread", 4096, 32, f64::INFINITY)
     },
     Case { set: NULL, ..case("nothing, 1 MiB write", "ideal-ram-disk", "write", 1 << 20, 8, f64::INFINITY) },
+    on_ext4(case("disk 4 KiB random read", "hitachi-hds721616plat80", "randread", 4096, 1, 0.05)),
+    on_ext4(case("disk 4 KiB random read", "hitachi-hds721616plat80", "randread", 4096, 32, 0.05)),
+    on_ext4(case("disk 1 MiB read", "hitachi-hds721616plat80", "read", 1 << 20, 1, 0.05)),
+    on_ext4(Case {
+        without: &["filesystem"],
+        ..case("stick 4 KiB random read", "samsung-fit-plus-exfat", "randread", 4096, 1, 0.1)
+    }),
 ];
 
 const fn case(
@@ -67,14 +104,18 @@ const fn case(
     depth: u32,
     promised: f64,
 ) -> Case {
-    Case { name, device, set: &[], without: &[], pattern, bytes, depth, promised }
+    Case { name, device, set: &[], without: &[], pattern, bytes, depth, way: Way::Nbd, promised }
+}
+
+const fn on_ext4(case: Case) -> Case {
+    Case { way: Way::Ext4, ..case }
 }
 
 /// How much to measure.
 pub struct Options {
     /// Seconds of each case.
     pub seconds: f64,
-    /// Only cases whose name has these words.
+    /// Only cases whose name has these words, or that go this way.
     pub only: String,
 }
 
@@ -96,7 +137,8 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
 /// When a device cannot be served, or fio fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let heads = [
-        "fio over NBD",
+        "fio",
+        "over",
         "depth",
         "IOPS",
         "virtual",
@@ -108,10 +150,16 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
         "bare p99.9 us",
     ];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    for case in CASES.iter().filter(|case| case.name.contains(&options.only)) {
+    let missing = serve_device::missing();
+    let can = |case: &&Case| case.way == Way::Nbd || missing.is_none();
+    let is_asked = |case: &&Case| case.name.contains(&options.only) || case.way.name() == options.only;
+    for case in CASES.iter().filter(is_asked).filter(can) {
         rows.push(measure(case, options.seconds)?);
     }
     write!(out, "{}", layout(&rows))?;
+    if let Some(missing) = missing {
+        writeln!(out, "ext4 on an attached device is skipped: it needs {missing}")?;
+    }
     Ok(writeln!(out, "{} s a case; a ratio that is further from 1 than promised is marked", options.seconds)?)
 }
 
@@ -123,11 +171,14 @@ pub fn has_fio() -> bool {
 
 fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
-    let socket = folder.path().join("s.sock");
+    let address = match case.way {
+        Way::Nbd => Address::Socket(folder.path().join("s.sock")),
+        Way::Ext4 => Address::Devices(folder.path().join("run")),
+    };
     let request = ServeRequest {
         spec: spec(case)?,
         seed: 1,
-        address: Address::Socket(socket),
+        address,
         control: None,
         data: DataPlace::Memory,
         write_existing: false,
@@ -138,8 +189,18 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     };
     let words = |error: kurabe_core::Error| error.to_string();
     let mut serving = Serving::start(&request).map_err(words)?;
-    let uri = serving.facts().uri.clone().unwrap_or_default();
-    let iops = fio(case, &uri, seconds, folder.path())?;
+    let facts = serving.facts().clone();
+    let iops = match facts.devices.first() {
+        None => {
+            let uri = format!("--uri={}", facts.uri.unwrap_or_default());
+            fio(case, &["--ioengine=nbd", &uri], seconds, folder.path())?
+        }
+        Some(device) => serve_device::with_file(device, folder.path(), FILE_BYTES, |file| {
+            let file = format!("--filename={}", file.display());
+            fio(case, &["--ioengine=libaio", "--direct=1", "--fallocate=none", &file], seconds, folder.path())
+        })?,
+    };
+    serving.detach(|_, _| ()).map_err(words)?;
     serving.end();
     let lateness = serving.wait().map_err(words)?.lateness;
     let (virtual_iops, ratio) = if case.promised.is_finite() {
@@ -153,6 +214,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let us = |ns: u64| figure(ns as f64 / 1e3, 1);
     Ok(vec![
         case.name.to_owned(),
+        case.way.name().to_owned(),
         case.depth.to_string(),
         figure(iops, 0),
         virtual_iops,
@@ -178,12 +240,12 @@ fn spec(case: &Case) -> Result<DeviceSpec> {
 }
 
 /// What fio reaches.
-fn fio(case: &Case, uri: &str, seconds: f64, folder: &Path) -> Result<f64> {
+fn fio(case: &Case, way: &[&str], seconds: f64, folder: &Path) -> Result<f64> {
     let mut command = Command::new("fio");
-    command.args(["--name=served", "--ioengine=nbd", "--output-format=json", "--time_based"]);
-    command.args([format!("--uri={uri}"), format!("--rw={}", case.pattern), format!("--bs={}", case.bytes)]);
+    command.args(["--name=served", "--output-format=json", "--time_based"]).args(way);
+    command.args([format!("--rw={}", case.pattern), format!("--bs={}", case.bytes)]);
     command.args([format!("--iodepth={}", case.depth), format!("--runtime={}ms", (seconds * 1e3) as u64)]);
-    command.arg(format!("--size={SPAN_BYTES}")).current_dir(folder);
+    command.arg(format!("--size={}", case.way.span_bytes())).current_dir(folder);
     let ended = child::run(&mut command)?;
     let words = &ended.stdout;
     // Before its JSON it says that it is connected.
@@ -198,7 +260,7 @@ fn in_virtual_time(case: &Case, seconds: f64) -> Result<f64> {
     let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.to_string())?;
     let bytes = u64::from(case.bytes);
     let (mut random, mut sent, mut done) = (Random::new(1, 0), 0, 0u64);
-    let places = SPAN_BYTES.min(stack.capacity_bytes()) / bytes;
+    let places = case.way.span_bytes().min(stack.capacity_bytes()) / bytes;
     let mut next = || {
         let place = if case.pattern != "randread" { sent % places } else { random.below(places) };
         sent += 1;

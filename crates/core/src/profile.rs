@@ -422,6 +422,13 @@ impl Profile {
         self.steps.iter().any(|step| !matches!(step, Step::Command(_)))
     }
 
+    /// Whether a tool that works so writes what it reads before it measures: a test file. Who works on whole devices
+    /// reads what is there, a copy writes its file itself, and a trace goes on with data of long before.
+    pub fn writes_file_first(&self) -> bool {
+        let of_file = |step: &Step| matches!(step, Step::Io(_) | Step::Positional(_) | Step::AccessTime(_));
+        !self.rules.whole_device && self.steps.iter().any(of_file)
+    }
+
     /// Repetitions of each cell, at most.
     pub fn repetitions(&self) -> u32 {
         match &self.rounds {

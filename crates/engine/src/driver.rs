@@ -201,6 +201,7 @@ pub fn drive<D: Device, S: Source>(
                         false
                     }
                 };
+            source.ended(flight.op, now_ns.saturating_sub(start_ns));
             free.push(completion.buffer);
             if !flight.recorded {
                 return;

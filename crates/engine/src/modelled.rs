@@ -1,8 +1,9 @@
 //! A model as the ground of a run, in virtual time.
 //!
 //! The model: one thread, because time is the device's. The threads of a workload become one queue as deep as all of
-//! theirs together, which takes from their generators in turn. Nothing is written before, and no cache is dropped: the
-//! state of a modelled device is a parameter of it.
+//! theirs together, which takes from their generators in turn. Where real storage gets a test file, the model does, too:
+//! what is read then lies where a drive puts what was just written. No cache is dropped: the state of a modelled device
+//! is a parameter of it.
 
 use crate::content::Content;
 use crate::driver::{Plan, drive, filled_buffers};
@@ -21,7 +22,7 @@ use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord,
 };
 use kurabe_core::trace::Trace;
-use kurabe_core::workload::{Data, EndSync, Workload};
+use kurabe_core::workload::{Data, EndSync, Op, Workload};
 use kurabe_core::{Error, Result, text};
 use kurabe_program::Stop;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ const UNIT_BYTES: u32 = 512;
 pub struct Modelled<'a, M> {
     pub(crate) model: &'a mut M,
     facts: TargetRecord,
+    /// Whether a test file is written before, if the profile has one.
+    fills: bool,
 }
 
 /// What the record keeps of a modelled target: as many bytes of it as the profile wants, from the first on.
@@ -86,7 +89,14 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
         emit: &'a mut dyn FnMut(Event) -> Result<()>,
     ) -> Self {
         let facts = model_target(name, model, profile);
-        Self::on(Modelled { model, facts }, profile, interrupt, emit)
+        Self::on(Modelled { model, facts, fills: true }, profile, interrupt, emit)
+    }
+
+    /// Leaves the test file out, if `fills` is not set: what is read was written long ago.
+    #[must_use]
+    pub fn with_fill(mut self, fills: bool) -> Self {
+        self.ground.fills = fills;
+        self
     }
 }
 
@@ -110,6 +120,9 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 
     fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
+        if session.ground.fills && session.profile.writes_file_first() {
+            session.fill_model()?;
+        }
         if session.profile.rules.direct || !tasks.iter().any(|task| matches!(task.work, Work::Io(_))) {
             return Ok(());
         }
@@ -121,7 +134,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 
     fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
-        let ran = session.run_workload(workload)?;
+        let ran = session.run_workload(workload, &mut repetition_progress)?;
         Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
@@ -148,7 +161,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workload) => {
                 let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                vec![attempt.of(session.run_workload(&workload)?)]
+                vec![attempt.of(session.run_workload(&workload, &mut repetition_progress)?)]
             }
             Work::Positional(step) => session.model_positional(step, attempt)?,
             Work::AccessTime(step) => session.model_access_time(step, attempt)?,
@@ -182,7 +195,12 @@ impl<M: Model> Ground for Modelled<'_, M> {
 }
 
 impl<M: Model> Session<'_, Modelled<'_, M>> {
-    fn run_workload(&mut self, workload: &Workload) -> Result<Repetition> {
+    /// Runs a workload; `tell` makes events of its intervals.
+    pub(crate) fn run_workload(
+        &mut self,
+        workload: &Workload,
+        tell: &mut dyn FnMut(u64, Interval) -> Event,
+    ) -> Result<Repetition> {
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
             time_ns: workload.end.time_ns,
@@ -190,7 +208,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         };
         let slots = workload.iodepth as usize * workload.threads as usize;
         let timed_sync = workload.sync.at_end == EndSync::Timed;
-        self.run_sources(Generator::for_threads(workload), slots, &plan, timed_sync)
+        self.run_sources(Generator::for_threads(workload), slots, (&plan, timed_sync), tell)
     }
 
     fn model_replay(
@@ -201,15 +219,15 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     ) -> Result<Repetition> {
         let (_, source) = self.replay_source(step, step_index, attempt)?;
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-        self.run_sources(vec![source], step.in_flight() as usize, &plan, false)
+        self.run_sources(vec![source], step.in_flight() as usize, (&plan, false), &mut repetition_progress)
     }
 
     fn run_sources(
         &mut self,
         sources: Vec<impl Source>,
         slots: usize,
-        plan: &Plan,
-        timed_sync: bool,
+        (plan, timed_sync): (&Plan, bool),
+        tell: &mut dyn FnMut(u64, Interval) -> Event,
     ) -> Result<Repetition> {
         let mut device = self.ground.model.device(slots);
         let mut content = Content::new(Data::Zero, 0, 0);
@@ -223,6 +241,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             interrupt: self.interrupt,
             intervals,
             look_ns: INTERVAL_NS,
+            tell,
             emit: &mut *self.emit,
             failed: None,
         };
@@ -254,7 +273,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         attempt: &Attempt,
         work: impl FnOnce(&mut M::Device<'_>, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
     ) -> Result<Vec<Repetition>> {
-        let Modelled { model, facts } = &mut self.ground;
+        let Modelled { model, facts, .. } = &mut self.ground;
         let place = Place { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
         let emit = &mut *self.emit;
         let mut live =
@@ -268,6 +287,19 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         };
         Ok(tracks.into_iter().map(repetition).collect())
     }
+}
+
+fn repetition_progress(elapsed_ns: u64, interval: Interval) -> Event {
+    progress(elapsed_ns, interval, INTERVAL_NS)
+}
+
+/// Says that a model got no test file, because it was left out.
+pub fn unfilled_notice() -> Notice {
+    let text = text!(
+        "no test file was written before (--no-fill): what is read lies where data of long ago do",
+        "テストファイルは事前に書き込んでいません(--no-fill)。ずっと前に書かれたデータの位置から読み出します"
+    );
+    Notice { kind: NoticeKind::Other, text }
 }
 
 fn engine() -> EngineRecord {
@@ -296,6 +328,8 @@ struct InTurn<'a, S> {
     intervals: Receiver<(usize, Interval)>,
     /// When to look for the next of them.
     look_ns: u64,
+    /// What an interval is told as.
+    tell: &'a mut dyn FnMut(u64, Interval) -> Event,
     emit: &'a mut dyn FnMut(Event) -> Result<()>,
     /// A listener's error, which ends the repetition.
     failed: Option<Error>,
@@ -307,7 +341,7 @@ impl<S> InTurn<'_, S> {
         self.look_ns = now_ns.saturating_add(INTERVAL_NS);
         for (index, interval) in self.intervals.try_iter() {
             let elapsed_ns = (index as u64 + 1) * INTERVAL_NS;
-            if let Err(error) = (self.emit)(progress(elapsed_ns, interval, INTERVAL_NS)) {
+            if let Err(error) = (self.emit)((self.tell)(elapsed_ns, interval)) {
                 self.failed.get_or_insert(error);
             }
         }
@@ -336,6 +370,11 @@ impl<S: Source> Source for InTurn<'_, S> {
             }
         }
         soonest
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        self.sources.iter_mut().for_each(|source| source.ended(op, now_ns));
     }
 
     fn may_end(&mut self) -> bool {

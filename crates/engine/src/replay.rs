@@ -8,9 +8,10 @@
 //! Time: `Fast` gives out an operation whenever it is asked. `Closed` keeps the trace's pauses: an operation comes no
 //! sooner after the one before than it did in the trace, so a slow target delays all that follow; the latency counts
 //! from the issue. `Think` keeps the pauses from the end of an operation to the start of the next, so that a slow target
-//! is asked as the recorded one was: one operation at a time. `Timestamps` is an open loop: an operation is due at its
+//! is asked as the recorded one was: one operation at a time. `Readers` keeps them within each unit (`readers.rs`). `Timestamps` is an open loop: an operation is due at its
 //! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
 
+use crate::readers::{Demand, Readers};
 use crate::source::{Next, Source};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
@@ -115,6 +116,8 @@ pub(crate) struct ReplaySource {
     ready_ns: u64,
     /// `Think`: the place of the operation for which that time is; the first has none to wait for.
     asked: usize,
+    /// `Readers`: who they are.
+    readers: Option<Readers>,
 }
 
 impl ReplaySource {
@@ -177,8 +180,13 @@ impl ReplaySource {
                 "0 より大きい数を指定してください。2 なら 2 倍の速さです"
             )));
         }
-        let fit = fit(&trace, &span);
-        Ok(Self { trace, timing, span, fit, next: 0, asked: 0, ready_ns: 0 })
+        let mut fit = fit(&trace, &span);
+        let readers = (timing == ReplayTiming::Readers).then(|| Readers::new(&trace));
+        if readers.is_some() {
+            // They share the span by design.
+            fit.units = 1;
+        }
+        Ok(Self { trace, timing, span, fit, next: 0, asked: 0, ready_ns: 0, readers })
     }
 
     /// What mapping the trace to the span changes.
@@ -186,10 +194,33 @@ impl ReplaySource {
         self.fit
     }
 
+    /// The next operation of any reader.
+    fn draw_of_readers(&mut self, now_ns: u64) -> Option<Next> {
+        let asked = self.readers.as_mut()?.ask(now_ns);
+        Some(match asked {
+            Demand::Operation { reader, place } => {
+                let op = self.op(&self.trace.operations[place]);
+                self.readers.as_mut()?.sent(reader, op);
+                Next::Op { op, due_ns: None }
+            }
+            Demand::NotBefore(at_ns) => Next::NotBefore(at_ns),
+            Demand::End => Next::End,
+        })
+    }
+
+    fn operation_ended(&mut self, op: Op, now_ns: u64) {
+        if let Some(readers) = &mut self.readers {
+            readers.ended(op, now_ns, &self.trace);
+        }
+    }
+
     fn draw(&mut self, now_ns: u64) -> Next {
+        if let Some(next) = self.draw_of_readers(now_ns) {
+            return next;
+        }
         let Some(operation) = self.trace.operations.get(self.next).copied() else { return Next::End };
         if self.timing == ReplayTiming::Think && self.asked != self.next {
-            // Asked for the first time: the operation before is done.
+            // Demand for the first time: the operation before is done.
             self.asked = self.next;
             let before = &self.trace.operations[self.next - 1];
             let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
@@ -200,7 +231,7 @@ impl ReplaySource {
             ReplayTiming::Closed | ReplayTiming::Think if self.ready_ns > now_ns => {
                 return Next::NotBefore(self.ready_ns);
             }
-            ReplayTiming::Closed | ReplayTiming::Think => None,
+            ReplayTiming::Closed | ReplayTiming::Think | ReplayTiming::Readers => None,
             ReplayTiming::Timestamps { speed } => match (operation.at_ns as f64 / speed) as u64 {
                 due_ns if due_ns > now_ns => return Next::NotBefore(due_ns),
                 due_ns => Some(due_ns),
@@ -245,11 +276,19 @@ impl Source for ReplaySource {
     fn next(&mut self, now_ns: u64) -> Next {
         self.draw(now_ns)
     }
+
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        self.operation_ended(op, now_ns);
+    }
 }
 
 impl Source for &Mutex<ReplaySource> {
     fn next(&mut self, now_ns: u64) -> Next {
         self.lock().unwrap_or_else(PoisonError::into_inner).draw(now_ns)
+    }
+
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).operation_ended(op, now_ns);
     }
 }
 
@@ -267,7 +306,7 @@ mod tests {
     use proptest::prelude::*;
 
     use OpKind::{Read, Sync, Write};
-    use ReplayTiming::{Closed, Fast, Think, Timestamps};
+    use ReplayTiming::{Closed, Fast, Readers, Think, Timestamps};
 
     /// The null device, with a list of what was submitted, and when.
     struct Witness {
@@ -403,6 +442,35 @@ mod tests {
             let mut source = ReplaySource::new(Arc::clone(&trace), Think, SPAN).unwrap();
             assert_eq!(replay(&mut source, 1, takes_ns, None).0, with_times(starts_ns));
         }
+    }
+
+    #[test]
+    fn a_reader_waits_for_its_own_operations_and_no_others() {
+        let mut trace = Arc::unwrap_or_clone(trace_of(&[
+            (0, Read, 0, 512),
+            (0, Read, 8192, 512),
+            (100, Read, 512, 512),
+            (300, Read, 1024, 512),
+            (5000, Read, 8704, 512),
+        ]));
+        trace.units.push("b".to_owned());
+        for place in [1, 4] {
+            trace.operations[place].unit = 1;
+        }
+        let trace = Arc::new(trace);
+        let read = |place: usize| op(Read, BASE + trace.operations[place].offset_bytes, 512);
+        // Pauses of 100 and 200 in one, of 5000 in the other; more room than readers changes nothing.
+        for depth in [2, 4] {
+            let mut source = ReplaySource::new(Arc::clone(&trace), Readers, SPAN).unwrap();
+            let (seen, ..) = replay(&mut source, depth, 1000, None);
+            let expected = [(0, read(0)), (0, read(1)), (1100, read(2)), (2300, read(3)), (6000, read(4))];
+            assert_eq!(seen, expected);
+            assert_eq!(source.fit().remark(), None);
+        }
+        // With room for one they take turns, and nobody waits for a reader's pause while another has something to ask.
+        let mut source = ReplaySource::new(Arc::clone(&trace), Readers, SPAN).unwrap();
+        let (seen, ..) = replay(&mut source, 1, 1000, None);
+        assert_eq!(seen, [(0, read(0)), (1000, read(1)), (2000, read(2)), (3200, read(3)), (7000, read(4))]);
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub trait Source {
     /// The next operation at a time in ns from the start.
     fn next(&mut self, now_ns: u64) -> Next;
 
+    /// An operation that it gave out ended, at a time in ns from the start.
+    #[inline(always)]
+    fn ended(&mut self, _op: Op, _now_ns: u64) {}
+
     /// Whether the tool looks at the time at this place, so that the repetition may end here.
     fn may_end(&mut self) -> bool {
         true

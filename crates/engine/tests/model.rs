@@ -1,10 +1,12 @@
 //! Profiles on a model: the same session, in virtual time.
 
+use kurabe_core::event::Event;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
+use kurabe_core::record::FillRecord;
 use kurabe_core::record::{Cell, Repetition};
 use kurabe_core::workload::Direction;
-use kurabe_engine::{Stop, measure_model};
+use kurabe_engine::{Session, Stop, measure_model};
 use kurabe_sim::{ModelTarget, device_named};
 
 /// A profile, each workload for a hundredth of a second.
@@ -44,6 +46,56 @@ fn a_profile_of_workloads_runs_in_virtual_time() {
     close(rate, (1u64 << 20) as f64 / 202.65e-6);
     let rate = only(&cells, "RND 4 KiB Q32 T1", Direction::Write).rate_iops(Direction::Write);
     close(rate, 1e9 / 1788.0);
+}
+
+/// The fill of a run, the pauses before its first repetition, and its reads per second.
+fn filled(profile: &Profile, fills: bool) -> (Option<FillRecord>, u64, f64) {
+    let mut model = ModelTarget::new(&device_named("crucial-p1").unwrap(), 1).unwrap();
+    let (mut fill, mut paused_ns, mut iops) = (None, 0, None);
+    let stop = Stop::default();
+    let mut emit = |event: Event| {
+        match event {
+            Event::FillDone { fill: done } => fill = Some(done),
+            Event::Pause { length_ns } if iops.is_none() => paused_ns += length_ns,
+            Event::Progress { .. } => assert!(fill.is_some() == fills, "the fill is no repetition"),
+            Event::CellDone { cell } => {
+                iops.get_or_insert_with(|| cell.repetitions[0].rate_iops(Direction::Read));
+            }
+            _ => {}
+        }
+        Ok(())
+    };
+    Session::on_model(&mut model, "crucial-p1", profile, &stop, &mut emit).with_fill(fills).run().unwrap();
+    (fill, paused_ns, iops.unwrap())
+}
+
+#[test]
+fn a_test_file_is_written_to_a_model_before_it_is_read() {
+    let mut profile = quick("cdm-9");
+    profile.steps.truncate(3);
+    profile.steps.drain(..2);
+    profile.rules.size_bytes = (1 << 30) + 4096;
+    let (fill, paused_ns, fresh_iops) = filled(&profile, true);
+    let fill = fill.expect("a fill");
+    assert_eq!((fill.asked_bytes, fill.written_bytes), ((1 << 30) + 4096, (1 << 30) + 4096));
+    // At the rate of the cells used with one bit.
+    assert!((0.6e9..0.8e9).contains(&(fill.elapsed_ns as f64)), "{fill:?}");
+    assert_eq!(paused_ns, profile.rules.interval_ns, "the pause comes after the fill, too");
+    let (none, _, old_iops) = filled(&profile, false);
+    assert_eq!(none, None);
+    assert!(
+        fresh_iops > 2.0 * old_iops,
+        "{fresh_iops} of what was just written, {old_iops} of data of long ago"
+    );
+}
+
+#[test]
+fn who_works_on_whole_devices_or_copies_gets_no_file_before() {
+    for (name, writes) in
+        [("cdm-9", true), ("gnome-disks", false), ("delay-ratio", false), ("hdparm-t", false)]
+    {
+        assert_eq!(profile_named(name).unwrap().writes_file_first(), writes, "{name}");
+    }
 }
 
 #[test]

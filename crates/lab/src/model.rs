@@ -53,6 +53,24 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Usage, what).remedy(remedy))
 }
 
+/// Refuses to leave out the test file of a real target: what it held would be read.
+pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
+    if !request.no_fill || model_name(&request.target).is_some() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!(
+            "--no-fill is for models: a real test file is always written before it is read",
+            "--no-fill はモデル用です。実際のテストファイルは、必ず読み出す前に書き込みます"
+        ),
+    )
+    .remedy(text!(
+        "leave it out, or name an existing file or a device, which is not filled",
+        "外すか、書き込みを伴わない既存のファイルやデバイスを対象にしてください"
+    )))
+}
+
 /// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.
 pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> {
     let (settings, usual) = (request.settings, Settings::default());

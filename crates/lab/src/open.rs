@@ -11,7 +11,7 @@ use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
     Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
-    plan_tasks, planned_time_ns,
+    plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
@@ -23,6 +23,8 @@ pub struct Open<'a> {
     pub(crate) plan: Traced,
     pub(crate) ground: Ground,
     pub(crate) settings: Settings,
+    /// Whether a model gets a test file.
+    pub(crate) fills: bool,
     /// The devices whose operations the kernel traces, if that is wanted.
     pub(crate) traced_devices: Option<Vec<(u32, u32)>>,
     pub(crate) follow_up: Option<FurtherSteps>,
@@ -59,10 +61,11 @@ impl Open<'_> {
     /// Measures to the end, or until it is stopped.
     pub fn measure(self) -> Done {
         let started = self.started();
-        let Self { mut journal, plan, mut ground, settings, traced_devices, follow_up, ledger } = self;
+        let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up, ledger } = self;
         let handle = journal.lab.handle.clone();
         let served = ground.real().map_or_else(Vec::new, |target| served_under(target.path()));
-        let outcome = started.and_then(|event| journal.tell(event)).and_then(|()| {
+        let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
+        let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
@@ -74,6 +77,7 @@ impl Open<'_> {
                     .with_follow_up(follow_up)
                     .run(),
                 Ground::Model(name, model) => Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                    .with_fill(fills)
                     .with_traces(traces)
                     .with_follow_up(follow_up)
                     .run(),
@@ -86,21 +90,25 @@ impl Open<'_> {
         Done { writes: ledger.map(|ledger| ledger.list()), ..journal.end(outcome.and(left)) }
     }
 
-    /// The first event.
-    pub(crate) fn started(&self) -> Result<Event> {
+    /// The first events.
+    pub(crate) fn started(&self) -> Result<Vec<Event>> {
         let profile = &self.plan.profile;
         let target = self.ground.record(profile);
         let tasks = plan_tasks(profile, &target)?;
         let test_file = matches!(&self.ground, Ground::Real(target) if target.test_file().is_some());
         let extent = Extent::of(&target, test_file);
         let writes = extent.planned_writes(&self.plan, &tasks);
-        Ok(Event::RunStarted {
+        let started = Event::RunStarted {
             header: Box::new(self.journal.record.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
             planned_write_bytes: Some(writes.bytes),
             planned_write_ns: Some(writes.time_ns),
             planned_ns: planned_time_ns(profile, &tasks),
-        })
+        };
+        let left_out = !self.fills && profile.writes_file_first();
+        Ok(std::iter::once(started)
+            .chain(left_out.then(|| Event::Notice { notice: unfilled_notice() }))
+            .collect())
     }
 }
 
@@ -133,7 +141,7 @@ impl Ground {
     pub(crate) fn in_turns<'s>(
         &'s mut self,
         plan: &'s Traced,
-        settings: Settings,
+        (settings, fills): (Settings, bool),
         noise: &'s NoiseWatch,
         stop: &'s Stop,
         emit: &'s mut dyn FnMut(Event) -> Result<()>,
@@ -145,7 +153,7 @@ impl Ground {
                 Box::new(InTurns::from(session.with_traces(traces)))
             }
             Self::Model(name, model) => {
-                let session = Session::on_model(&mut **model, name, profile, stop, emit);
+                let session = Session::on_model(&mut **model, name, profile, stop, emit).with_fill(fills);
                 Box::new(InTurns::from(session.with_traces(traces)))
             }
         }

@@ -4,7 +4,7 @@ use crate::clock::{now, random_word};
 use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
-use crate::model::{load_model, model_name, refuse_own_file, refuse_what_real_targets_have};
+use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
 use crate::open::{Ground, Open};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
@@ -48,6 +48,7 @@ impl Prepared {
     }
 
     pub(crate) fn with_plan(request: RunRequest, plan: Traced) -> Result<Self> {
+        refuse_no_fill(&request)?;
         let target = match model_name(&request.target) {
             Some(name) => {
                 refuse_what_real_targets_have(&request)?;
@@ -87,6 +88,11 @@ impl Prepared {
         matches!(self.target, Unopened::Model(..))
     }
 
+    /// Whether a test file is written to a model before it is measured.
+    fn fills_model(&self) -> bool {
+        !self.request.no_fill && self.profile().writes_file_first()
+    }
+
     /// Whether it does the same as another run, in the same way.
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
         let model = |run: &Self| match &run.target {
@@ -114,7 +120,9 @@ impl Prepared {
             }
             Unopened::Model(name, model) => {
                 let extent = Extent::of(&model_target(name, &**model, &self.plan.profile), false);
-                extent.foresee(&self.plan, given.clone(), Environment::default())
+                let test_file_bytes = self.fills_model().then_some(extent.span_bytes);
+                let foreseen = extent.foresee(&self.plan, given.clone(), Environment::default());
+                Foreseen { test_file_bytes, ..foreseen }
             }
         })
     }
@@ -184,6 +192,7 @@ impl Prepared {
                     plan,
                     ground,
                     settings: request.settings,
+                    fills: !request.no_fill,
                     traced_devices,
                     follow_up,
                     ledger,

@@ -28,6 +28,8 @@ pub struct RunRequest {
     pub labels: Vec<(String, Option<String>)>,
     /// Changed parameters of a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
+    /// Whether a model gets no test file: what is read was written long ago.
+    pub no_fill: bool,
     /// What may be written.
     pub writing: Writing,
     /// Whether the serial numbers of devices are kept as they are.
@@ -45,6 +47,7 @@ impl Default for RunRequest {
             kernel_trace: false,
             labels: Vec::new(),
             sets: Vec::new(),
+            no_fill: false,
             writing: Writing::default(),
             with_serial: false,
         }

@@ -24,7 +24,9 @@ pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
     let Ok(folder) = attachments_folder() else { return Vec::new() };
     let mut models: Vec<ServedModel> = Vec::new();
     for (major, minor) in devices_under(path) {
-        let device = PathBuf::from(format!("/dev/block/{major}:{minor}"));
+        // Not all machines have /dev/block.
+        let Ok(name) = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")) else { continue };
+        let device = Path::new("/dev").join(name.file_name().unwrap_or_default());
         let Ok(Some(attached)) = attachment_of(&folder, &device) else { continue };
         // Several disks of one stack have one server.
         if models.iter().any(|model| model.control == attached.control) {

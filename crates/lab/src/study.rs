@@ -106,6 +106,8 @@ impl ModelPoints<'_> {
         };
         let profile = &point.profile;
         Session::on_model(&mut model, name, profile, self.handle.engine_stop(), &mut emit)
+            // A study says itself whether everything is written before (`rules.fill`).
+            .with_fill(false)
             .with_traces(traces(profile, TraceNames::EmbeddedFirst)?)
             .run()?;
         let volatile = model.volatile();

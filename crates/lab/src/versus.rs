@@ -85,6 +85,9 @@ pub struct VersusRequest {
     pub settings: Settings,
     /// Through the page cache.
     pub buffered: bool,
+    /// Models get no test file.
+    #[serde(default)]
+    pub no_fill: bool,
     /// Targets that are existing files may be written.
     pub write_existing: bool,
     /// Targets that are block devices, whose data may be destroyed.
@@ -350,14 +353,18 @@ impl VersusRequest {
 
     /// The run of one of the targets.
     fn of_target(&self, target: &Path) -> RunRequest {
+        let is_model = |target: &Path| model_name(target).is_some();
         let request = RunRequest {
             target: target.to_owned(),
             procedure: Procedure::Named(self.profile.clone()),
             overrides: Overrides { size_bytes: self.size_bytes, seed: self.seed, ..Overrides::default() },
             labels: self.labels.clone(),
+            // Beside a model, a real target keeps its file; without one, there is nothing to leave out.
+            no_fill: self.no_fill
+                && (is_model(target) || !self.targets.iter().any(|target| is_model(target))),
             ..RunRequest::default()
         };
-        if model_name(target).is_some() {
+        if is_model(target) {
             return request;
         }
         RunRequest {
@@ -489,11 +496,15 @@ impl Live<'_, '_> {
     /// Measures until nobody needs more or the time is up.
     fn turns(
         live: &RefCell<Self>,
-        events: Vec<Event>,
-        targets: &mut [(Traced, Ground, Settings)],
+        events: Vec<Vec<Event>>,
+        targets: &mut [(Traced, Ground, (Settings, bool))],
         order_seed: u64,
     ) -> Result<Ended> {
-        for (place, event) in events.into_iter().enumerate() {
+        for (place, event) in events
+            .into_iter()
+            .enumerate()
+            .flat_map(|(place, all)| all.into_iter().map(move |event| (place, event)))
+        {
             live.borrow_mut().tell(place, event)?;
         }
         let (watches, handle, request) = {
@@ -533,9 +544,9 @@ impl OpenVersus<'_> {
         let Self { request, runs, order_seed } = self;
         let events = runs.iter().map(Open::started).collect::<Result<Vec<_>>>();
         let (mut journals, mut targets) = (Vec::new(), Vec::new());
-        for Open { journal, plan, ground, settings, .. } in runs {
+        for Open { journal, plan, ground, settings, fills, .. } in runs {
             journals.push(journal);
-            targets.push((plan, ground, settings));
+            targets.push((plan, ground, (settings, fills)));
         }
         let live = RefCell::new(Live {
             lab: journals[0].lab,

@@ -159,3 +159,20 @@ fn a_request_is_plain_data() {
     assert_eq!(serde_json::from_str::<RunRequest>(&words).unwrap(), request);
     assert!(serde_json::from_str::<RunRequest>(r#"{"traget":"/mnt"}"#).is_err());
 }
+
+#[test]
+fn a_model_gets_a_test_file_unless_it_is_left_out() {
+    let place = Place::new();
+    let filled = reads(Path::new("model:ideal-ram-disk"), 1);
+    let unfilled = RunRequest { no_fill: true, ..filled.clone() };
+    for (request, bytes) in [(filled, Some(4 << 20)), (unfilled, None)] {
+        let prepared = Prepared::new(request.clone()).unwrap();
+        assert_eq!(prepared.foresee().unwrap().test_file_bytes, bytes, "the plan tells it");
+        let record = place.measure(request, &RunHandle::default(), nobody()).record.unwrap();
+        assert_eq!(record.fill.map(|fill| fill.written_bytes), bytes);
+        let has_notice = record.notices.iter().any(|notice| notice.text.en.contains("--no-fill"));
+        assert_eq!(has_notice, bytes.is_none(), "{:?}", record.notices);
+    }
+    let real = RunRequest { no_fill: true, ..reads(&place.target(), 1) };
+    assert_eq!(Prepared::new(real).err().unwrap().kind(), ErrorKind::Usage);
+}

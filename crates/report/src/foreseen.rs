@@ -102,7 +102,13 @@ fn written(foreseen: &Foreseen, is_modelled: bool, style: &Style) -> Vec<String>
     let cells = foreseen.writing_cells;
     let mut lines = Vec::new();
     if let Some(bytes) = foreseen.test_file_bytes.map(format_bytes_decimal) {
-        lines.push(text!("test file to write: {bytes}\n", "書き込むテストファイル: {bytes}\n"));
+        lines.push(match is_modelled {
+            true => text!(
+                "test file, written before in the model's time: {bytes}\n",
+                "事前にモデルの時間で書き込むテストファイル: {bytes}\n"
+            ),
+            false => text!("test file to write: {bytes}\n", "書き込むテストファイル: {bytes}\n"),
+        });
     }
     lines.push(text!("cells that write: {cells}\n", "書き込みを含む項目: {cells}\n"));
     if !foreseen.writable && !is_modelled && cells > 0 {

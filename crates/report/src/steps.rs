@@ -216,6 +216,10 @@ fn replay(step: &ReplayStep) -> (Text, Vec<Text>) {
         ReplayTiming::Think => {
             text!("with the trace's pauses after each operation", "操作が終わってから次までの間隔を保つ")
         }
+        ReplayTiming::Readers => text!(
+            "each unit of the trace as a reader that waits for its own operations",
+            "トレースの各ファイルを、自分の操作の完了だけを待つ読み手とする"
+        ),
         ReplayTiming::Closed => text!("with the trace's pauses", "トレースの待ち時間を保つ"),
         ReplayTiming::Timestamps { speed } => {
             text!("at the trace's times, {speed} times as fast", "トレースの時刻どおり({speed} 倍速)")

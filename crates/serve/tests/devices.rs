@@ -70,6 +70,22 @@ impl Device {
     }
 }
 
+/// A mount that goes with the value.
+struct Mounted<'p>(&'p Path);
+
+impl<'p> Mounted<'p> {
+    fn new(device: &str, at: &'p Path) -> Self {
+        run("mount", &[device, at.to_str().unwrap()]).unwrap();
+        Self(at)
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
 /// Root with the devices that it takes: then nothing may be skipped.
 fn can_attach() -> bool {
     let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
@@ -201,7 +217,7 @@ fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let (path, at) = (device.path(0).to_str().unwrap().to_owned(), device.folder.path().join("mnt"));
     std::fs::create_dir(&at).unwrap();
     run("mkfs.ext4", &["-q", &path]).unwrap();
-    run("mount", &[&path, at.to_str().unwrap()]).unwrap();
+    let mounted = Mounted::new(&path, &at);
     let mut file = File::create(at.join("file")).unwrap();
     file.write_all(b"promised").unwrap();
     file.sync_all().unwrap();
@@ -210,14 +226,13 @@ fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let control = device.serving.facts().control.clone().unwrap();
     ask_server(&control, &ControlRequest::Cut).unwrap();
     assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
-    run("umount", &[at.to_str().unwrap()]).unwrap();
+    drop(mounted);
     assert!(read(Path::new(&path), 0, 4096).is_err());
     ask_server(&control, &ControlRequest::PowerOn).unwrap();
     run("sh", &["-c", &format!("e2fsck -fy {path}; [ $? -le 1 ]")]).unwrap();
-    run("mount", &[&path, at.to_str().unwrap()]).unwrap();
-    let promised = std::fs::read(at.join("file"));
-    run("umount", &[at.to_str().unwrap()]).unwrap();
-    assert_eq!(promised.unwrap(), b"promised");
+    let mounted = Mounted::new(&path, &at);
+    assert_eq!(std::fs::read(at.join("file")).unwrap(), b"promised");
+    drop(mounted);
     device.detach();
 }
 

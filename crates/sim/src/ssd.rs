@@ -66,6 +66,8 @@ struct Ssd {
     channels: Vec<Schedule>,
     /// The controller's memory, through which all data go.
     memory: Schedule,
+    /// The way of written data into the buffer, where it is slower than that.
+    inlet: Schedule,
     processor: Timeline,
     /// Rows in the write buffer, as far as is known.
     rows_used: u64,
@@ -98,6 +100,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         },
         channels: vec![Schedule::default(); geometry.channels as usize],
         memory: Schedule::default(),
+        inlet: Schedule::default(),
         processor: Timeline::default(),
         rows_used: 0,
         open_row: None,
@@ -283,7 +286,11 @@ impl Layer for Ssd {
         }
         let request = world.request(job);
         let hit = request.kind == Kind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
-        let command_ns = if hit { self.config.hit_ns } else { self.config.command_ns };
+        let command_ns = match request.kind {
+            Kind::Write => self.config.write_command_ns.unwrap_or(self.config.command_ns),
+            _ if hit => self.config.hit_ns,
+            _ => self.config.command_ns,
+        };
         let (start_ns, end_ns) = self.processor.take(world.now_ns(), command_ns);
         world.charge(job, self.causes.controller_wait, start_ns);
         let write_ns = if request.kind == Kind::Write { self.config.write_latency_ns } else { 0 };

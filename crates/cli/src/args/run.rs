@@ -77,6 +77,8 @@ pub struct RunArgs {
     pub name: Option<String>,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,
+    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    pub no_fill: bool,
 
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: String,
@@ -133,7 +135,7 @@ pub struct RunArgs {
 
     #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
     pub replay: Option<PathBuf>,
-    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "think", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next, or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を保って(think)、または各操作を元の時刻に(timestamps)"))]
+    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "think", "readers", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
     pub timing: String,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
     pub speed: Option<f64>,
@@ -177,6 +179,7 @@ impl RunArgs {
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
+            no_fill: self.no_fill,
             writing: Writing {
                 existing_file: self.write_existing,
                 destroy_data_on: self.destroy_data_on.clone(),
@@ -356,6 +359,7 @@ impl RunArgs {
             timing: match self.timing.as_str() {
                 "closed" => ReplayTiming::Closed,
                 "think" => ReplayTiming::Think,
+                "readers" => ReplayTiming::Readers,
                 "timestamps" => ReplayTiming::Timestamps { speed: self.speed.unwrap_or(1.0) },
                 _ => ReplayTiming::Fast,
             },

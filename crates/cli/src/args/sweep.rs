@@ -61,6 +61,8 @@ pub struct SweepArgs {
     pub label: Vec<String>,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,
+    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    pub no_fill: bool,
     #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
@@ -104,6 +106,7 @@ impl SweepArgs {
             overrides: Overrides { direct: self.buffered.then_some(false), ..Overrides::default() },
             labels: labels(&self.label, None)?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
+            no_fill: self.no_fill,
             writing: Writing {
                 existing_file: self.write_existing,
                 destroy_data_on: self.destroy_data_on.clone(),

@@ -74,6 +74,8 @@ pub struct VersusArgs {
     pub label: Vec<String>,
     #[arg(long, help = t("Show the plan and what would be written on each target; measure nothing", "計画と各対象に書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
+    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    pub no_fill: bool,
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: String,
     #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
@@ -108,6 +110,7 @@ impl VersusArgs {
             labels: labels(&self.label, None)?,
             settings: Settings { engine: engine(&self.engine), ..Settings::default() },
             buffered: self.buffered,
+            no_fill: self.no_fill,
             write_existing: self.write_existing,
             destroy_data_on: self.destroy_data_on.clone(),
         })

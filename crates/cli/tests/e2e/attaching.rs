@@ -280,6 +280,21 @@ fn a_signal_waits_for_the_file_system_and_loses_nothing() {
 }
 
 #[test]
+fn a_second_signal_ends_at_once_and_the_next_start_cleans_up() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let mount = device.mount();
+    kill_process(device.process, Signal::TERM).unwrap();
+    eventually("it says what it waits for", || log(&lab).contains("mounted on"));
+    kill_process(device.process, Signal::TERM).unwrap();
+    eventually("it is dead", || !device.lives());
+    assert!(write_synced(&mount.point().join("late"), &[1; 4096]).is_err());
+    drop(mount);
+    Device::another(&lab, &DISK).detach().ok();
+    device.is_gone();
+}
+
+#[test]
 fn several_disks_of_a_box_go_together() {
     let lab = Lab::new();
     let words = ["model:mirror3-usb", "--without", "zfs,mirror", "--exports", "3"];
@@ -371,7 +386,14 @@ fn fio_finds_every_byte_that_it_wrote() {
     }
     let Some(device) = Device::attach(&lab, &DISK) else { return };
     let file = format!("--filename={}", text(device.path()));
-    let verify = ["--verify=crc32c", "--verify_fatal=1", "--ioengine=libaio", "--iodepth=16", "--direct=1"];
+    let verify = [
+        "--verify=crc32c",
+        "--verify_fatal=1",
+        "--verify_state_save=0",
+        "--ioengine=libaio",
+        "--iodepth=16",
+        "--direct=1",
+    ];
     let mix = ["--name=a", "--rw=randwrite", "--bsrange=512-256k", "--size=64m", "--randseed=5", &file];
     let words = [&verify[..], &mix].concat();
     assert!(system("fio", &words).is_some(), "fio {words:?}");

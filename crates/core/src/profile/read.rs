@@ -488,6 +488,7 @@ fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
             ("timestamps", ReplayTiming::Timestamps { speed }),
             ("closed", ReplayTiming::Closed),
             ("think", ReplayTiming::Think),
+            ("readers", ReplayTiming::Readers),
         ])
     })?;
     let timed = matches!(timing, ReplayTiming::Timestamps { .. });

@@ -206,6 +206,8 @@ pub enum ReplayTiming {
     Closed,
     /// Each so long after the one before is done as in the trace, which must tell how long operations took.
     Think,
+    /// Each unit of the trace is a reader, with one operation in flight, and the trace's pauses between its own.
+    Readers,
 }
 
 /// A `replay` step: a trace, done again.

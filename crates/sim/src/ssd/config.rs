@@ -1,5 +1,6 @@
 //! What the parameters of an SSD come to: a geometry that is whole, and times.
 
+use super::store::Work;
 use crate::build::Builder;
 use crate::timeline::transfer_ns;
 use kurabe_core::{Result, text};
@@ -38,6 +39,8 @@ pub(super) struct Geometry {
     pub(super) bits: u32,
     /// Blocks of each die that may be used with one bit per cell.
     pub(super) slc_blocks: u32,
+    /// How many of them stay so when there is time.
+    pub(super) slc_kept: u32,
     /// Free blocks of each die below which data are moved before anything is written.
     pub(super) least_free: u32,
     /// Free blocks of each die that are wanted when there is time.
@@ -59,11 +62,17 @@ pub(super) struct Config {
     pub(super) slc_read_ns: u64,
     pub(super) program_ns: u64,
     pub(super) slc_program_ns: u64,
+    pub(super) fold_ns: u64,
     pub(super) erase_ns: u64,
     pub(super) unit_transfer_ns: u64,
     pub(super) channel_rate: f64,
+    pub(super) data_first: bool,
     pub(super) controller_rate: f64,
+    /// Of written data on their way into the buffer, if that is slower.
+    pub(super) write_rate: f64,
     pub(super) command_ns: u64,
+    /// Of a write, if it is another.
+    pub(super) write_command_ns: Option<u64>,
     pub(super) hit_ns: u64,
     pub(super) latency_ns: u64,
     pub(super) write_latency_ns: u64,
@@ -104,11 +113,15 @@ impl Config {
             slc_read_ns: given("slc_read_time", read_ns),
             program_ns,
             slc_program_ns: given("slc_program_time", program_ns),
+            fold_ns: given("fold_time", program_ns),
             erase_ns: given("erase_time", erase_ns),
             unit_transfer_ns: transfer_ns(geometry.unit_bytes, channel_rate),
             channel_rate,
+            data_first: builder.flag("data_first"),
             controller_rate: builder.rate("controller_rate"),
+            write_rate: builder.rate("write_rate"),
             command_ns: builder.ns("command_time"),
+            write_command_ns: Some(builder.ns("write_command_time")).filter(|time_ns| *time_ns > 0),
             hit_ns: builder.ns("hit_time"),
             latency_ns: builder.ns("command_latency"),
             write_latency_ns: builder.ns("write_latency"),
@@ -146,13 +159,16 @@ impl Config {
     }
 
     /// Time of a die for moving data from one of its blocks to another, through the controller.
-    pub(super) fn moving_ns(&self, rows_read: u64, slc_rows_read: u64, units: u64) -> u64 {
+    pub(super) fn moving_ns(&self, work: &Work) -> u64 {
         let geometry = &self.geometry;
-        let wire_ns = self.unit_transfer_ns.saturating_mul(2 * units);
+        let Work { rows_read, slc_rows_read, moved, folded, .. } = *work;
+        let wire_ns = self.unit_transfer_ns.saturating_mul(2 * (moved + folded));
         let reads_ns = rows_read
             .saturating_mul(self.mean_read_ns())
             .saturating_add(slc_rows_read.saturating_mul(self.slc_read_ns));
-        let programs_ns = self.program_ns.saturating_mul(units) / u64::from(geometry.units_per_row);
+        let programs_ns =
+            (self.program_ns.saturating_mul(moved).saturating_add(self.fold_ns.saturating_mul(folded)))
+                / u64::from(geometry.units_per_row);
         let dies_per_channel = u64::from(geometry.dies / geometry.channels);
         reads_ns
             .saturating_add(programs_ns)
@@ -169,7 +185,12 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
     let capacity_bytes = builder.bytes("capacity");
     let unit_bytes = builder.bytes("mapping_unit");
     let (channels, planes) = (builder.count("channels"), builder.count("planes"));
-    let dies = channels * builder.count("dies");
+    let (all_dies, serial_dies) = (builder.count("dies"), builder.count("serial_dies"));
+    if !all_dies.is_multiple_of(serial_dies) {
+        return Err(builder.error("serial_dies", &text!("it divides dies", "dies を割り切る値を指定します")));
+    }
+    // Dies that take turns do one thing at a time, as one die with all their blocks does.
+    let dies = channels * (all_dies / serial_dies);
     let row_bytes = u128::from(builder.bytes("page")) * u128::from(planes);
     if row_bytes % u128::from(unit_bytes) != 0 {
         return Err(builder.error(
@@ -222,6 +243,7 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
         blocks_per_die: blocks_per_die as u32,
         bits: bits as u32,
         slc_blocks: if one_bit { 0 } else { slc_blocks.min(blocks_per_die) as u32 },
+        slc_kept: (wide(builder.bytes("slc_keep")) / (slc_block_bytes * wide(dies))).min(slc_blocks) as u32,
         least_free: least_free as u32,
         wanted_free: builder.count("idle_free_blocks").max(least_free) as u32,
     })

@@ -72,8 +72,8 @@ impl Ssd {
         world.count(self.counters.moved, work.moved);
         world.count(self.counters.folded, work.folded);
         world.count(self.counters.erases, work.erases);
-        let units = work.moved + work.folded;
-        (work, self.config.moving_ns(work.rows_read, work.slc_rows_read, units))
+        let length_ns = self.config.moving_ns(&work);
+        (work, length_ns)
     }
 
     /// Reads bytes of the row with this place. What is for the host also passes the controller's memory.
@@ -121,7 +121,9 @@ impl Ssd {
         let wire_ns = self.config.transfer_ns(bytes);
         let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
         let manners = &self.manners;
+        let data_first = self.config.data_first;
         self.dies.change(die, |die| {
+            let from_ns = if data_first { channel.free_from(die.free_ns.max(from_ns)) } else { from_ns };
             let start = die.begin_read(from_ns, manners);
             let sensed_ns = start.start_ns.saturating_add(read_ns);
             let (begin_ns, there_ns) = channel.book(now_ns, sensed_ns, wire_ns);

@@ -13,6 +13,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::needed("dies", Count(1, 64), ("flash dies on each channel", "チャネルごとのフラッシュダイ数")),
     Parameter::usual(
+        "serial_dies",
+        Count(1, 64),
+        "1",
+        "assumed: all dies work side by side",
+        (
+            "dies of a channel that take turns, because the firmware keeps one of them busy at a time",
+            "ファームウェアが一度に 1 つしか動かさないダイの数",
+        ),
+    ),
+    Parameter::usual(
         "planes",
         Count(1, 16),
         "1",
@@ -98,6 +108,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("rate of a channel", "チャネルの転送速度"),
     ),
     Parameter::usual(
+        "data_first",
+        Flag,
+        "false",
+        "assumed: commands are short and go between",
+        (
+            "a read command waits until no data are on its channel, nor wait for it",
+            "読み出しコマンドが、チャネル上のデータ転送とその待ちがなくなるまで待つか",
+        ),
+    ),
+    Parameter::usual(
         "controller_rate",
         Rate,
         "8 GB/s",
@@ -105,6 +125,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("rate at which data pass the controller", "コントローラー内のデータ転送速度"),
     )
     .live(),
+    Parameter::usual(
+        "write_rate",
+        Rate,
+        "1 TB/s",
+        "assumed: as controller_rate",
+        (
+            "rate at which written data get into the buffer, if below controller_rate",
+            "書き込みデータがバッファーに入る速度(controller_rate より遅い場合)",
+        ),
+    ),
     Parameter::usual(
         "command_time",
         Time,
@@ -140,6 +170,17 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("further time of a write beyond that of every command", "書き込みコマンドだけの追加の遅延"),
     )
     .live(),
+    Parameter::usual(
+        "write_command_time",
+        Time,
+        "0 ns",
+        "assumed: as reads",
+        (
+            "time of the processor for a write, one after the other; 0 for command_time",
+            "書き込みコマンドごとのプロセッサー時間(逐次、0 は command_time)",
+        ),
+    )
+    .derived_from(&["command_time"]),
     Parameter::usual(
         "buffer",
         SIZE,
@@ -228,6 +269,27 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         (
             "time to program a page with one bit per cell; 0 for program_time",
             "1 ビット/セルのページの書き込み時間(0 は program_time)",
+        ),
+    )
+    .derived_from(&["program_time"]),
+    Parameter::usual(
+        "slc_keep",
+        SIZE,
+        "0 B",
+        "assumed: everything is moved as soon as there is time",
+        (
+            "data that stay in flash with one bit per cell when there is time to move them",
+            "余裕があっても 1 ビット/セルのまま残すデータ量",
+        ),
+    ),
+    Parameter::usual(
+        "fold_time",
+        Time,
+        "0 ns",
+        "assumed: as data of the host",
+        (
+            "time to program a page with data moved out of flash with one bit per cell; 0 for program_time",
+            "1 ビット/セルから移すデータのページ書き込み時間(0 は program_time)",
         ),
     )
     .derived_from(&["program_time"]),

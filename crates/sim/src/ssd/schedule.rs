@@ -39,6 +39,12 @@ impl Schedule {
         (start_ns, end_ns)
     }
 
+    /// When it is first not taken, from a time on.
+    pub(super) fn free_from(&self, from_ns: u64) -> u64 {
+        let stretch = self.taken.iter().find(|(_, end_ns)| *end_ns > from_ns);
+        stretch.filter(|(start_ns, _)| *start_ns <= from_ns).map_or(from_ns, |(_, end_ns)| *end_ns)
+    }
+
     fn insert(&mut self, place: usize, start_ns: u64, end_ns: u64) {
         let joins_before = place > 0 && self.taken[place - 1].1 == start_ns;
         let joins_after = self.taken.get(place).is_some_and(|next| next.0 == end_ns);

@@ -425,12 +425,14 @@ impl Store {
     #[inline]
     pub(super) fn has_background(&self, die: u32) -> bool {
         let room = &self.rooms[die as usize];
-        !room.settled && (room.slc_used > 0 || room.free_blocks() <= self.geometry.wanted_free as usize)
+        !room.settled
+            && (room.slc_used > self.geometry.slc_kept
+                || room.free_blocks() <= self.geometry.wanted_free as usize)
     }
 
     /// Does one piece of it; whether there was any. What it was is added to `work`.
     pub(super) fn background(&mut self, die: u32) -> bool {
-        if self.fold(die) {
+        if self.rooms[die as usize].slc_used > self.geometry.slc_kept && self.fold(die) {
             self.set_aside(die);
             return true;
         }

@@ -7,7 +7,7 @@ use super::layout::steady_share;
 use super::store::Store;
 use crate::build::{Builder, Register};
 use crate::layer::Control;
-use crate::library::device_named;
+use crate::library::read_device;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
@@ -15,9 +15,9 @@ use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
-/// The drive of MQSim with changes.
+/// A drive of MQSim's geometry, without its memory, with changes.
 fn drive(changes: &[(&str, &str)]) -> DeviceSpec {
-    let mut spec = device_named("mqsim-512g").unwrap();
+    let mut spec = read_device("drive.toml", include_str!("tests/drive.toml")).unwrap();
     for (key, value) in changes {
         spec.set(&format!("ssd.{key}"), value).unwrap();
     }

@@ -110,7 +110,11 @@ impl Ssd {
         let unit_bytes = self.config.geometry.unit_bytes;
         let bytes = u64::from(request.length_bytes);
         let memory_ns = transfer_ns(bytes, self.config.controller_rate);
-        let (_, there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
+        let (_, mut there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
+        if self.config.write_rate < self.config.controller_rate {
+            let inlet_ns = transfer_ns(bytes, self.config.write_rate);
+            there_ns = self.inlet.book(world.now_ns(), there_ns, inlet_ns).1;
+        }
         self.ahead.written(request.offset_bytes, request.end_bytes());
         let units = self.units(request);
         world.count(self.counters.written, u64::from(units.end() - units.start()) + 1);

@@ -88,6 +88,7 @@ impl Tape {
                 ReplayTiming::Fast,
                 ReplayTiming::Closed,
                 ReplayTiming::Think,
+                ReplayTiming::Readers,
                 ReplayTiming::Timestamps { speed },
             ]),
             iodepth: self.u32(),

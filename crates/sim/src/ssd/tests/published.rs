@@ -71,3 +71,66 @@ fn figures_that_drives_are_sold_with() {
     assert_near("980 writes", near(Load::writes(4096, 32, 5000)), 480_000.0, 0.1);
     assert_near("P1 write", rate("crucial-p1", mib(Load::writes, 8)), 1.6e9, 0.03);
 }
+
+/// What MQSim (7ec40e3) gave on its own `ssdconfig.xml` with `Ideal_Mapping_Table`, in requests per second, and how near the
+/// model comes; `cargo bench -p kurabe-benches --bench mqsim` runs MQSim beside it.
+#[test]
+fn mqsim_of_its_own_drive() {
+    let spec = device_named("mqsim-512g").unwrap();
+    for (what, load, theirs, tolerance) in [
+        ("8 KiB reads, 1", Load::reads(8192, 1, 5_000), 9_804.0, 0.02),
+        ("4 KiB reads, 1", Load::reads(4096, 1, 5_000), 11_364.0, 0.02),
+        ("8 KiB reads, 32", Load::reads(8192, 32, 50_000), 141_593.0, 0.15),
+        ("4 KiB reads, 32", Load::reads(4096, 32, 50_000), 192_771.0, 0.15),
+        ("128 KiB reads, 1", Load::reads(131_072, 1, 5_000).in_order(), 6_098.0, 0.15),
+        ("128 KiB reads, 8", Load::reads(131_072, 8, 5_000).in_order(), 14_679.0, 0.15),
+        ("8 KiB writes, 1", Load::writes(8192, 1, 5_000), 23_256.0, 0.05),
+        ("8 KiB writes, 32", Load::writes(8192, 32, 20_000), 24_409.0, 0.05),
+    ] {
+        let rate = load.run(&mut Stack::new(&spec, 1).unwrap()).0;
+        assert_near(what, rate / f64::from(load.bytes), theirs, tolerance);
+    }
+}
+
+/// The whole drive written once in order, in so many parts: the rate of each in MB/s.
+fn filled(name: &str, parts: u64) -> Vec<f64> {
+    let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
+    let requests = (stack.capacity_bytes() >> 20) / parts;
+    let part = |part| Load { first: part * requests, ..Load::writes(1 << 20, 8, requests).in_order() };
+    (0..parts).map(|index| part(index).run(&mut stack).0 / 1e6).collect()
+}
+
+/// techpowerup.com, Samsung 980 1 TB p. 6: about 500 MB/s after the cache, the whole drive at about 600 MB/s.
+#[test]
+fn a_drive_that_must_fold_writes_on_slowly() {
+    let rates = filled("samsung-980", 25);
+    assert_near("980 after its cache", rates[10], 500.0, 0.05);
+    // Nothing was fitted to this one.
+    let whole = rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>();
+    assert_near("980, all of it", whole, 600.0, 0.05);
+}
+
+/// techpowerup.com, Samsung 870 EVO 4 TB p. 6: 400 MB/s after the cache, all of it at 416 MB/s; the model is of 1 TB.
+#[test]
+fn the_870_evo_writes_on_at_four_fifths() {
+    let rates = filled("samsung-870-evo", 25);
+    assert_near("870 EVO after its cache", rates[5], 400.0, 0.05);
+    let whole = rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>();
+    assert_near("870 EVO, all of it", whole, 416.0, 0.1);
+}
+
+#[test]
+fn a_full_drive_has_to_empty_its_cache_for_room() {
+    let rates = filled("crucial-p1", 25);
+    // The part after the cache is calibrated; that it gets slower before the end is not.
+    assert_near("P1 after its cache", rates[6], 150.0, 0.03);
+    assert!(rates[24] < 0.8 * rates[6], "{rates:?}");
+}
+
+#[test]
+fn a_write_may_cost_the_processor_more_than_a_read() {
+    let of = |load: Load| {
+        load.run(&mut Stack::new(&device_named("crucial-p1").unwrap(), 1).unwrap()).0 / f64::from(load.bytes)
+    };
+    assert_near("P1 writes", of(Load::writes(4096, 32, 20_000)), 240_000.0, 0.02);
+}

@@ -1,0 +1,168 @@
+//! The model `mqsim-512g` beside MQSim itself, on the same loads.
+//!
+//! The model: MQSim is a program of its own (github.com/CMU-SAFARI/MQSim, `make`). It runs with the `ssdconfig.xml` beside
+//! it, of which one word is changed: `Ideal_Mapping_Table`, because its cache of the mapping table holds single entries,
+//! and the model's whole pages of them. Requests per second are the depth over the mean response time that it prints in
+//! whole microseconds: its own IOPS divide by whole seconds. Where MQSim is not there, nothing is compared, and that is
+//! said.
+
+use crate::Result;
+use crate::model_speed::{Case, requests_per_s};
+use crate::options::Flags;
+use crate::table::{figure, layout};
+use kurabe_sim::Kind;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const HELP: &str =
+    "flags: --mqsim DIRECTORY (where MQSim was built: MQSim and ssdconfig.xml)  --requests N (20000)";
+
+/// A load, and how near the model is to come.
+struct Beside {
+    name: &'static str,
+    kind: Kind,
+    bytes: u32,
+    random: bool,
+    depth: u64,
+    within_percent: f64,
+}
+
+const fn beside(
+    name: &'static str,
+    kind: Kind,
+    bytes: u32,
+    random: bool,
+    depth: u64,
+    within_percent: f64,
+) -> Beside {
+    Beside { name, kind, bytes, random, depth, within_percent }
+}
+
+const LOADS: &[Beside] = &[
+    beside("8 KiB random reads, depth 1", Kind::Read, 8192, true, 1, 2.0),
+    beside("4 KiB random reads, depth 1", Kind::Read, 4096, true, 1, 2.0),
+    beside("8 KiB random reads, depth 32", Kind::Read, 8192, true, 32, 15.0),
+    beside("4 KiB random reads, depth 32", Kind::Read, 4096, true, 32, 15.0),
+    beside("128 KiB reads in order, depth 1", Kind::Read, 131_072, false, 1, 15.0),
+    beside("128 KiB reads in order, depth 8", Kind::Read, 131_072, false, 8, 15.0),
+    beside("8 KiB random writes, depth 1", Kind::Write, 8192, true, 1, 5.0),
+    beside("8 KiB random writes, depth 32", Kind::Write, 8192, true, 32, 5.0),
+    beside("128 KiB writes in order, depth 8", Kind::Write, 131_072, false, 8, 5.0),
+];
+
+/// Runs from the command line.
+///
+/// # Errors
+/// When a flag is unknown, or MQSim does not run.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["mqsim", "requests"], &[], HELP)?;
+    let (mut directory, mut requests) = (String::new(), 20_000u64);
+    flags.set("mqsim", &mut directory)?;
+    flags.set("requests", &mut requests)?;
+    run(Path::new(&directory), requests, out)
+}
+
+/// Runs both and prints them.
+///
+/// # Errors
+/// When MQSim is there and does not run.
+pub fn run(directory: &Path, requests: u64, out: &mut dyn Write) -> Result<()> {
+    if !directory.join("MQSim").is_file() {
+        let place = directory.display();
+        let why = "build github.com/CMU-SAFARI/MQSim with make, and name its directory with --mqsim";
+        return Ok(writeln!(out, "skipped: there is no MQSim in `{place}`: {why}")?);
+    }
+    let head = ["requests per second", "MQSim", "model", "difference", "bar"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for load in LOADS {
+        let theirs = ask_mqsim(directory, load, requests)?;
+        let case = Case {
+            name: load.name,
+            device: "mqsim-512g",
+            set: &[],
+            kind: load.kind,
+            bytes: load.bytes,
+            random: load.random,
+            depth: load.depth,
+            target_per_s: 0.0,
+        };
+        let ours = requests_per_s(&case, requests)?;
+        let percent = (ours / theirs - 1.0) * 100.0;
+        let missed = if percent.abs() > load.within_percent { " MISSED" } else { "" };
+        rows.push(vec![
+            load.name.to_owned(),
+            figure(theirs, 0),
+            figure(ours, 0),
+            format!("{percent:+.1} %"),
+            format!("{} %{missed}", load.within_percent),
+        ]);
+    }
+    Ok(write!(out, "{}", layout(&rows))?)
+}
+
+/// What MQSim serves in a second.
+fn ask_mqsim(directory: &Path, load: &Beside, requests: u64) -> Result<f64> {
+    let folder = tempfile::tempdir()?;
+    let (config, workload) = (folder.path().join("ssd.xml"), folder.path().join("load.xml"));
+    let own = std::fs::read_to_string(directory.join("ssdconfig.xml"))?;
+    let ideal = own.replace("<Ideal_Mapping_Table>false", "<Ideal_Mapping_Table>true");
+    std::fs::write(&config, ideal)?;
+    std::fs::write(&workload, scenario(load, requests))?;
+    let status = Command::new(directory.join("MQSim"))
+        .arg("-i")
+        .arg(&config)
+        .arg("-w")
+        .arg(&workload)
+        // It waits for a key at its end.
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()?;
+    let answer = std::fs::read_to_string(folder.path().join("load_scenario_1.xml"))
+        .map_err(|error| format!("MQSim left no result ({status}): {error}"))?;
+    let mean_us: f64 = between(&answer, "<Device_Response_Time>", "</")
+        .ok_or("MQSim's result has no mean response time")?
+        .parse()?;
+    Ok(load.depth as f64 / mean_us * 1e6)
+}
+
+fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {
+    let rest = &text[text.find(from)? + from.len()..];
+    Some(&rest[..rest.find(to)?])
+}
+
+fn scenario(load: &Beside, requests: u64) -> String {
+    let reads = if load.kind == Kind::Read { 100 } else { 0 };
+    let order = if load.random { "RANDOM_UNIFORM" } else { "STREAMING" };
+    let (sectors, depth) = (load.bytes / 512, load.depth);
+    let words = [
+        ("Priority_Class", "HIGH".to_owned()),
+        ("Device_Level_Data_Caching_Mode", "WRITE_CACHE".to_owned()),
+        ("Channel_IDs", "0,1,2,3,4,5,6,7".to_owned()),
+        ("Chip_IDs", "0,1,2,3".to_owned()),
+        ("Die_IDs", "0,1".to_owned()),
+        ("Plane_IDs", "0,1".to_owned()),
+        ("Initial_Occupancy_Percentage", "75".to_owned()),
+        ("Working_Set_Percentage", "50".to_owned()),
+        ("Synthetic_Generator_Type", "QUEUE_DEPTH".to_owned()),
+        ("Read_Percentage", reads.to_string()),
+        ("Address_Distribution", order.to_owned()),
+        ("Percentage_of_Hot_Region", "0".to_owned()),
+        ("Generated_Aligned_Addresses", "true".to_owned()),
+        ("Address_Alignment_Unit", sectors.to_string()),
+        ("Request_Size_Distribution", "FIXED".to_owned()),
+        ("Average_Request_Size", sectors.to_string()),
+        ("Variance_Request_Size", "0".to_owned()),
+        ("Seed", "798".to_owned()),
+        ("Average_No_of_Reqs_in_Queue", depth.to_string()),
+        ("Intensity", "32768".to_owned()),
+        ("Stop_Time", "0".to_owned()),
+        ("Total_Requests_To_Generate", requests.to_string()),
+    ];
+    let flow: String = words.iter().map(|(key, value)| format!("<{key}>{value}</{key}>\n")).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<MQSim_IO_Scenarios><IO_Scenario>\n\
+         <IO_Flow_Parameter_Set_Synthetic>\n{flow}</IO_Flow_Parameter_Set_Synthetic>\n\
+         </IO_Scenario></MQSim_IO_Scenarios>\n"
+    )
+}
