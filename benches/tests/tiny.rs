@@ -1,7 +1,9 @@
 //! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, serve, store_scale};
+use kurabe_benches::{
+    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, serve, store_scale,
+};
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;

@@ -124,6 +124,8 @@ pub enum NoticeKind {
     WarmUpCut,
     /// Other work disturbed the device or the machine.
     Noise,
+    /// The target is a served model, and how well that kept its time.
+    ServedModel,
     /// Something else worth knowing.
     Other,
 }

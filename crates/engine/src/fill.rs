@@ -62,7 +62,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         {
             if bytes > 0 {
                 let part = workload(rules, block_bytes as u32, from_bytes, bytes);
-                let recorded = self.run_workload(&part, &mut tell)?;
+                let recorded = self.run_workload(&part, None, &mut tell)?;
                 fill.written_bytes += recorded.write.bytes;
                 fill.elapsed_ns += recorded.elapsed_ns;
             }

@@ -30,6 +30,7 @@ mod profile;
 mod recording;
 mod recover;
 mod request;
+mod served;
 mod step_change;
 mod stream;
 mod study;

@@ -150,20 +150,26 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
     Some(Text::join([how, rates], ["", ""]))
 }
 
-/// Who is held against whom.
-pub(crate) fn against(pair: &Pair) -> Text {
-    let [baseline, other] = &pair.names;
-    text!("{other} against {baseline}", "{baseline} と比べた {other}"; other, baseline)
+/// What stands above both sides and the verdict: there, too, the names as they are above the sides, short enough for a line.
+fn headings(names: &[Text; 2]) -> [Text; 3] {
+    let [baseline, other] = heads(names);
+    let verdict = text!("{other} against {baseline}", "{baseline} と比べた {other}"; other, baseline);
+    [baseline, other, verdict]
+}
+
+/// What is compared, both sides, and the verdict.
+pub(crate) fn columns(compared: Text, pair: &Pair) -> [Column; 4] {
+    let [baseline, other, verdict] = headings(&pair.names);
+    [
+        Column::left(compared),
+        Column::right(baseline),
+        Column::right(other),
+        Column::left(verdict).cut(Cut::Wrap).bare(),
+    ]
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
-    let [baseline, other] = heads(&pair.names);
-    let columns = [
-        Column::left(text!("cell", "項目")),
-        Column::right(baseline),
-        Column::right(other),
-        Column::left(against(pair)).cut(Cut::Wrap).bare(),
-    ];
+    let columns = columns(text!("cell", "項目"), pair);
     let rows = pair.cells.iter().map(|cell| {
         let (role, words) = verdict(cell);
         let [baseline, other] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure));
@@ -401,5 +407,13 @@ mod tests {
         assert_ne!(one, other);
         assert!(one.en.ends_with("= 2us") && short.en == "short", "{one:?}");
         assert_eq!(head(&names[0], &names[..1]).en, "model:ideal-ram-disk, m…");
+    }
+
+    #[test]
+    fn no_heading_has_a_word_that_is_longer_than_a_name_may_be() {
+        for heading in headings(&["a", "b"].map(|letter| Text::same(letter.repeat(3 * HEAD_COLUMNS)))) {
+            let longest = heading.en.split(' ').map(str::len).max().unwrap_or(0);
+            assert!(longest <= HEAD_COLUMNS + "…".len(), "{heading:?}");
+        }
     }
 }

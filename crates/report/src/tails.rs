@@ -4,8 +4,8 @@
 //! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
 //! counted.
 
-use crate::compare::{against, cell_name, heads};
-use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
+use crate::compare::{cell_name, columns};
+use crate::doc::{Doc, Entry, Table, TableRow};
 use crate::verdict::verdict_words;
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
 use kurabe_core::number;
@@ -29,14 +29,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     }
     doc.gap();
     if !rows.is_empty() {
-        let [baseline, other] = heads(&pair.names);
-        let columns = [
-            Column::left(text!("slowest operations", "遅い操作")),
-            Column::right(baseline),
-            Column::right(other),
-            Column::left(against(pair)).cut(Cut::Wrap).bare(),
-        ];
-        doc.push(Table::new(columns, rows).stacks());
+        doc.push(Table::new(columns(text!("slowest operations", "遅い操作"), pair), rows).stacks());
     }
     for words in rest {
         doc.say(words);

@@ -44,6 +44,7 @@ pub(crate) fn notice(kind: NoticeKind) -> Text {
         NoticeKind::WritesLeftOut => text!("writes", "書き込み"),
         NoticeKind::GeneratorBound => text!("limit", "上限"),
         NoticeKind::Noise => text!("noise", "ほかの処理の影響"),
+        NoticeKind::ServedModel => text!("served model", "公開中のモデル"),
         NoticeKind::Other => text!("note", "備考"),
     }
 }

@@ -3,6 +3,7 @@
 use crate::hub::{Command, ServedFigures};
 use crate::listen::Doorway;
 use kurabe_core::environment::Environment;
+use kurabe_core::model::ModelRecord;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{NoiseMark, NoiseWatch};
 use kurabe_sim::Control;
@@ -28,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum ControlRequest {
     /// How it goes.
     Stats,
+    /// What is served.
+    Model,
     /// A live parameter gets another value.
     Set {
         /// `flash.program_rate`.
@@ -60,14 +63,15 @@ pub enum ControlRequest {
 pub(crate) struct Controls {
     commands: Sender<Command>,
     bell: Arc<OwnedFd>,
+    model: ModelRecord,
     noise: (NoiseWatch, NoiseMark),
 }
 
 impl Controls {
-    pub(crate) fn new(commands: Sender<Command>, bell: Arc<OwnedFd>) -> Self {
+    pub(crate) fn new(commands: Sender<Command>, bell: Arc<OwnedFd>, model: ModelRecord) -> Self {
         let watch = NoiseWatch::new(&Environment::default());
         let mark = watch.start();
-        Self { commands, bell, noise: (watch, mark) }
+        Self { commands, bell, model, noise: (watch, mark) }
     }
 
     /// Tells the hub something.
@@ -99,6 +103,7 @@ impl Controls {
         let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
         match request {
             ControlRequest::Stats => Ok(json!(self.figures().ok_or_else(gone)?)),
+            ControlRequest::Model => Ok(json!(self.model)),
             ControlRequest::Set { parameter, value } => {
                 done(self.ask(|answer| Command::Set(parameter, value, answer)))
             }

@@ -133,7 +133,7 @@ impl Serving {
         }
         let hub = Builder::new().name("kurabe-time".to_owned()).spawn(move || keep_time(parts));
         let hub = hub.map_err(|error| Error::no_thread(&error))?;
-        let controls = Arc::new(Controls::new(sender, bell));
+        let controls = Arc::new(Controls::new(sender, bell, facts.model.clone()));
         let door = door.map(|door| ControlDoor::open(door, Arc::clone(&controls))).transpose()?;
         let mut serving = Self { facts, controls, hub: Some(hub), attachment, _door: door };
         if let Some(attachment) = &mut serving.attachment {

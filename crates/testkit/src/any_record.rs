@@ -458,6 +458,7 @@ impl Tape {
             NoticeKind::WritesLeftOut,
             NoticeKind::GeneratorBound,
             NoticeKind::Noise,
+            NoticeKind::ServedModel,
             NoticeKind::Other,
         ];
         Notice { kind: self.pick(&kinds), text: self.text() }

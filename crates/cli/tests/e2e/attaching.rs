@@ -1,6 +1,6 @@
 //! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
 
-use crate::lab::{Ended, Lab, Live, names, text};
+use crate::lab::{Ended, Lab, Live, names, notices, number, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, alone, can_be_nobody, system};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
@@ -400,4 +400,58 @@ fn fio_finds_every_byte_that_it_wrote() {
     assert!(device.err.is_empty(), "{}", device.err);
     device.detach().ok();
     device.is_gone();
+}
+
+#[test]
+fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "64m"];
+    let record = lab.measure(device.path(), &words);
+    let told = notices(&record, "served_model");
+    let says = |words: &str| told.len() == 1 && told[0].contains(words);
+    assert!(
+        says("a model, ideal-ram-disk (memory.capacity = 1 GiB)") && says(" answers were in time"),
+        "{told:?}"
+    );
+    // A file system on it is no less a model.
+    let mount = device.mount();
+    let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "8m"];
+    let record = lab.measure(mount.point(), &words);
+    assert!(notices(&record, "served_model")[0].contains("ideal-ram-disk"), "{record:#}");
+    drop(mount);
+    device.detach().ok();
+}
+
+/// Power is cut in the middle of a verified run; what `check` says then.
+fn checked_after_a_cut(lab: &Lab, lies: &[&str]) -> Option<Ended> {
+    let words = ["model:hitachi-hds721616plat80", "--power-cuts", "--seed", "3"];
+    let device = Device::attach(lab, &[&words[..], lies].concat())?;
+    let (path, list) = (text(device.path()), lab.beside("writes.txt"));
+    let control =
+        |words: &[&str]| lab.kurabe(&[&["--json", "control", path][..], words].concat()).ok().json_lines();
+    let words = ["--verify", text(&list), "--destroy-data-on", path, "--rw", "randwrite", "--fsync", "16"];
+    let more = ["--iodepth", "4", "--runs", "1", "--time", "60s", "--size", "16m"];
+    let run = lab.start(device.path(), &[&words[..], &more].concat());
+    eventually("many writes", || control(&["stats"])[0]["answer"]["flushes"].as_u64() > Some(20));
+    control(&["cut"]);
+    let ended = run.end();
+    assert_eq!(ended.code(), Some(8), "{ended:#?}");
+    control(&["power-on"]);
+    let checked = lab.kurabe(&["--json", "check", path, "--verify", text(&list)]);
+    device.detach().ok();
+    Some(checked)
+}
+
+#[test]
+fn after_a_power_cut_all_that_was_flushed_is_there_unless_the_disk_lies() {
+    let lab = Lab::new();
+    let Some(honest) = checked_after_a_cut(&lab, &[]) else { return };
+    let report = &honest.ok().json_lines()[0];
+    assert!(number(&report["flushed_bytes"]) > 0 && report["sound"] == true, "{report}");
+    let lab = Lab::new();
+    let liar = checked_after_a_cut(&lab, &["--lie-about-flush"]).expect("as before");
+    assert_eq!(liar.code(), Some(8), "{liar:#?}");
+    let lost = &liar.json_lines()[0]["fault_bytes"];
+    assert!(lost["lost"].as_u64() > Some(0) || lost["stale"].as_u64() > Some(0), "{liar:#?}");
 }
