@@ -411,7 +411,7 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let told = notices(&record, "served_model");
     let says = |words: &str| told.len() == 1 && told[0].contains(words);
     assert!(
-        says("a model, ideal-ram-disk (memory.capacity = 1 GiB)") && says(" answers were in time"),
+        says("a model, ideal-ram-disk (memory.capacity = 1GiB)") && says(" answers were in time"),
         "{told:?}"
     );
     // A file system on it is no less a model.

@@ -139,7 +139,7 @@ fn a_check_tells_what_is_damaged_and_the_rest_is_shown() {
     assert!(whole.out.contains("(2)") && whole.err.is_empty(), "{whole:#?}");
     let bytes = std::fs::read(lab.store()).expect("the store");
     // A digit of a figure of the first run's last cell: its texts stand in the file as they are.
-    let figure = b"\"elapsed_ns\":";
+    let figure = b"\"completed\":";
     let place = bytes.windows(figure.len()).rposition(|window| window == figure).expect("a figure");
     let file = File::options().write(true).open(lab.store()).expect("the store");
     let digit = bytes[place + figure.len()];

@@ -320,8 +320,8 @@ mod tests {
         disk.write(0, 1, Some);
         let check = check_image(&disk.file, &list, &mut |_| {}).unwrap();
         assert_eq!(check.fault_bytes, BTreeMap::from([(FaultKind::Newer, SECTOR_BYTES)]));
-        disk.file.set_len(4 * SECTOR_BYTES + 100).unwrap();
-        // The fifth sector is cut within its data.
+        disk.file.set_len(4 * SECTOR_BYTES + 40).unwrap();
+        // The fifth sector is cut within its stamp.
         assert_eq!(disk.faults(), [(FaultKind::Lost, 3), (FaultKind::Damaged, 1)]);
     }
 }
