@@ -408,11 +408,11 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let Some(device) = Device::attach(&lab, &DISK) else { return };
     let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "64m"];
     let record = lab.measure(device.path(), &words);
-    let told = notices(&record, "served_model");
-    let says = |words: &str| told.len() == 1 && told[0].contains(words);
+    let remarks = notices(&record, "served_model");
+    let says = |words: &str| remarks.len() == 1 && remarks[0].contains(words);
     assert!(
         says("a model, ideal-ram-disk (memory.capacity = 1GiB)") && says(" answers were in time"),
-        "{told:?}"
+        "{remarks:?}"
     );
     // A file system on it is no less a model.
     let mount = device.mount();
