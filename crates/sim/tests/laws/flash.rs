@@ -19,6 +19,7 @@ fn amplification(spare: f64, fill: f64) -> f64 {
         ("ssd.capacity", "512 MiB"),
         ("ssd.channels", "1"),
         ("ssd.dies", "1"),
+        ("ssd.serial_dies", "1"),
         ("ssd.planes", "1"),
         ("ssd.pages_per_block", "64"),
         ("ssd.age", "worn"),
