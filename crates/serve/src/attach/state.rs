@@ -31,20 +31,9 @@ const RECORD_SCHEMA: u32 = 1;
 #[serde(deny_unknown_fields)]
 struct Record {
     kurabe_attached: u32,
-    #[serde(with = "Process")]
     process: ProcessIdentity,
     /// Number of the file system, once it is mounted.
     number: Option<Number>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "ProcessIdentity")]
-struct Process {
-    pid: u32,
-    start_ticks: u64,
-    boot_id: String,
-    pid_namespace: Option<u64>,
-    host_id: Option<String>,
 }
 
 /// Where this user's attachments are.
