@@ -12,7 +12,7 @@ use crate::served_words::{attached_lines, figure_lines};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_serve::{
     Address, ControlRequest, ServedFacts, ServedFigures, Serving, ask_server, attachment_of,
-    attachments_folder, clean_attachments,
+    attachments_folder, clean_attachments, read_answer,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde_json::json;
@@ -153,8 +153,8 @@ pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
         return clean_up(&folder, &args.device, global);
     };
     attached.refuse_used()?;
-    let figures = ask_server(&attached.control, &ControlRequest::Stats).ok();
-    let figures = figures.and_then(|figures| serde_json::from_value::<ServedFigures>(figures).ok());
+    let figures =
+        ask_server(&attached.control, &ControlRequest::Stats).and_then(read_answer::<ServedFigures>).ok();
     attached.end()?;
     // What it could not do itself.
     clean_attachments(&folder)?;

@@ -11,8 +11,8 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_lab::{load_model, model_name};
 use kurabe_report::Mode;
 use kurabe_serve::{
-    Address, ControlRequest, CutReport, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures,
-    Serving, ask_server, attachment_of, attachments_folder, clean_attachments, control_path,
+    Address, ControlRequest, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
+    ask_server, attachment_of, attachments_folder, clean_attachments, control_path, read_answer,
 };
 use serde_json::json;
 use std::os::unix::fs::FileTypeExt;
@@ -204,17 +204,9 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     if global.json {
         return print_json(&json!({ "event": "done", "answer": done }));
     }
-    let unreadable = |error: serde_json::Error| {
-        let what = text!("the server is of another version", "サーバーのバージョンが異なります");
-        Error::new(ErrorKind::Unsupported, what).because(error)
-    };
     match request {
-        ControlRequest::Stats => {
-            print_texts(&figure_lines(&serde_json::from_value::<ServedFigures>(done).map_err(unreadable)?))
-        }
-        ControlRequest::Cut => {
-            print_texts(&[cut_line(&serde_json::from_value::<CutReport>(done).map_err(unreadable)?)])
-        }
+        ControlRequest::Stats => print_texts(&figure_lines(&read_answer(done)?)),
+        ControlRequest::Cut => print_texts(&[cut_line(&read_answer(done)?)]),
         _ => print_texts(&[text!("done", "変更しました")]),
     }
 }

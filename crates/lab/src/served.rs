@@ -8,7 +8,9 @@ use kurabe_core::number::{count, fixed};
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Result, Text, shown, text};
 use kurabe_host::devices_under;
-use kurabe_serve::{ControlRequest, ServedFigures, ask_server, attachment_of, attachments_folder};
+use kurabe_serve::{
+    ControlRequest, ServedFigures, ask_server, attachment_of, attachments_folder, read_answer,
+};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -49,14 +51,7 @@ pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
 }
 
 fn ask<T: DeserializeOwned>(control: &Path, request: &ControlRequest) -> Result<T> {
-    let answer = ask_server(control, request)?;
-    serde_json::from_value(answer).map_err(|error| {
-        kurabe_core::Error::new(
-            kurabe_core::ErrorKind::Unsupported,
-            text!("the server is of another kurabe", "サーバーの kurabe の版が違います"),
-        )
-        .because(error)
-    })
+    ask_server(control, request).and_then(read_answer)
 }
 
 impl ServedModel {

@@ -8,6 +8,7 @@ use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{NoiseMark, NoiseWatch};
 use kurabe_sim::Control;
 use rustix::fd::OwnedFd;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -206,6 +207,17 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
         return Ok(done.take());
     }
     Err(refusal(&answer["failed"]))
+}
+
+/// The answer of a server as what it is.
+///
+/// # Errors
+/// When the server is of another version.
+pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
+    serde_json::from_value(answer).map_err(|error| {
+        let what = text!("the server is of another version", "サーバーのバージョンが異なります");
+        Error::new(ErrorKind::Unsupported, what).because(error)
+    })
 }
 
 /// The server's error, as if it were one's own.

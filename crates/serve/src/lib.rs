@@ -21,7 +21,7 @@ pub mod protocol;
 
 pub use attach::{Attached, attachment_of, attachments_folder, clean_attachments};
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
-pub use control::{ControlRequest, ask_server};
+pub use control::{ControlRequest, ask_server, read_answer};
 pub use data::DataPlace;
 pub use honesty::Lateness;
 pub use hub::ServedFigures;
