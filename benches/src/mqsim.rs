@@ -20,11 +20,7 @@ const HELP: &str =
 
 /// A load, and how near the model is to come.
 struct Beside {
-    name: &'static str,
-    kind: Kind,
-    bytes: u32,
-    random: bool,
-    depth: u64,
+    case: Case,
     within_percent: f64,
 }
 
@@ -36,7 +32,9 @@ const fn beside(
     depth: u64,
     within_percent: f64,
 ) -> Beside {
-    Beside { name, kind, bytes, random, depth, within_percent }
+    // What it costs is promised elsewhere.
+    let case = Case { name, device: "mqsim-512g", set: &[], kind, bytes, random, depth, target_per_s: 0.0 };
+    Beside { case, within_percent }
 }
 
 const LOADS: &[Beside] = &[
@@ -75,34 +73,24 @@ pub fn run(directory: &Path, requests: u64, out: &mut dyn Write) -> Result<()> {
     }
     let head = ["requests per second", "MQSim", "model", "difference", "bar"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for load in LOADS {
-        let theirs = ask_mqsim(directory, load, requests)?;
-        let case = Case {
-            name: load.name,
-            device: "mqsim-512g",
-            set: &[],
-            kind: load.kind,
-            bytes: load.bytes,
-            random: load.random,
-            depth: load.depth,
-            target_per_s: 0.0,
-        };
-        let ours = requests_per_s(&case, requests)?;
+    for Beside { case, within_percent } in LOADS {
+        let theirs = ask_mqsim(directory, case, requests)?;
+        let ours = requests_per_s(case, requests)?;
         let percent = (ours / theirs - 1.0) * 100.0;
-        let missed = if percent.abs() > load.within_percent { " MISSED" } else { "" };
+        let missed = if percent.abs() > *within_percent { " MISSED" } else { "" };
         rows.push(vec![
-            load.name.to_owned(),
+            case.name.to_owned(),
             figure(theirs, 0),
             figure(ours, 0),
             format!("{percent:+.1} %"),
-            format!("{} %{missed}", load.within_percent),
+            format!("{within_percent} %{missed}"),
         ]);
     }
     Ok(write!(out, "{}", layout(&rows))?)
 }
 
 /// What MQSim serves in a second.
-fn ask_mqsim(directory: &Path, load: &Beside, requests: u64) -> Result<f64> {
+fn ask_mqsim(directory: &Path, load: &Case, requests: u64) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let (config, workload) = (folder.path().join("ssd.xml"), folder.path().join("load.xml"));
     let own = std::fs::read_to_string(directory.join("ssdconfig.xml"))?;
@@ -131,7 +119,7 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {
     Some(&rest[..rest.find(to)?])
 }
 
-fn scenario(load: &Beside, requests: u64) -> String {
+fn scenario(load: &Case, requests: u64) -> String {
     let reads = if load.kind == Kind::Read { 100 } else { 0 };
     let order = if load.random { "RANDOM_UNIFORM" } else { "STREAMING" };
     let (sectors, depth) = (load.bytes / 512, load.depth);

@@ -100,14 +100,18 @@ fn filled(name: &str, parts: u64) -> Vec<f64> {
     (0..parts).map(|index| part(index).run(&mut stack).0 / 1e6).collect()
 }
 
+/// The rate of all parts together, which are of one length.
+fn of_all(rates: &[f64]) -> f64 {
+    rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()
+}
+
 /// techpowerup.com, Samsung 980 1 TB p. 6: about 500 MB/s after the cache, the whole drive at about 600 MB/s.
 #[test]
 fn a_drive_that_must_fold_writes_on_slowly() {
     let rates = filled("samsung-980", 25);
     assert_near("980 after its cache", rates[10], 500.0, 0.05);
     // Nothing was fitted to this one.
-    let whole = rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>();
-    assert_near("980, all of it", whole, 600.0, 0.05);
+    assert_near("980, all of it", of_all(&rates), 600.0, 0.05);
 }
 
 /// techpowerup.com, Samsung 870 EVO 4 TB p. 6: 400 MB/s after the cache, all of it at 416 MB/s; the model is of 1 TB.
@@ -115,8 +119,7 @@ fn a_drive_that_must_fold_writes_on_slowly() {
 fn the_870_evo_writes_on_at_four_fifths() {
     let rates = filled("samsung-870-evo", 25);
     assert_near("870 EVO after its cache", rates[5], 400.0, 0.05);
-    let whole = rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>();
-    assert_near("870 EVO, all of it", whole, 416.0, 0.1);
+    assert_near("870 EVO, all of it", of_all(&rates), 416.0, 0.1);
 }
 
 #[test]
