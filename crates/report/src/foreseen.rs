@@ -1,12 +1,13 @@
 //! What a run would do: its profile, its time, and what it would write.
 
+use crate::doc::{Doc, Paragraph};
 use crate::headline::surroundings;
 use crate::profile::render_profile;
 use crate::remarks::planned_writes;
 use crate::style::Style;
 use kurabe_core::profile::PlannedWrites;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
-use kurabe_core::{Result, shown, text};
+use kurabe_core::{Result, Text, shown, text};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 
@@ -18,16 +19,24 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
     let mut page = place(&foreseen, style);
     page.push_str(&render_profile(prepared.profile(), style));
-    if let Some(ns) = foreseen.planned_ns {
-        let time = format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
-        let least = match prepared.is_modelled() {
-            true => text!("of the model's time, at least {time}\n", "モデルの中の時間(最短): {time}\n"),
-            false => text!("measuring takes at least {time}\n", "測定時間(最短): {time}\n"),
-        };
-        page.push_str(least.get(style.lang));
-    }
-    page.extend(written(&foreseen, prepared.is_modelled(), style));
+    page.extend(price(&foreseen, prepared.is_modelled()).into_iter().map(|line| line.take(style.lang) + "\n"));
     Ok(page)
+}
+
+/// What a run costs: its time, and what it writes.
+pub fn foreseen_doc(foreseen: &Foreseen, is_modelled: bool) -> Doc {
+    price(foreseen, is_modelled).into_iter().map(Paragraph::new).collect()
+}
+
+fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
+    let least = foreseen.planned_ns.map(|ns| {
+        let time = format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
+        match is_modelled {
+            true => text!("of the model's time, at least {time}", "モデルの中の時間(最短): {time}"),
+            false => text!("measuring takes at least {time}", "測定時間(最短): {time}"),
+        }
+    });
+    least.into_iter().chain(written(foreseen, is_modelled)).collect()
 }
 
 /// Of targets in turns: the same of each; the profile says what is asked of all of them.
@@ -70,8 +79,8 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
             page.push_str(words.get(style.lang));
         }
         all = all.and(foreseen.writes);
-        let lines = written(&foreseen, run.is_modelled(), style);
-        page.extend(lines.into_iter().map(|line| format!("  {line}")));
+        let lines = written(&foreseen, run.is_modelled());
+        page.extend(lines.into_iter().map(|line| format!("  {}\n", line.take(style.lang))));
     }
     all.time_ns = all.time_ns.min(longest_ns);
     if let Some(words) = planned_writes(all) {
@@ -98,27 +107,27 @@ fn place(foreseen: &Foreseen, style: &Style) -> String {
 }
 
 /// What is written on a target, in lines.
-fn written(foreseen: &Foreseen, is_modelled: bool, style: &Style) -> Vec<String> {
+fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     let cells = foreseen.writing_cells;
     let mut lines = Vec::new();
     if let Some(bytes) = foreseen.test_file_bytes.map(format_bytes_decimal) {
         lines.push(match is_modelled {
             true => text!(
-                "test file, written before in the model's time: {bytes}\n",
-                "事前にモデルの時間で書き込むテストファイル: {bytes}\n"
+                "test file, written before in the model's time: {bytes}",
+                "事前にモデルの時間で書き込むテストファイル: {bytes}"
             ),
-            false => text!("test file to write: {bytes}\n", "書き込むテストファイル: {bytes}\n"),
+            false => text!("test file to write: {bytes}", "書き込むテストファイル: {bytes}"),
         });
     }
-    lines.push(text!("cells that write: {cells}\n", "書き込みを含む項目: {cells}\n"));
+    lines.push(text!("cells that write: {cells}", "書き込みを含む項目: {cells}"));
     if !foreseen.writable && !is_modelled && cells > 0 {
         lines.push(text!(
-            "they are left out: the target may not be written without --write-existing or --destroy-data-on\n",
-            "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)\n"
+            "they are left out: the target may not be written without --write-existing or --destroy-data-on",
+            "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)"
         ));
     }
     if let Some(words) = planned_writes(foreseen.writes) {
-        lines.push(text!("{words}\n", "{words}\n"; words));
+        lines.push(words);
     }
-    lines.into_iter().map(|line| line.take(style.lang)).collect()
+    lines
 }

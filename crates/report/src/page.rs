@@ -22,11 +22,11 @@ mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};
 
-use crate::doc::Html;
-use crate::pictures::Picture;
-use crate::standing::run_standings;
+use crate::doc::{Doc, Html};
+use crate::pictures::{Picture, account_of};
+use crate::standing::{run_standings, standings_doc};
 use extent::Extent;
-use kurabe_chart::Theme;
+use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
@@ -35,6 +35,16 @@ use rows::{CellRow, rows};
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
+
+/// How a page of kurabe looks, its drawings included, as CSS.
+pub fn page_style() -> String {
+    format!("{STYLE}{}", style_sheet())
+}
+
+/// What makes tables sort and marks of charts tell their values, as JavaScript.
+pub fn page_script() -> &'static str {
+    SCRIPT
+}
 
 /// Light, dark, or as the reader's system has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,6 +159,25 @@ impl<'a> Report<'a> {
         let mut doc = self.top();
         doc.append(self.body(&[]));
         format!("{}\nkurabe {}\n", doc.markdown(self.lang), env!("CARGO_PKG_VERSION"))
+    }
+
+    /// What it says, for a page that is more than this report: heading and answer, and everything below.
+    pub fn docs(&self) -> [Doc; 2] {
+        [self.top(), self.body(&self.pictures())]
+    }
+
+    /// The figures of a run alone, what was published beside them, and where the time of a model went.
+    pub fn figures(&self) -> Doc {
+        let mut doc = Doc::new();
+        doc.push(self.main_table());
+        doc.append(standings_doc(&self.standings).unwrap_or_default());
+        if let [run] = self.runs.as_slice() {
+            let charts = [Lang::En, Lang::Ja].map(|lang| account_of(run, lang));
+            if let [Some(one), Some(other)] = charts {
+                doc.chart("time-account", [one, other]);
+            }
+        }
+        doc
     }
 
     /// The page up to its foot.

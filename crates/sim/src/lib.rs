@@ -33,6 +33,7 @@ mod timeline;
 mod usb;
 mod world;
 mod zfs;
+mod written;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;

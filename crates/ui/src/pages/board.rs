@@ -1,0 +1,220 @@
+//! The tiles: a row for each step, a tile for each direction, filled as cells end.
+
+use crate::board::{Board, column};
+use crate::pages::frame::say;
+use kurabe_core::profile::{Statistic, Task};
+use kurabe_core::record::{Cell, RunStatus};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Result, Text, number, shown, text};
+use kurabe_report::{Html, Tile, band_words, headline, notices_doc, run_standings};
+use kurabe_study::catalogue::{Catalogue, Standing};
+
+/// What stands in the place of results.
+pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
+    let mut html = Html::new();
+    let Some(board) = board else {
+        let words = text!(
+            "Nothing has been measured in this window yet. Choose a place above; All begins.",
+            "まだ測定していません。上で場所を選び、「すべて測る」を押してください。"
+        );
+        say(&mut html, "p", "empty", &words, lang);
+        return Ok(html);
+    };
+    head(&mut html, board, lang);
+    let standings = run_standings(&board.record, &Catalogue::load()?);
+    tiles(&mut html, board, &standings, lang);
+    now(&mut html, board, lang);
+    notices(&mut html, board, lang);
+    if !board.goes_on() {
+        outcome(&mut html, board, lang);
+    }
+    Ok(html)
+}
+
+fn head(html: &mut Html, board: &Board, lang: Lang) {
+    let header = &board.record.header;
+    let target = header.target.as_ref().map(|target| shown::line(target.place()).to_string()).unwrap_or_default();
+    html.open("header", &[("class", "run"), ("data-goes-on", if board.goes_on() { "1" } else { "" })]);
+    html.raw("<h2>").words(&target).raw(" ");
+    html.element("small", &[], &header.profile_name());
+    if header.model.is_some() {
+        html.element("em", &[("class", "model")], text!("model: computed, not measured", "モデルの計算値").get(lang));
+    }
+    html.close("h2");
+    html.element("p", &[("class", "quiet")], headline(header).get(lang));
+    units(html, lang);
+    html.close("header");
+}
+
+/// In which unit tiles show their figures.
+fn units(html: &mut Html, lang: Lang) {
+    html.open("div", &[("class", "units"), ("role", "group"), ("aria-label", text!("unit", "単位").get(lang))]);
+    for (unit, name) in [("rate", "MB/s"), ("giga", "GB/s"), ("iops", "IOPS"), ("time", "µs")] {
+        let pressed = if unit == "rate" { "true" } else { "false" };
+        html.element("button", &[("type", "button"), ("data-unit", unit), ("aria-pressed", pressed)], name);
+    }
+    html.raw("</div>");
+}
+
+fn tiles(html: &mut Html, board: &Board, standings: &[Standing], lang: Lang) {
+    let used: Vec<usize> = [0, 1, 2].into_iter().filter(|place| board.tasks.iter().flat_map(|task| &task.cells).any(|cell| column(cell.direction) == *place)).collect();
+    let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
+    let statistic = board.record.header.statistic();
+    html.open("div", &[("class", &format!("tiles columns-{}", used.len()))]);
+    html.raw("<div class=\"names\" aria-hidden=\"true\"><span></span>");
+    used.iter().for_each(|place| say(html, "span", "", &names[*place], lang));
+    html.raw("</div>");
+    let mut index = 0;
+    let mut rows: Vec<(usize, &str, Vec<(u32, &Task, usize)>)> = Vec::new();
+    for task in &board.tasks {
+        for place in 0..task.cells.len() {
+            match rows.iter_mut().find(|(step, label, _)| (*step, *label) == (task.step_index, task.label.as_str())) {
+                Some(row) => row.2.push((index, task, place)),
+                None => rows.push((task.step_index, &task.label, vec![(index, task, place)])),
+            }
+            index += 1;
+        }
+    }
+    for (_, label, cells) in rows {
+        html.raw("<div class=\"row\">");
+        let title = text!("measure this one alone", "この項目だけを測る");
+        let label_words = shown::line(label).to_string();
+        html.open("button", &[("type", "button"), ("class", "step"), ("data-only", label), ("title", title.get(lang))]);
+        html.words(&label_words).close("button");
+        for place in &used {
+            let mut here = cells.iter().filter(|(_, task, cell)| column(task.cells[*cell].direction) == *place).peekable();
+            if here.peek().is_none() {
+                html.raw("<div class=\"tile none\"></div>");
+            }
+            for (index, task, cell) in here {
+                let standing = standings.iter().find(|standing| standing.cell_index as u32 == *index);
+                let planned = &task.cells[*cell];
+                let done = board.record.cells.iter().find(|cell| cell.index == *index);
+                let name = names[column(planned.direction)].map(|name| format!("{name} {label_words}"));
+                let slot = Slot { index: *index, name, done, standing, is_now: board.now == Some(*index), statistic };
+                slot.write(html, planned.direction, lang);
+            }
+        }
+        html.raw("</div>");
+    }
+    html.raw("</div>");
+}
+
+/// A tile and what fills it.
+struct Slot<'a> {
+    index: u32,
+    name: Text,
+    done: Option<&'a Cell>,
+    standing: Option<&'a Standing>,
+    is_now: bool,
+    statistic: Statistic,
+}
+
+impl Slot<'_> {
+    fn write(&self, html: &mut Html, direction: Option<Direction>, lang: Lang) {
+        let class = match (self.done, direction) {
+            _ if self.is_now => "tile now",
+            (None, _) => "tile waits",
+            (Some(_), Some(Direction::Write)) => "tile done writes",
+            (Some(_), _) => "tile done",
+        };
+        html.open("div", &[("class", class), ("data-cell", &self.index.to_string()), ("role", "group"), ("aria-label", self.name.get(lang))]);
+        match self.done {
+            Some(cell) => figures(html, &Tile::of(cell, self.statistic), lang),
+            None => {
+                html.raw("<p class=\"figure\"><span class=\"live\">–</span></p><p class=\"more\"></p>");
+            }
+        }
+        if let Some(standing) = self.standing {
+            let like = band_words(standing);
+            html.element("p", &[("class", "like")], like.get(lang));
+        }
+        html.raw("</div>");
+    }
+}
+
+/// The figures of a cell in every unit; the style shows the one that is chosen.
+fn figures(html: &mut Html, tile: &Tile, lang: Lang) {
+    let Tile { main, gigabytes, iops, microseconds, .. } = tile;
+    html.raw("<p class=\"figure\">");
+    let units = [("u-rate", main), ("u-giga", gigabytes), ("u-iops", iops), ("u-time", microseconds)];
+    // A time has one unit, and so has what has no operations.
+    let has_units = gigabytes.is_some();
+    for (class, figure) in units.into_iter().filter(|(class, _)| has_units || *class == "u-rate") {
+        html.open("span", &[("class", if has_units { class } else { "" })]);
+        match figure {
+            Some(figure) => html.element("b", &[], &figure.number).raw(" ").element("i", &[], figure.unit),
+            None => html.element("b", &[], number::NONE),
+        };
+        html.close("span");
+    }
+    html.raw("</p><p class=\"more\">");
+    let mut facts = Vec::new();
+    facts.extend(tile.interval.clone().map(Text::same));
+    facts.extend(tile.iops.as_ref().map(|iops| Text::same(iops.to_string())));
+    facts.extend(tile.mean_latency.as_ref().map(|latency| text!("mean {latency}", "平均 {latency}")));
+    facts.extend(tile.p99_latency.as_ref().map(|latency| Text::same(format!("p99 {latency}"))));
+    html.words(Text::join(facts, [" · "; 2]).get(lang)).raw("</p>");
+}
+
+fn notices(html: &mut Html, board: &Board, lang: Lang) {
+    let count = board.record.notices.len();
+    if count > 0 {
+        let title = text!("remarks: {count}", "注記: {count} 件");
+        html.raw("<details><summary>").words(title.get(lang)).raw("</summary>");
+        html.doc(&notices_doc(&board.record), lang).raw("</details>");
+    }
+}
+
+/// What goes on now: words, the share that is done, and a curve.
+fn now(html: &mut Html, board: &Board, lang: Lang) {
+    if !board.goes_on() {
+        return;
+    }
+    html.raw("<div class=\"live\" id=\"live\">");
+    let words = board.phase.clone().unwrap_or_else(|| text!("measuring", "測定中"));
+    html.open("p", &[("id", "phase")]).words(&shown::line(words.get(lang))).close("p");
+    if let Some(left_ns) = board.left_ns {
+        let time = number::long_time(left_ns);
+        html.element("p", &[("class", "quiet")], text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang));
+    }
+    let label = text!("rate of the running repetition over time", "測定中の転送速度の推移");
+    html.open("svg", &[("id", "curve"), ("viewBox", "0 0 600 120"), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-label", label.get(lang))]);
+    html.raw("<path id=\"course\" d=\"\"></path></svg>");
+    html.raw("<p class=\"quiet\" id=\"scale\" aria-hidden=\"true\"></p></div>");
+}
+
+/// How it ended, and where to go from there.
+fn outcome(html: &mut Html, board: &Board, lang: Lang) {
+    let id = &board.record.header.id;
+    let words = match board.record.status {
+        RunStatus::Complete => text!("complete", "完了"),
+        RunStatus::Interrupted => text!("stopped; what was measured is kept", "停止しました。測定済みの結果は残っています"),
+        _ => text!("ended by an error", "エラーで終了しました"),
+    };
+    html.raw("<footer class=\"after\">");
+    html.element("p", &[("class", "status")], words.get(lang));
+    if let Some(error) = &board.error {
+        if board.record.status != RunStatus::Interrupted {
+            html.open("p", &[("class", "notice warn")]).words(&shown::line(error.what().get(lang)));
+            if let Some(remedy) = error.remedy_text() {
+                html.raw(" — ").words(&shown::line(remedy.get(lang)));
+            }
+            html.close("p");
+        }
+    }
+    if !board.record.cells.is_empty() {
+        let ways = [
+            (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
+            (format!("/runs/{id}#card"), text!("card", "画像カード")),
+            (format!("/runs/{id}/text"), text!("as text", "テキスト")),
+            (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
+        ];
+        html.raw("<p class=\"ways\">");
+        for (address, name) in ways {
+            html.element("a", &[("href", &address)], name.get(lang)).raw(" ");
+        }
+        html.raw("</p>");
+    }
+    html.raw("</footer>");
+}

@@ -1,0 +1,1 @@
+//! The page as its users and its attackers see it.
