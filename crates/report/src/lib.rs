@@ -67,7 +67,7 @@ pub use doc::{Attribute, Doc, Html};
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
 pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use fastest::fastest_words;
-pub use foreseen::{foreseen_doc, render_foreseen, render_foreseen_versus};
+pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
 pub use headline::{headline, surroundings};
 pub use history::render_history;
 pub use layout::display_width;

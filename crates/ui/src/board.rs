@@ -27,6 +27,8 @@ pub(crate) struct Board {
     pub(crate) phase: Option<Text>,
     /// Time that is left, the running repetition not subtracted.
     pub(crate) left_ns: Option<u64>,
+    /// The runs that take turns with it.
+    pub(crate) others: Vec<String>,
     /// Why it ended before its end.
     pub(crate) error: Option<Arc<Error>>,
 }
@@ -35,6 +37,11 @@ impl Board {
     /// Keeps what an event brings.
     pub(crate) fn follow(board: &mut Option<Self>, run: &str, event: &Event) {
         if let Event::RunStarted { header, planned_ns, .. } = event {
+            // Of targets in turns the first is shown, and the others are named.
+            if let Some(first) = board.as_mut().filter(|board| board.goes_on()) {
+                first.others.push(header.id.clone());
+                return;
+            }
             let tasks = header
                 .profile
                 .as_ref()
@@ -47,6 +54,7 @@ impl Board {
                 phase: None,
                 left_ns: *planned_ns,
                 error: None,
+                others: Vec::new(),
             });
         }
         if let Some(board) = board.as_mut().filter(|board| board.record.header.id == run) {

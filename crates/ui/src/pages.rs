@@ -5,6 +5,7 @@ pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod compare;
 pub(crate) mod frame;
+pub(crate) mod job;
 pub(crate) mod measure;
 pub(crate) mod model;
 pub(crate) mod models;

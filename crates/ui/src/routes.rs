@@ -39,6 +39,7 @@ pub(crate) fn router(shared: App) -> Router {
         .route("/", get(pages::measure::page))
         .route("/board", get(pages::measure::board))
         .route("/plan", post(pages::measure::plan))
+        .route("/job", post(pages::job::read))
         .route("/measure", post(pages::measure::start))
         .route("/stop", post(pages::measure::stop))
         .route("/events", get(events))

@@ -203,6 +203,12 @@ fn outcome(html: &mut Html, board: &Board, lang: Lang) {
             html.close("p");
         }
     }
+    if !board.others.is_empty() {
+        let runs: String = std::iter::once(id).chain(&board.others).map(|id| format!("&run={id}")).collect();
+        let name = text!("which is faster, and how sure that is", "どちらが速いか、どのくらい確かか");
+        let address = format!("/compare?{}", runs.trim_start_matches('&'));
+        html.raw("<p>").element("a", &[("href", &address), ("class", "next")], name.get(lang)).raw("</p>");
+    }
     if !board.record.cells.is_empty() {
         let ways = [
             (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),

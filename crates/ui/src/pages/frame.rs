@@ -1,6 +1,6 @@
 //! What stands around every page: its head, the ways to the other pages, language and theme.
 
-use crate::assets::{script_address, style_address};
+use crate::assets::{icon_address, script_address, style_address};
 use crate::shared::{Reader, Theme};
 use axum::response::{Html as HtmlBody, IntoResponse};
 use kurabe_core::{Lang, Text, text};
@@ -95,6 +95,7 @@ impl Frame<'_> {
         html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
         html.element("title", &[], &format!("{} · kurabe", self.title.get(lang)));
         html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+        html.open("link", &[("rel", "icon"), ("href", icon_address())]);
         html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
         html
     }

@@ -65,7 +65,7 @@ fn taken(html: &mut Html, record: &RunRecord, lang: Lang) {
     html.raw("<section id=\"card\">");
     say(html, "h2", "", &text!("Card", "画像カード"), lang);
     let other = lang.pick("ja", "en");
-    html.raw("<div class=\"cards\">");
+    html.raw("<div class=\"gallery\">");
     for (tongue, theme) in [(lang.pick("en", "ja"), "light"), (lang.pick("en", "ja"), "dark"), (other, "light"), (other, "dark")] {
         let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
         let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");

@@ -1,6 +1,6 @@
 //! The door: what who has no session sees, and how one is got.
 
-use crate::assets::{script_address, style_address};
+use crate::assets::{icon_address, script_address, style_address};
 use crate::pages::{action, piece};
 use crate::shared::{App, Reader};
 use axum::body::Bytes;
@@ -19,6 +19,7 @@ pub(crate) fn door(reader: Reader) -> String {
     html.raw("<head><meta charset=\"utf-8\"><title>kurabe</title>\n");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+    html.open("link", &[("rel", "icon"), ("href", icon_address())]);
     html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
     html.raw("<body data-door=\"1\"><main>");
     html.element("h1", &[], "kurabe");
