@@ -69,7 +69,7 @@ pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use fastest::fastest_words;
 pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
 pub use headline::{headline, surroundings};
-pub use history::render_history;
+pub use history::{history_doc, render_history};
 pub use layout::display_width;
 pub use leftovers::leftover_words;
 pub use list::{list_doc, render_list};
@@ -82,7 +82,7 @@ pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report, page_script, 
 pub use pictures::{
     PICTURE_NAMES, Picture, charts_of, forest_of, further_charts, pictures, png, render_pictures,
 };
-pub use pivot::{pivot_answer, render_pivot};
+pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, recommendation_doc, render_recommendation};

@@ -51,6 +51,8 @@ pub(crate) fn router(shared: App) -> Router {
         .route("/runs/{id}/record.json", get(pages::run::record))
         .route("/runs/{id}/label", post(pages::run::label))
         .route("/compare", get(pages::compare::page))
+        .route("/matrix", get(pages::matrix::page))
+        .route("/history", get(pages::history::page))
         .route("/models", get(pages::models::page))
         .route("/models/{name}", get(pages::model::page))
         .route("/models/{name}/figures", post(pages::model::figures))

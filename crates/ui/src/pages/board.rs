@@ -41,7 +41,8 @@ fn head(html: &mut Html, board: &Board, lang: Lang) {
         html.element("em", &[("class", "model")], text!("model: computed, not measured", "モデルの計算値").get(lang));
     }
     html.close("h2");
-    html.element("p", &[("class", "quiet")], headline(header).get(lang));
+    let what = header.model.as_ref().map_or_else(|| headline(header), |model| model.title.clone());
+    html.element("p", &[("class", "quiet")], what.get(lang));
     units(html, lang);
     html.close("header");
 }
@@ -126,11 +127,34 @@ impl Slot<'_> {
             }
         }
         if let Some(standing) = self.standing {
-            let like = band_words(standing);
-            html.element("p", &[("class", "like")], like.get(lang));
+            bands(html, standing);
+            html.element("p", &[("class", "like")], band_words(standing).get(lang));
         }
         html.raw("</div>");
     }
+}
+
+/// What such devices do, on a scale of tenfold steps, and where this one stands. The words below say the same.
+fn bands(html: &mut Html, standing: &Standing) {
+    let rate = standing.bytes_per_s;
+    let least = standing.bands.iter().map(|band| band.low_bytes_per_s).fold(rate, f64::min);
+    let most = standing.bands.iter().map(|band| band.high_bytes_per_s).fold(rate, f64::max);
+    let reach = (most / least).ln();
+    if standing.bands.is_empty() || !reach.is_finite() || reach <= 0.0 {
+        return;
+    }
+    let place = |rate: f64| 2.0 + 196.0 * (rate / least).ln() / reach;
+    let height = 5.0 * standing.bands.len() as f64;
+    html.open("svg", &[("class", "bands"), ("viewBox", &format!("0 0 200 {height}")), ("preserveAspectRatio", "none"), ("aria-hidden", "true")]);
+    for (row, band) in standing.bands.iter().enumerate() {
+        let (from, to) = (place(band.low_bytes_per_s), place(band.high_bytes_per_s));
+        let class = if band.holds(rate) { "band holds" } else { "band" };
+        let (x, width, y) = (format!("{from:.1}"), format!("{:.1}", (to - from).max(1.0)), (row * 5 + 1).to_string());
+        html.open("rect", &[("class", class), ("x", &x), ("y", &y), ("width", &width), ("height", "3")]).raw("</rect>");
+    }
+    let x = format!("{:.1}", place(rate) - 0.6);
+    html.open("rect", &[("class", "stands"), ("x", &x), ("y", "0"), ("width", "1.2"), ("height", &height.to_string())]);
+    html.raw("</rect></svg>");
 }
 
 /// The figures of a cell in every unit; the style shows the one that is chosen.

@@ -53,7 +53,7 @@ impl Frame<'_> {
     /// Whether the page is the one of this address, or below it.
     fn is_in(&self, address: &str) -> bool {
         let own = self.address.split('?').next().unwrap_or_default();
-        let compares = own == "/compare" && address == "/runs";
+        let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
         own == address || compares || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 

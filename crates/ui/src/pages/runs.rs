@@ -70,7 +70,9 @@ fn search(html: &mut Html, asked: &Asked, (count, all): (usize, usize), lang: La
     html.open("input", &[("type", "search"), ("name", "q"), ("value", &asked.q)]).raw("</label> ");
     html.element("button", &[], text!("search", "検索").get(lang));
     let words = text!("{count} of {all} runs", "{all} 件中 {count} 件");
-    html.raw(" ").element("span", &[("class", "quiet")], words.get(lang)).raw("</form>");
+    html.raw(" ").element("span", &[("class", "quiet")], words.get(lang)).raw("</form><p class=\"ways\">");
+    html.element("a", &[("href", "/matrix")], text!("all side by side", "全結果の比較表").get(lang)).raw(" ");
+    html.element("a", &[("href", "/history")], text!("devices over time", "デバイスの経時変化").get(lang)).raw("</p>");
 }
 
 fn table(html: &mut Html, runs: &[ListedRun], lang: Lang) {
