@@ -11,6 +11,7 @@ mod study;
 mod sweep;
 mod vary;
 mod versus;
+mod vm;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
@@ -21,6 +22,7 @@ pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
+pub use vm::VmArgs;
 
 use crate::lang::t;
 use crate::words::parse_label;
@@ -174,6 +176,8 @@ pub enum Command {
     Detach(DetachArgs),
     #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
     Control(ControlArgs),
+    #[command(about = t("What to type for a QEMU guest on a model; kurabe starts nothing itself", "モデルを QEMU のゲストで使うためのコマンドを表示する(kurabe は何も起動しない)"))]
+    Vm(VmArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
     Doctor(DoctorArgs),
     #[command(about = t("Print shell completions", "シェル補完を出力"))]

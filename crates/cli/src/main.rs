@@ -29,6 +29,7 @@ mod signals;
 mod stored;
 mod study;
 mod versus;
+mod vm;
 mod words;
 mod wrong_words;
 
@@ -93,6 +94,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Attach(args) => attach::attach(args, global),
         Command::Detach(args) => attach::detach(args, global),
         Command::Control(args) => serve::control(args, global),
+        Command::Vm(args) => vm::vm(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),
         Command::Man { command } => man::page(command.as_deref()),

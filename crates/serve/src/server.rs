@@ -284,7 +284,11 @@ fn cannot_start(error: &std::io::Error) -> Error {
     Error::os(text!("cannot begin to serve", "サーバーを開始できません"), error)
 }
 
-fn check_exports(exports: usize, units: u16) -> Result<()> {
+/// Whether a stack whose top addresses so many units can be so many exports.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     let most = usize::from(units).min(MOST_EXPORTS);
     if (1..=most).contains(&exports) {
         return Ok(());

@@ -156,7 +156,7 @@ fn qemu_io_finds_its_patterns() {
 }
 
 #[test]
-fn fio_verifies_256_mib_at_depth_32() {
+fn fio_verifies_1_gib_at_depth_32() {
     if !have(&["fio"]) {
         return;
     }
@@ -169,14 +169,14 @@ fn fio_verifies_256_mib_at_depth_32() {
     // In the test's folder, because fio leaves a file of its state behind.
     let output = Command::new("timeout")
         .args(["300", "fio", "--name=v", "--ioengine=nbd", &uri, "--rw=randwrite", "--bsrange=4k-128k"])
-        .args(["--size=256m", "--iodepth=32", "--verify=crc32c", "--verify_fatal=1", "--randrepeat=1"])
+        .args(["--size=1g", "--iodepth=32", "--verify=crc32c", "--verify_fatal=1", "--randrepeat=1"])
         .current_dir(server.folder.path())
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{error}", words(&output));
     let figures = server.serving.figures().unwrap();
-    assert!(figures.read_bytes >= 256 << 20 && figures.written_bytes >= 256 << 20, "{figures:?}");
+    assert!(figures.read_bytes >= 1 << 30 && figures.written_bytes >= 1 << 30, "{figures:?}");
 }
 
 #[test]
