@@ -19,7 +19,9 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
     let mut page = place(&foreseen, style);
     page.push_str(&render_profile(prepared.profile(), style));
-    page.extend(price(&foreseen, prepared.is_modelled()).into_iter().map(|line| line.take(style.lang) + "\n"));
+    page.extend(
+        price(&foreseen, prepared.is_modelled()).into_iter().map(|line| line.take(style.lang) + "\n"),
+    );
     Ok(page)
 }
 

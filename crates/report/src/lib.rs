@@ -92,8 +92,8 @@ pub use run::{render_cell, render_header, render_result, render_run, render_swee
 pub use spark::sparkline;
 pub use standing::{band_words, render_standings, run_standings};
 pub use study::{
-    render_studies, render_study, render_study_file, render_study_markdown, study_docs, study_json, study_result_json,
-    verdict_answer,
+    render_studies, render_study, render_study_file, render_study_markdown, study_docs, study_json,
+    study_result_json, verdict_answer,
 };
 pub use study_progress::{StudyProgress, study_listener};
 pub use style::Style;

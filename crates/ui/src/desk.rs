@@ -88,10 +88,18 @@ impl Desk {
             state.running = Some(Running { handle, thread: Some(thread), is_modelled });
             state.board = None;
         }
-        answer.recv().unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました"))))
+        answer.recv().unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました")))
+        })
     }
 
-    fn measure(&self, shared: &Shared, wish: Wish, handle: &RunHandle, opened: &mpsc::Sender<Result<String>>) {
+    fn measure(
+        &self,
+        shared: &Shared,
+        wish: Wish,
+        handle: &RunHandle,
+        opened: &mpsc::Sender<Result<String>>,
+    ) {
         let outcome = self.measured(shared, wish, handle, opened);
         let mut state = locked(&self.state);
         state.running = None;

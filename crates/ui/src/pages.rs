@@ -40,7 +40,9 @@ pub(crate) async fn page(
     });
     match made.await {
         Ok(page) => frame::html(page).into_response(),
-        Err(error) => (status_of(&error), frame::html(error_page(reader, uri.path(), &error))).into_response(),
+        Err(error) => {
+            (status_of(&error), frame::html(error_page(reader, uri.path(), &error))).into_response()
+        }
     }
 }
 
@@ -83,9 +85,11 @@ fn status_of(error: &Error) -> StatusCode {
     match error.kind() {
         ErrorKind::NoSuchRun => StatusCode::NOT_FOUND,
         ErrorKind::Refused | ErrorKind::Permission => StatusCode::CONFLICT,
-        ErrorKind::Usage | ErrorKind::DataFile | ErrorKind::Target | ErrorKind::Unsupported | ErrorKind::Import => {
-            StatusCode::BAD_REQUEST
-        }
+        ErrorKind::Usage
+        | ErrorKind::DataFile
+        | ErrorKind::Target
+        | ErrorKind::Unsupported
+        | ErrorKind::Import => StatusCode::BAD_REQUEST,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -48,7 +48,10 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + 
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         Err(Error::new(
             ErrorKind::Internal,
-            text!("kurabe failed while it made this page", "このページの作成中に kurabe 内部でエラーが起きました"),
+            text!(
+                "kurabe failed while it made this page",
+                "このページの作成中に kurabe 内部でエラーが起きました"
+            ),
         ))
     })
 }

@@ -18,7 +18,12 @@ pub(crate) struct Asked {
 }
 
 /// `GET /catalogue`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Query(Asked { q }): Query<Asked>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Query(Asked { q }): Query<Asked>,
+) -> Response {
     framed(shared, reader, uri, move |_| {
         let (title, lang) = (text!("Published figures", "公表値"), reader.lang);
         let mut html = Html::new();

@@ -48,7 +48,9 @@ mod tests {
     #[test]
     fn a_way_back_stays_on_this_server() {
         assert_eq!(own_page("/runs?q=a%20b"), "/runs?q=a%20b");
-        for foreign in ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"] {
+        for foreign in
+            ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"]
+        {
             assert_eq!(own_page(foreign), "/", "{foreign:?}");
         }
     }

@@ -8,10 +8,10 @@ use axum::extract::{Query, State};
 use axum::http::Uri;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, digest, measured_again};
+use kurabe_core::Result;
 use kurabe_core::{Lang, number, text};
 use kurabe_report::{Html, history_doc};
 use kurabe_store::{Filter, Store};
-use kurabe_core::Result;
 use serde::Deserialize;
 
 /// Devices on a page.
@@ -25,7 +25,12 @@ pub(crate) struct Asked {
 }
 
 /// `GET /history`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Query(Asked { q }): Query<Asked>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Query(Asked { q }): Query<Asked>,
+) -> Response {
     framed(shared, reader, uri, move |shared| {
         let (title, lang) = (text!("Over time", "経時変化"), reader.lang);
         let store = shared.open_store()?;
@@ -66,7 +71,9 @@ fn dates(html: &mut Html, ids: &[String], store: &dyn Store, lang: Lang) -> Resu
         let ticked = if place == 0 || place + 1 == ids.len() { "checked" } else { "" };
         html.raw("<label>");
         html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", &run.id), ("checked", ticked)]);
-        html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(&run.id)))], &date).raw("</label> ");
+        html.raw(" ")
+            .element("a", &[("href", &format!("/runs/{}", encoded(&run.id)))], &date)
+            .raw("</label> ");
     }
     html.element("button", &[], text!("lay over each other", "重ねて比べる").get(lang)).raw("</form>");
     Ok(())

@@ -31,20 +31,29 @@ pub(crate) fn procedure(job: &str) -> Result<Procedure> {
 
 /// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
 pub(crate) fn form(html: &mut Html, lang: Lang) {
-    html.raw("<details id=\"job\"><summary>").words(text!("As a job of fio", "fio のジョブで指定").get(lang)).raw("</summary>");
+    html.raw("<details id=\"job\"><summary>")
+        .words(text!("As a job of fio", "fio のジョブで指定").get(lang))
+        .raw("</summary>");
     html.raw("<p class=\"line\">");
     html.raw("<label>rw <select data-job=\"rw\">");
     for word in ["read", "write", "randread", "randwrite", "rw", "randrw"] {
         html.element("option", &[("value", word)], word);
     }
     html.raw("</select></label> ");
-    for (option, usual) in [("bs", "4k"), ("iodepth", "32"), ("numjobs", "1"), ("runtime", "5"), ("size", "1g")] {
+    for (option, usual) in
+        [("bs", "4k"), ("iodepth", "32"), ("numjobs", "1"), ("runtime", "5"), ("size", "1g")]
+    {
         html.raw("<label>").words(option).raw(" ");
-        html.open("input", &[("data-job", option), ("value", usual), ("size", "6"), ("spellcheck", "false")]).raw("</label> ");
+        html.open("input", &[("data-job", option), ("value", usual), ("size", "6"), ("spellcheck", "false")])
+            .raw("</label> ");
     }
     html.raw("</p>");
-    let label = text!("job file, written by the fields or pasted", "ジョブファイル(上の欄から生成、または貼り付け)");
-    html.open("textarea", &[("name", "job"), ("rows", "10"), ("spellcheck", "false"), ("aria-label", label.get(lang))]);
+    let label =
+        text!("job file, written by the fields or pasted", "ジョブファイル(上の欄から生成、または貼り付け)");
+    html.open(
+        "textarea",
+        &[("name", "job"), ("rows", "10"), ("spellcheck", "false"), ("aria-label", label.get(lang))],
+    );
     html.raw("</textarea>");
     html.raw("<p class=\"notice\" id=\"job-notes\" hidden></p>");
     say(html, "p", "quiet", &text!("the same on the command line", "コマンドラインでは"), lang);
@@ -60,13 +69,26 @@ pub(crate) struct Pasted {
 }
 
 /// `POST /job`: what a pasted job means, as fields of the form and as a command line.
-pub(crate) async fn read(State(shared): State<App>, reader: Reader, Json(Pasted { job, target }): Json<Pasted>) -> Response {
+pub(crate) async fn read(
+    State(shared): State<App>,
+    reader: Reader,
+    Json(Pasted { job, target }): Json<Pasted>,
+) -> Response {
     action(shared, reader, move |_| {
         let profile = read_fio_job(PASTED, &job)?.profile;
         let notes = profile.differs.as_ref().map(|differs| differs.get(reader.lang));
-        let steps: Vec<&IoStep> = profile.steps.iter().filter_map(|step| match step { Step::Io(step) => Some(step), _ => None }).collect();
+        let steps: Vec<&IoStep> = profile
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Io(step) => Some(step),
+                _ => None,
+            })
+            .collect();
         let (command, fields) = match steps.as_slice() {
-            [step] if profile.steps.len() == 1 => (command(step, &profile, &target), Some(fields(step, &profile))),
+            [step] if profile.steps.len() == 1 => {
+                (command(step, &profile, &target), Some(fields(step, &profile)))
+            }
             // Several sections are a file on the command line, too.
             _ => (format!("kurabe run job.fio {}", quoted(&target)), None),
         };
@@ -103,7 +125,11 @@ fn fields(step: &IoStep, profile: &Profile) -> Value {
 
 /// The step as words of `kurabe run`.
 fn command(step: &IoStep, profile: &Profile, target: &str) -> String {
-    let mix = if step.directions == [Direction::Mix] { format!(" --rwmixread {}", step.read_percent) } else { String::new() };
+    let mix = if step.directions == [Direction::Mix] {
+        format!(" --rwmixread {}", step.read_percent)
+    } else {
+        String::new()
+    };
     let buffered = if profile.rules.direct { "" } else { " --buffered" };
     format!(
         "kurabe run --rw {}{mix} --bs {} --iodepth {} --threads {} --time {} --size {}{buffered} {}",
@@ -119,6 +145,7 @@ fn command(step: &IoStep, profile: &Profile, target: &str) -> String {
 
 /// A word of a shell.
 fn quoted(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._:-".contains(&byte));
+    let is_plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._:-".contains(&byte));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -40,7 +40,12 @@ impl Default for Asked {
 }
 
 /// `GET /matrix`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Query(asked): Query<Asked>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Query(asked): Query<Asked>,
+) -> Response {
     framed(shared, reader, uri, move |shared| {
         let (title, lang) = (text!("All runs side by side", "全結果の比較表"), reader.lang);
         let store = shared.open_store()?;
@@ -71,10 +76,16 @@ fn form(html: &mut Html, asked: &Asked, profiles: &BTreeSet<&str>, lang: Lang) {
     for (key, name) in keys() {
         html.element("option", &[("value", key), ("selected", chosen(asked.by == key))], name.get(lang));
     }
-    html.raw("</select></label> <label>").words(text!("procedure", "手順").get(lang)).raw(" <select name=\"profile\">");
+    html.raw("</select></label> <label>")
+        .words(text!("procedure", "手順").get(lang))
+        .raw(" <select name=\"profile\">");
     html.raw("<option value=\"\">").words(text!("all", "すべて").get(lang)).raw("</option>");
     for profile in profiles {
-        html.element("option", &[("value", profile), ("selected", chosen(asked.profile == *profile))], profile);
+        html.element(
+            "option",
+            &[("value", profile), ("selected", chosen(asked.profile == *profile))],
+            profile,
+        );
     }
     html.raw("</select></label> <label>").words(text!("against", "基準").get(lang)).raw(" ");
     html.open("input", &[("name", "baseline"), ("value", &asked.baseline), ("size", "14")]).raw("</label> ");

@@ -52,16 +52,26 @@ impl Form {
     fn request(&self) -> Result<RunRequest> {
         let target = self.target.trim();
         if target.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, text!("no place is named", "測定する場所が指定されていません"))
-                .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("no place is named", "測定する場所が指定されていません"),
+            )
+            .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
         }
         let mut overrides = Overrides::default();
         let wrong = |words: Text| Error::new(ErrorKind::Usage, words);
         let given = |words: &str| Some(words.trim().to_owned()).filter(|words| !words.is_empty());
         overrides.size_bytes = given(&self.size).map(|size| parse_bytes(&size).map_err(wrong)).transpose()?;
-        overrides.time_ns = given(&self.time).map(|time| parse_duration_ns(&time).map_err(wrong)).transpose()?;
-        overrides.runs = given(&self.runs).map(|runs| runs.parse().map_err(|_| wrong(not_a_number(&runs)))).transpose()?;
-        Ok(RunRequest { target: PathBuf::from(target), procedure: self.procedure()?, overrides, ..RunRequest::default() })
+        overrides.time_ns =
+            given(&self.time).map(|time| parse_duration_ns(&time).map_err(wrong)).transpose()?;
+        overrides.runs =
+            given(&self.runs).map(|runs| runs.parse().map_err(|_| wrong(not_a_number(&runs)))).transpose()?;
+        Ok(RunRequest {
+            target: PathBuf::from(target),
+            procedure: self.procedure()?,
+            overrides,
+            ..RunRequest::default()
+        })
     }
 
     /// What is to be measured: one target, or two in turns.
@@ -102,7 +112,10 @@ impl Form {
             profile.steps.retain(|step| step.label() == self.only);
             if profile.steps.is_empty() {
                 let (only, name) = (&self.only, &profile.name);
-                return Err(Error::new(ErrorKind::Usage, text!("{name} has no step {only}", "{name} に {only} という手順はありません")));
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!("{name} has no step {only}", "{name} に {only} という手順はありません"),
+                ));
             }
         }
         Ok(Procedure::Given(Box::new(profile)))
@@ -121,7 +134,14 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
         say(&mut html, "h1", "unseen", &title, reader.lang);
         form(&mut html, reader.lang)?;
         let (board, number) = shared.desk.board();
-        html.open("section", &[("id", "board"), ("data-from", &number.to_string()), ("aria-label", text!("result", "結果").get(reader.lang))]);
+        html.open(
+            "section",
+            &[
+                ("id", "board"),
+                ("data-from", &number.to_string()),
+                ("aria-label", text!("result", "結果").get(reader.lang)),
+            ],
+        );
         html.piece(&board_piece(board.as_ref(), reader.lang)?).close("section");
         Ok((title, html))
     })
@@ -184,7 +204,10 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     html.open(
         "input",
         &[
-            ("name", "other"), ("list", "models"), ("placeholder", hint.get(lang)), ("aria-label", label.get(lang)),
+            ("name", "other"),
+            ("list", "models"),
+            ("placeholder", hint.get(lang)),
+            ("aria-label", label.get(lang)),
             ("spellcheck", "false"),
         ],
     );
@@ -197,7 +220,13 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     say(html, "label", "", &label, lang);
     html.open(
         "input",
-        &[("name", "against"), ("list", "models"), ("placeholder", hint.get(lang)), ("aria-label", label.get(lang)), ("spellcheck", "false")],
+        &[
+            ("name", "against"),
+            ("list", "models"),
+            ("placeholder", hint.get(lang)),
+            ("aria-label", label.get(lang)),
+            ("spellcheck", "false"),
+        ],
     );
     html.raw("</p></fieldset><fieldset>");
     say(html, "legend", "", &text!("How", "測り方"), lang);
@@ -210,8 +239,16 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     job::form(html, lang);
     html.raw("<div id=\"plan\" class=\"plan\" aria-live=\"polite\"></div>");
     html.raw("<p class=\"actions\">");
-    html.element("button", &[("type", "submit"), ("class", "main"), ("id", "all")], text!("All", "すべて測る").get(lang));
-    html.element("button", &[("type", "button"), ("id", "stop"), ("hidden", "hidden")], text!("Stop and keep", "停止して残す").get(lang));
+    html.element(
+        "button",
+        &[("type", "submit"), ("class", "main"), ("id", "all")],
+        text!("All", "すべて測る").get(lang),
+    );
+    html.element(
+        "button",
+        &[("type", "button"), ("id", "stop"), ("hidden", "hidden")],
+        text!("Stop and keep", "停止して残す").get(lang),
+    );
     html.raw("</p><p id=\"wrong\" class=\"notice warn\" role=\"alert\" hidden></p>");
     html.raw("</fieldset></form>\n");
     let words = text!(
@@ -225,7 +262,9 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
 fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
     html.raw("<label class=\"place\">");
     let attributes = [
-        ("type", "radio"), ("name", "target"), ("value", place.target.as_str()),
+        ("type", "radio"),
+        ("name", "target"),
+        ("value", place.target.as_str()),
         ("checked", if is_first { "checked" } else { "" }),
         ("disabled", if place.is_usable { "" } else { "disabled" }),
     ];
