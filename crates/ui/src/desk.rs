@@ -35,14 +35,14 @@ impl Wish {
 /// What is measured, and what is known of it.
 pub(crate) struct Desk {
     pub(crate) stream: Arc<Stream>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<OnDesk>>,
     /// The number of the next envelope; told also when something else has changed.
     news: Arc<watch::Sender<u64>>,
     command: Vec<String>,
 }
 
 #[derive(Default)]
-struct State {
+struct OnDesk {
     running: Option<Running>,
     board: Option<Board>,
 }
@@ -56,7 +56,7 @@ struct Running {
 impl Desk {
     pub(crate) fn new(command: Vec<String>) -> Self {
         let (stream, news) = (Arc::new(Stream::default()), Arc::new(watch::Sender::new(0)));
-        let state: Arc<Mutex<State>> = Arc::default();
+        let state: Arc<Mutex<OnDesk>> = Arc::default();
         let (kept, telling) = (Arc::clone(&state), Arc::clone(&news));
         stream.listen(Box::new(move |envelope: &Envelope| {
             if let Happening::Run(event) = &envelope.event {
@@ -197,6 +197,6 @@ fn busy() -> Error {
     .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn locked(state: &Mutex<OnDesk>) -> MutexGuard<'_, OnDesk> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 #[derive(Deserialize)]
-pub(crate) struct From {
+pub(crate) struct EventsQuery {
     /// The number from which on events are wanted.
     #[serde(default)]
     from: u64,
@@ -27,7 +27,7 @@ pub(crate) struct From {
 pub(crate) async fn events(
     State(shared): State<App>,
     reader: Reader,
-    Query(From { from }): Query<From>,
+    Query(EventsQuery { from }): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());

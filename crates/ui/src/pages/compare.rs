@@ -64,13 +64,13 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
     }
     html.raw("<p class=\"line\"><label>").words(text!("Use", "用途").get(lang)).raw(" <select name=\"use\">");
     html.raw("<option value=\"\">–</option>");
-    let wanted = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
+    let chosen_use = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     for (name, _) in USES {
-        let chosen = if wanted == Some(*name) { "selected" } else { "" };
+        let chosen = if chosen_use == Some(*name) { "selected" } else { "" };
         html.element("option", &[("value", name), ("selected", chosen)], Use::load(name)?.title.get(lang));
     }
     html.raw("</select></label> ").element("button", &[], text!("weigh", "評価する").get(lang)).raw("</p>");
-    let Some(name) = wanted else {
+    let Some(name) = chosen_use else {
         html.raw("</form></section>");
         return Ok(());
     };

@@ -1,10 +1,10 @@
 //! What stands around every page: its head, the ways to the other pages, language and theme.
 
 use crate::assets::{icon_address, script_address, style_address};
-use crate::shared::{Reader, Theme};
+use crate::shared::Reader;
 use axum::response::{Html as HtmlBody, IntoResponse};
 use kurabe_core::{Lang, Text, text};
-use kurabe_report::Html;
+use kurabe_report::{Html, PageTheme};
 
 /// What a page is framed with.
 pub(crate) struct Frame<'a> {
@@ -67,14 +67,14 @@ impl Frame<'_> {
         let address = self.choice("lang", word);
         html.element("a", &[("href", &address), ("lang", word), ("hreflang", word)], name);
         let next = match theme {
-            Theme::Auto => Theme::Dark,
-            Theme::Dark => Theme::Light,
-            Theme::Light => Theme::Auto,
+            PageTheme::Auto => PageTheme::Dark,
+            PageTheme::Dark => PageTheme::Light,
+            PageTheme::Light => PageTheme::Auto,
         };
         let words = match next {
-            Theme::Auto => text!("as the system", "システムに合わせる"),
-            Theme::Dark => text!("dark", "ダーク"),
-            Theme::Light => text!("light", "ライト"),
+            PageTheme::Auto => text!("as the system", "システムに合わせる"),
+            PageTheme::Dark => text!("dark", "ダーク"),
+            PageTheme::Light => text!("light", "ライト"),
         };
         html.element("a", &[("href", &self.choice("theme", next.word()))], words.get(lang));
         html.raw("</div>");
@@ -86,7 +86,7 @@ impl Frame<'_> {
 
     fn head(&self) -> Html {
         let Reader { lang, theme } = self.reader;
-        let theme = if theme == Theme::Auto { "" } else { theme.word() };
+        let theme = if theme == PageTheme::Auto { "" } else { theme.word() };
         let mut html = Html::new();
         html.raw("<!doctype html>\n");
         html.open("html", &[("lang", lang.pick("en", "ja")), ("data-theme", theme)]);

@@ -18,7 +18,7 @@ use serde::Deserialize;
 const MOST_DEVICES: usize = 20;
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct HistoryQuery {
     /// Only devices whose name has this.
     #[serde(default)]
     q: String,
@@ -29,7 +29,7 @@ pub(crate) async fn page(
     State(shared): State<App>,
     reader: Reader,
     uri: Uri,
-    Query(Asked { q }): Query<Asked>,
+    Query(HistoryQuery { q }): Query<HistoryQuery>,
 ) -> Response {
     framed(shared, reader, uri, move |shared| {
         let (title, lang) = (text!("Over time", "経時変化"), reader.lang);

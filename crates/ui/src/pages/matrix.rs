@@ -27,13 +27,13 @@ fn keys() -> [(&'static str, Text); 6] {
 
 #[derive(Deserialize)]
 #[serde(default)]
-pub(crate) struct Asked {
+pub(crate) struct MatrixQuery {
     by: String,
     profile: String,
     baseline: String,
 }
 
-impl Default for Asked {
+impl Default for MatrixQuery {
     fn default() -> Self {
         Self { by: "device".to_owned(), profile: String::new(), baseline: String::new() }
     }
@@ -44,7 +44,7 @@ pub(crate) async fn page(
     State(shared): State<App>,
     reader: Reader,
     uri: Uri,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<MatrixQuery>,
 ) -> Response {
     framed(shared, reader, uri, move |shared| {
         let (title, lang) = (text!("All runs side by side", "全結果の比較表"), reader.lang);
@@ -69,7 +69,7 @@ pub(crate) async fn page(
     .await
 }
 
-fn form(html: &mut Html, asked: &Asked, profiles: &BTreeSet<&str>, lang: Lang) {
+fn form(html: &mut Html, asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) {
     let chosen = |is_chosen: bool| if is_chosen { "selected" } else { "" };
     html.raw("<form class=\"line\" method=\"get\" action=\"/matrix\"><label>");
     html.words(text!("by", "並べるもの").get(lang)).raw(" <select name=\"by\">");

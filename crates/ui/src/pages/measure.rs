@@ -186,6 +186,7 @@ pub(crate) async fn stop(State(shared): State<App>, reader: Reader) -> Response 
     .await
 }
 
+/// Where it is measured, then the rest of the form.
 fn form(html: &mut Html, lang: Lang) -> Result<()> {
     html.raw("<form id=\"measure\" class=\"measure\" autocomplete=\"off\">");
     html.raw("<fieldset>");
@@ -228,7 +229,13 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
             ("spellcheck", "false"),
         ],
     );
-    html.raw("</p></fieldset><fieldset>");
+    html.raw("</p></fieldset>");
+    procedure_fields(html, lang)
+}
+
+/// How it is measured, what that costs, and the buttons.
+fn procedure_fields(html: &mut Html, lang: Lang) -> Result<()> {
+    html.raw("<fieldset>");
     say(html, "legend", "", &text!("How", "測り方"), lang);
     html.raw("<p class=\"line\">");
     profiles(html, lang)?;

@@ -231,7 +231,7 @@ fn outcome(html: &mut Html, lang: Lang) -> Result<()> {
 /// What is asked of a model.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct WhatIf {
     #[serde(default)]
     profile: String,
     #[serde(default)]
@@ -243,7 +243,7 @@ pub(crate) async fn figures(
     State(shared): State<App>,
     reader: Reader,
     Path(name): Path<String>,
-    Json(Asked { profile, sets }): Json<Asked>,
+    Json(WhatIf { profile, sets }): Json<WhatIf>,
 ) -> Response {
     piece(shared, reader, move |shared| {
         shared.desk.refuse_beside_real()?;

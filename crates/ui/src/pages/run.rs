@@ -106,7 +106,7 @@ fn taken(html: &mut Html, record: &RunRecord, lang: Lang) {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct CardAsked {
+pub(crate) struct CardQuery {
     #[serde(default)]
     lang: String,
     #[serde(default)]
@@ -118,7 +118,7 @@ pub(crate) async fn card(
     State(shared): State<App>,
     reader: Reader,
     Path(id): Path<String>,
-    Query(asked): Query<CardAsked>,
+    Query(asked): Query<CardQuery>,
 ) -> Response {
     let lang = if asked.lang.is_empty() { reader.lang } else { Lang::from_locale(&asked.lang) };
     let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
@@ -187,7 +187,7 @@ fn error_words(error: &Error, lang: Lang) -> String {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct NewName {
     name: String,
 }
 
@@ -196,7 +196,7 @@ pub(crate) async fn label(
     State(shared): State<App>,
     reader: Reader,
     Path(id): Path<String>,
-    Json(Named { name }): Json<Named>,
+    Json(NewName { name }): Json<NewName>,
 ) -> Response {
     action(shared, reader, move |shared| {
         let store = shared.open_store()?;

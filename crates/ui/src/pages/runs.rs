@@ -15,7 +15,7 @@ use serde::Deserialize;
 const ON_A_PAGE: usize = 200;
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct RunsQuery {
     /// Words that all have to occur.
     #[serde(default)]
     q: String,
@@ -29,7 +29,7 @@ pub(crate) async fn page(
     State(shared): State<App>,
     reader: Reader,
     uri: Uri,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<RunsQuery>,
 ) -> Response {
     framed(shared, reader, uri, move |shared| {
         let lang = reader.lang;
@@ -72,7 +72,7 @@ fn haystack(listed: &ListedRun) -> String {
     [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ").to_lowercase()
 }
 
-fn search(html: &mut Html, asked: &Asked, (count, all): (usize, usize), lang: Lang) {
+fn search(html: &mut Html, asked: &RunsQuery, (count, all): (usize, usize), lang: Lang) {
     html.raw("<form class=\"line\" method=\"get\" action=\"/runs\" role=\"search\"><label>");
     html.words(text!("Words", "語句").get(lang)).raw(" ");
     html.open("input", &[("type", "search"), ("name", "q"), ("value", &asked.q)]).raw("</label> ");
@@ -153,7 +153,7 @@ fn row(html: &mut Html, listed: &ListedRun, lang: Lang) {
     html.raw("</tr>");
 }
 
-fn further(html: &mut Html, asked: &Asked, count: usize, lang: Lang) {
+fn further(html: &mut Html, asked: &RunsQuery, count: usize, lang: Lang) {
     let address = |page: usize| format!("/runs?q={}&page={page}", encoded(&asked.q));
     html.raw("<p class=\"ways\">");
     if asked.page > 0 {
