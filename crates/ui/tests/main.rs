@@ -1,1 +1,6 @@
 //! The page as its users and its attackers see it.
+
+mod any_bytes;
+mod attacks;
+mod client;
+mod slow;
