@@ -12,6 +12,7 @@ mod sweep;
 mod ui;
 mod vary;
 mod versus;
+mod vm;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
@@ -23,6 +24,7 @@ pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRun
 pub use sweep::SweepArgs;
 pub use ui::UiArgs;
 pub use versus::VersusArgs;
+pub use vm::VmArgs;
 
 use crate::lang::t;
 use crate::words::parse_label;
@@ -180,6 +182,8 @@ pub enum Command {
     Control(ControlArgs),
     #[command(about = t("Everything in a browser on this machine: measure, compare, change models", "このマシンのブラウザーで使う(測定、比較、モデルの変更)"))]
     Ui(UiArgs),
+    #[command(about = t("What to type for a QEMU guest on a model; kurabe starts nothing itself", "モデルを QEMU のゲストで使うためのコマンドを表示する(kurabe は何も起動しない)"))]
+    Vm(VmArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
     Doctor(DoctorArgs),
     #[command(about = t("Print shell completions", "シェル補完を出力"))]

@@ -92,15 +92,7 @@ impl Ending {
 /// When they make no sense.
 pub fn request(args: &ServedArgs, address: Address, control: Option<PathBuf>) -> Result<ServeRequest> {
     let Some(name) = model_name(&args.target) else {
-        let target = shown::path(&args.target);
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("`{target}` is no model", "`{target}` はモデルではありません"),
-        )
-        .remedy(text!(
-            "write model:NAME; `kurabe models` lists them",
-            "model:名前 と書いてください(一覧は `kurabe models`)"
-        )));
+        return Err(no_model(&shown::path(&args.target)));
     };
     let mut spec = load_model(name, &assignments("--set", &args.set, "flash.program_rate=10MB/s")?)?;
     args.without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
@@ -122,6 +114,16 @@ pub fn request(args: &ServedArgs, address: Address, control: Option<PathBuf>) ->
         round_trip_ns: args.round_trip,
         power,
     })
+}
+
+/// A target that is no model.
+pub fn no_model(target: &str) -> Error {
+    Error::new(ErrorKind::Usage, text!("`{target}` is no model", "`{target}` はモデルではありません")).remedy(
+        text!(
+            "write model:NAME; `kurabe models` lists them",
+            "model:名前 と書いてください(一覧は `kurabe models`)"
+        ),
+    )
 }
 
 /// Waits for a signal, or for a server that ends by itself; meanwhile a line a second on a terminal.

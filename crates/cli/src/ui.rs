@@ -38,8 +38,14 @@ pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()>
     let door = is_opened.then(|| Door::open(&page.launch_address().ok()?)).flatten();
     if !global.quiet && !global.json {
         let words = match door {
-            Some(_) => text!("kurabe: the page opens in your browser; Ctrl-C ends it", "kurabe: ブラウザーでページを開きます。Ctrl-C で終了します"),
-            None => text!("kurabe: open this address in a browser; Ctrl-C ends it", "kurabe: このアドレスをブラウザーで開いてください。Ctrl-C で終了します"),
+            Some(_) => text!(
+                "kurabe: the page opens in your browser; Ctrl-C ends it",
+                "kurabe: ブラウザーでページを開きます。Ctrl-C で終了します"
+            ),
+            None => text!(
+                "kurabe: open this address in a browser; Ctrl-C ends it",
+                "kurabe: このアドレスをブラウザーで開いてください。Ctrl-C で終了します"
+            ),
         };
         say(words.get(lang()));
     }
@@ -54,10 +60,16 @@ impl Door {
     /// Starts a browser. Where there is none, the address that was printed has to do.
     fn open(address: &str) -> Option<Self> {
         let path = std::env::temp_dir().join(format!("kurabe-ui-{}.html", std::process::id()));
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
         let door = Self(path);
         let address = shown::line(address);
-        write!(file, "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={address}\"><a href=\"{address}\">kurabe</a>\n").ok()?;
+        writeln!(
+            file,
+            "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={address}\">\
+             <a href=\"{address}\">kurabe</a>"
+        )
+        .ok()?;
         let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         let null = Stdio::null;
         Command::new(opener).arg(&door.0).stdin(null()).stdout(null()).stderr(null()).spawn().ok()?;

@@ -46,6 +46,15 @@ pub fn name(path: impl AsRef<Path>) -> String {
     name
 }
 
+/// A word of a command line as one would type it for a shell.
+pub fn shell_word(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// JSON text in which such characters are escaped as JSON has it: it is read as the same. They stand in strings alone, but
 /// for the white space between values.
 pub fn json(text: &str) -> Cow<'_, str> {

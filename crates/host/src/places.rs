@@ -53,7 +53,10 @@ fn is_storage(mount: &Mount) -> bool {
 
 /// The mount that a path is on: the longest that holds it, of several the last one, which covers the others.
 fn holder<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
-    mounts.iter().filter(|mount| path.starts_with(&mount.point)).max_by_key(|mount| mount.point.components().count())
+    mounts
+        .iter()
+        .filter(|mount| path.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.components().count())
 }
 
 #[cfg(test)]
@@ -69,7 +72,8 @@ mod tests {
             25 21 8:2 / /home rw - xfs /dev/sda2 rw\n";
         let mounts = mount::parse(mountinfo);
         let own = [PathBuf::from("/home/a/work"), PathBuf::from("/home/a"), PathBuf::from("/var/tmp")];
-        let places = places_of(&mounts, &own, &|path| path != Path::new("/") && path != Path::new("/home/a/work"));
+        let places =
+            places_of(&mounts, &own, &|path| path != Path::new("/") && path != Path::new("/home/a/work"));
         let place = |directory: &str| Place { directory: directory.into(), is_writable: true };
         assert_eq!(places, [place("/var/tmp"), place("/home/a")]);
         let none = places_of(&mounts, &[], &|_| false);

@@ -259,6 +259,6 @@ mod imp {
 
 pub use imp::{block_number, loop_status, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, is_writable_directory, object, open_folder,
-    open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
+    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, is_writable_directory, object,
+    open_folder, open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

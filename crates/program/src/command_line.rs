@@ -7,6 +7,7 @@
 //! folder.
 
 use kurabe_core::profile::CommandStep;
+use kurabe_core::shown::shell_word;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::path::Path;
 
@@ -122,7 +123,7 @@ fn place(name: &str, word: &str, places: Places<'_>, shell: bool) -> Result<Stri
             )));
         }
     };
-    let Some(path) = path.to_str().filter(|path| !shell || quoted(path) == **path) else {
+    let Some(path) = path.to_str().filter(|path| !shell || shell_word(path) == **path) else {
         let path = path.display();
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -138,16 +139,7 @@ fn place(name: &str, word: &str, places: Places<'_>, shell: bool) -> Result<Stri
 
 /// A program as one would type it.
 pub(crate) fn shown(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

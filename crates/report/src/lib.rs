@@ -67,9 +67,9 @@ pub use doc::{Attribute, Doc, Html};
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
 pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use fastest::fastest_words;
-pub use foreseen::{foreseen_doc, render_foreseen, render_foreseen_versus};
+pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
 pub use headline::{headline, surroundings};
-pub use history::render_history;
+pub use history::{history_doc, render_history};
 pub use layout::display_width;
 pub use leftovers::leftover_words;
 pub use list::{list_doc, render_list};
@@ -82,7 +82,7 @@ pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report, page_script, 
 pub use pictures::{
     PICTURE_NAMES, Picture, charts_of, forest_of, further_charts, pictures, png, render_pictures,
 };
-pub use pivot::{pivot_answer, render_pivot};
+pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, recommendation_doc, render_recommendation};
@@ -92,8 +92,8 @@ pub use run::{render_cell, render_header, render_result, render_run, render_swee
 pub use spark::sparkline;
 pub use standing::{band_words, render_standings, run_standings};
 pub use study::{
-    render_studies, render_study, render_study_file, render_study_markdown, study_docs, study_json, study_result_json,
-    verdict_answer,
+    render_studies, render_study, render_study_file, render_study_markdown, study_docs, study_json,
+    study_result_json, verdict_answer,
 };
 pub use study_progress::{StudyProgress, study_listener};
 pub use style::Style;

@@ -58,6 +58,25 @@ pub enum PageTheme {
     Dark,
 }
 
+impl PageTheme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
+
+    /// Its word in flags and addresses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The one of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.word() == word)
+    }
+}
+
 /// The records that a page holds.
 #[derive(Clone, Debug, Default)]
 pub struct Embedded {
@@ -193,11 +212,7 @@ impl<'a> Report<'a> {
 
     fn head(&self, html: &mut Html, theme: PageTheme) {
         html.raw("<!doctype html>\n");
-        let forced = match theme {
-            PageTheme::Auto => "",
-            PageTheme::Light => "light",
-            PageTheme::Dark => "dark",
-        };
+        let forced = if theme == PageTheme::Auto { "" } else { theme.word() };
         html.open("html", &[("lang", self.lang.pick("en", "ja")), ("data-theme", forced)]);
         html.raw("<head><meta charset=\"utf-8\">\n");
         let policy = format!(

@@ -92,8 +92,12 @@ impl DiskData {
 
     /// Whether nothing was written in a stretch, so that its zeroes need not be read.
     pub fn is_hole(&self, offset_bytes: u64, length_bytes: u64) -> bool {
-        let stretch = self.stretch(offset_bytes, offset_bytes + length_bytes);
-        stretch == (length_bytes, ExtentKind::Hole)
+        let end = offset_bytes + length_bytes;
+        match &self.keeper {
+            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.is_hole(offset_bytes, end),
+            Keeper::Over(image) => image.stretch(offset_bytes, end) == (length_bytes, ExtentKind::Hole),
+            Keeper::Pattern => false,
+        }
     }
 
     /// What is data and what are holes, from an offset on; perhaps not all of it, but never nothing.

@@ -28,4 +28,4 @@ pub use hub::ServedFigures;
 pub use listen::{Address, control_path};
 pub use power::{CutReport, PowerRules};
 pub use round_trip::MOST_WAY_NS;
-pub use server::{ServeRequest, ServedFacts, Serving};
+pub use server::{ServeRequest, ServedFacts, Serving, check_exports};

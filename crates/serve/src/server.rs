@@ -193,7 +193,8 @@ impl Serving {
     /// # Errors
     /// When they cannot be taken away.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
-        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(busy))
+        let was_cut = self.figures().is_some_and(|figures| !figures.cuts.is_empty());
+        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(was_cut, busy))
     }
 
     /// Has it end.
@@ -283,7 +284,11 @@ fn cannot_start(error: &std::io::Error) -> Error {
     Error::os(text!("cannot begin to serve", "サーバーを開始できません"), error)
 }
 
-fn check_exports(exports: usize, units: u16) -> Result<()> {
+/// Whether a stack whose top addresses so many units can be so many exports.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     let most = usize::from(units).min(MOST_EXPORTS);
     if (1..=most).contains(&exports) {
         return Ok(());

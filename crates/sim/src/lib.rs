@@ -32,8 +32,8 @@ mod stack;
 mod timeline;
 mod usb;
 mod world;
-mod zfs;
 mod written;
+mod zfs;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;

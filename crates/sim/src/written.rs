@@ -9,7 +9,8 @@ use kurabe_core::Text;
 impl DeviceSpec {
     /// The device as the text of a file that makes the same device.
     pub fn to_toml(&self) -> String {
-        let mut out = format!("schema = 1\nname = {}\ntitle = {}\n", quoted(&self.name), bilingual(&self.title));
+        let mut out =
+            format!("schema = 1\nname = {}\ntitle = {}\n", quoted(&self.name), bilingual(&self.title));
         if let Some(note) = &self.note {
             out.push_str(&format!("note = {}\n", bilingual(note)));
         }
@@ -20,7 +21,11 @@ impl DeviceSpec {
 
 fn write_layers(out: &mut String, path: &str, layers: &[LayerSpec]) {
     for layer in layers {
-        out.push_str(&format!("\n[[{path}]]\nkind = {}\nname = {}\n", quoted(layer.kind.word), quoted(&layer.name)));
+        out.push_str(&format!(
+            "\n[[{path}]]\nkind = {}\nname = {}\n",
+            quoted(layer.kind.word),
+            quoted(&layer.name)
+        ));
         for setting in layer.settings.iter() {
             let (key, value) = (setting.parameter.key, value(&setting.written));
             out.push_str(&format!("{key} = {{ value = {value}, source = {} }}\n", quoted(&setting.source)));
@@ -64,7 +69,8 @@ mod tests {
     /// The file read again; it uses no other.
     fn read(device: &DeviceSpec) -> DeviceSpec {
         let source = device.to_toml();
-        DeviceSpec::parse(&device.name, &source, &|_, _| unreachable!()).unwrap_or_else(|error| panic!("{error}\n{source}"))
+        DeviceSpec::parse(&device.name, &source, &|_, _| unreachable!())
+            .unwrap_or_else(|error| panic!("{error}\n{source}"))
     }
 
     #[test]
@@ -87,6 +93,8 @@ mod tests {
         device.title.en = "a \"stick\"\n".to_owned();
         let again = read(&device);
         assert_eq!(again.title.en, device.title.en);
-        assert!(again.to_toml().contains("program_rate = { value = \"10 MB/s\", source = \"set for this run\" }"));
+        assert!(
+            again.to_toml().contains("program_rate = { value = \"10 MB/s\", source = \"set for this run\" }")
+        );
     }
 }

@@ -60,6 +60,7 @@
     if (!form || !board) return;
     let unit = localStorage.getItem('kurabe-unit') || 'rate';
     let course = [];
+    const jobs = $('job');
 
     const asked = (only) => {
       const { elements } = form;
@@ -67,8 +68,33 @@
       return {
         target: other || elements.target?.value || '',
         profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
+        job: jobs.open ? elements.job.value : '', against: elements.against.value.trim(),
       };
     };
+
+    // A job of fio: fields write the text, a pasted text comes back as fields.
+    const parts = [...form.querySelectorAll('[data-job]')];
+    const write = () => {
+      const lines = parts.map((part) => `${part.dataset.job}=${part.value.trim()}`);
+      form.elements.job.value = ['[global]', 'direct=1', 'ioengine=io_uring', 'time_based=1', '', '[job]', ...lines, ''].join('\n');
+    };
+    const read = async (fills) => {
+      const answer = await post('/job', { job: form.elements.job.value, target: asked().target });
+      const place = $('job-notes');
+      if (!answer.ok) { place.textContent = await reason(answer); place.hidden = false; return; }
+      const { command, fields, notes } = await answer.json();
+      $('command').textContent = command;
+      place.textContent = notes || '';
+      place.hidden = !notes;
+      if (fills && fields) for (const part of parts) part.value = fields[part.dataset.job];
+    };
+    jobs.addEventListener('toggle', () => {
+      if (jobs.open && !form.elements.job.value) write();
+      if (jobs.open) read(false);
+      plan();
+    });
+    for (const part of parts) part.addEventListener('input', () => { write(); read(false); });
+    form.elements.job.addEventListener('input', () => read(true));
 
     // What it would cost, asked again whenever the form changes; the last question wins.
     let asking;

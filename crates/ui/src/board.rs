@@ -27,6 +27,8 @@ pub(crate) struct Board {
     pub(crate) phase: Option<Text>,
     /// Time that is left, the running repetition not subtracted.
     pub(crate) left_ns: Option<u64>,
+    /// The runs that take turns with it.
+    pub(crate) others: Vec<String>,
     /// Why it ended before its end.
     pub(crate) error: Option<Arc<Error>>,
 }
@@ -35,6 +37,11 @@ impl Board {
     /// Keeps what an event brings.
     pub(crate) fn follow(board: &mut Option<Self>, run: &str, event: &Event) {
         if let Event::RunStarted { header, planned_ns, .. } = event {
+            // Of targets in turns the first is shown, and the others are named.
+            if let Some(first) = board.as_mut().filter(|board| board.goes_on()) {
+                first.others.push(header.id.clone());
+                return;
+            }
             let tasks = header
                 .profile
                 .as_ref()
@@ -47,6 +54,7 @@ impl Board {
                 phase: None,
                 left_ns: *planned_ns,
                 error: None,
+                others: Vec::new(),
             });
         }
         if let Some(board) = board.as_mut().filter(|board| board.record.header.id == run) {
@@ -57,7 +65,9 @@ impl Board {
     fn take(&mut self, event: &Event) {
         match event {
             Event::Notice { notice } => self.record.notices.push(notice.clone()),
-            Event::FillProgress { done_bytes, total_bytes } => self.phase = Some(filling(*done_bytes, *total_bytes)),
+            Event::FillProgress { done_bytes, total_bytes } => {
+                self.phase = Some(filling(*done_bytes, *total_bytes));
+            }
             Event::FillDone { fill } => (self.record.fill, self.phase) = (Some(*fill), None),
             Event::StepsAdded { steps, planned_ns, .. } => {
                 if let Some(profile) = &mut self.record.header.profile {
@@ -134,7 +144,10 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
 fn of_run(event: &Event, lang: Lang) -> Option<Value> {
     let again = json!({ "t": "board" });
     Some(match event {
-        Event::RunStarted { .. } | Event::Notice { .. } | Event::FillDone { .. } | Event::StepsAdded { .. } => again,
+        Event::RunStarted { .. }
+        | Event::Notice { .. }
+        | Event::FillDone { .. }
+        | Event::StepsAdded { .. } => again,
         Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
@@ -149,7 +162,14 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
         }
         Event::Preparing { what } => phase(what, lang),
         Event::Pause { length_ns } => phase(&pause(*length_ns), lang),
-        Event::RepetitionStarted { cell_index, label, direction, repetition_index, repetition_count, discarded } => {
+        Event::RepetitionStarted {
+            cell_index,
+            label,
+            direction,
+            repetition_index,
+            repetition_count,
+            discarded,
+        } => {
             let name = directed(*direction, &Text::same(shown::line(label).to_string()));
             let number = u64::from(*repetition_index) + 1;
             let apart = if *discarded { text!(" (discarded)", "(集計外)") } else { Text::same("") };
@@ -177,7 +197,10 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
                 "writes": interval.write_bytes > interval.read_bytes,
             })
         }
-        Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::Programs { .. } | Event::RoundDone { .. } => {
+        Event::RepetitionDone { .. }
+        | Event::CellBegun { .. }
+        | Event::Programs { .. }
+        | Event::RoundDone { .. } => {
             return None;
         }
     })

@@ -7,22 +7,42 @@
 use crate::board::Board;
 use crate::shared::Shared;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::watch;
 
+/// What somebody wants measured.
+pub(crate) enum Wish {
+    /// One target.
+    Run(Box<RunRequest>),
+    /// Several in turns.
+    Turns(Box<VersusRequest>),
+}
+
+impl Wish {
+    fn is_modelled(&self) -> bool {
+        let is_model = |target: &PathBuf| target.to_string_lossy().starts_with("model:");
+        match self {
+            Self::Run(request) => is_model(&request.target),
+            Self::Turns(request) => request.targets.iter().all(is_model),
+        }
+    }
+}
+
 /// What is measured, and what is known of it.
 pub(crate) struct Desk {
     pub(crate) stream: Arc<Stream>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<OnDesk>>,
     /// The number of the next envelope; told also when something else has changed.
     news: Arc<watch::Sender<u64>>,
     command: Vec<String>,
 }
 
 #[derive(Default)]
-struct State {
+struct OnDesk {
     running: Option<Running>,
     board: Option<Board>,
 }
@@ -36,7 +56,7 @@ struct Running {
 impl Desk {
     pub(crate) fn new(command: Vec<String>) -> Self {
         let (stream, news) = (Arc::new(Stream::default()), Arc::new(watch::Sender::new(0)));
-        let state: Arc<Mutex<State>> = Arc::default();
+        let state: Arc<Mutex<OnDesk>> = Arc::default();
         let (kept, telling) = (Arc::clone(&state), Arc::clone(&news));
         stream.listen(Box::new(move |envelope: &Envelope| {
             if let Happening::Run(event) = &envelope.event {
@@ -52,7 +72,7 @@ impl Desk {
     ///
     /// # Errors
     /// When one goes on, or what is asked for cannot be measured.
-    pub(crate) fn start(&self, shared: &Arc<Shared>, request: RunRequest) -> Result<String> {
+    pub(crate) fn start(&self, shared: &Arc<Shared>, wish: Wish) -> Result<String> {
         let handle = RunHandle::default();
         let (opened, answer) = mpsc::channel();
         {
@@ -60,18 +80,27 @@ impl Desk {
             if state.running.is_some() {
                 return Err(busy());
             }
-            let is_modelled = request.target.to_string_lossy().starts_with("model:");
-            let (shared, handle) = (Arc::clone(shared), handle.clone());
-            let work = { let handle = handle.clone(); move || shared.desk.measure(&shared, request, &handle, &opened) };
+            let is_modelled = wish.is_modelled();
+            let (shared, own) = (Arc::clone(shared), handle.clone());
+            let work = move || shared.desk.measure(&shared, wish, &own, &opened);
             let thread = std::thread::Builder::new().name("measuring".to_owned()).spawn(work);
             let thread = thread.map_err(|error| Error::no_thread(&error))?;
             state.running = Some(Running { handle, thread: Some(thread), is_modelled });
+            state.board = None;
         }
-        answer.recv().unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました"))))
+        answer.recv().unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました")))
+        })
     }
 
-    fn measure(&self, shared: &Shared, request: RunRequest, handle: &RunHandle, opened: &mpsc::Sender<Result<String>>) {
-        let outcome = self.measured(shared, request, handle, opened);
+    fn measure(
+        &self,
+        shared: &Shared,
+        wish: Wish,
+        handle: &RunHandle,
+        opened: &mpsc::Sender<Result<String>>,
+    ) {
+        let outcome = self.measured(shared, wish, handle, opened);
         let mut state = locked(&self.state);
         state.running = None;
         match (outcome, &mut state.board) {
@@ -87,17 +116,29 @@ impl Desk {
     fn measured(
         &self,
         shared: &Shared,
-        request: RunRequest,
+        wish: Wish,
         handle: &RunHandle,
         opened: &mpsc::Sender<Result<String>>,
     ) -> std::result::Result<(), Failure> {
         let store = shared.open_store().map_err(Failure::AtOnce)?;
         kurabe_lab::recover(&*store).map_err(Failure::AtOnce)?;
         let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
-        let open = Prepared::new(request).and_then(|prepared| prepared.open(&lab)).map_err(Failure::AtOnce)?;
         // Nobody listens any more if the window was closed meanwhile; the run goes on.
-        let _ = opened.send(Ok(open.header().id.clone()));
-        open.measure().outcome.map_err(Failure::Later)
+        let answer = |id: &str| drop(opened.send(Ok(id.to_owned())));
+        match wish {
+            Wish::Run(request) => {
+                let open = Prepared::new(*request).and_then(|prepared| prepared.open(&lab));
+                let open = open.map_err(Failure::AtOnce)?;
+                answer(&open.header().id);
+                open.measure().outcome.map_err(Failure::Later)
+            }
+            Wish::Turns(request) => {
+                let open = PreparedVersus::new(*request).and_then(|prepared| prepared.open(&lab));
+                let open = open.map_err(Failure::AtOnce)?;
+                open.headers().next().into_iter().for_each(|header| answer(&header.id));
+                open.measure().why.map(|_| ()).map_err(Failure::Later)
+            }
+        }
     }
 
     /// Asks what runs to stop; what was measured is kept.
@@ -156,6 +197,6 @@ fn busy() -> Error {
     .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn locked(state: &Mutex<OnDesk>) -> MutexGuard<'_, OnDesk> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

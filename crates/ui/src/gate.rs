@@ -84,7 +84,8 @@ pub(crate) fn admit(
         return Err(Refusal::Host);
     }
     let origin = only(headers, &header::ORIGIN)?;
-    let own_origin = |origin: &str| origin.strip_prefix("http://").is_some_and(|name| name.eq_ignore_ascii_case(host));
+    let own_origin =
+        |origin: &str| origin.strip_prefix("http://").is_some_and(|name| name.eq_ignore_ascii_case(host));
     if origin.is_some_and(|origin| !own_origin(origin)) {
         return Err(Refusal::Origin);
     }
@@ -92,7 +93,8 @@ pub(crate) fn admit(
     // whose script goes on from there; whatever else another page asks for is refused.
     let fetch = |name| only(headers, &HeaderName::from_static(name));
     if fetch("sec-fetch-site")?.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
-        let is_link = fetch("sec-fetch-mode")? == Some("navigate") && fetch("sec-fetch-dest")? == Some("document");
+        let is_link =
+            fetch("sec-fetch-mode")? == Some("navigate") && fetch("sec-fetch-dest")? == Some("document");
         let comes_in = is_link && *method == Method::GET && uri.path() == "/";
         return Err(if comes_in { Refusal::Session } else { Refusal::Origin });
     }

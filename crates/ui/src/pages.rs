@@ -5,6 +5,9 @@ pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod compare;
 pub(crate) mod frame;
+pub(crate) mod history;
+pub(crate) mod job;
+pub(crate) mod matrix;
 pub(crate) mod measure;
 pub(crate) mod model;
 pub(crate) mod models;
@@ -37,7 +40,9 @@ pub(crate) async fn page(
     });
     match made.await {
         Ok(page) => frame::html(page).into_response(),
-        Err(error) => (status_of(&error), frame::html(error_page(reader, uri.path(), &error))).into_response(),
+        Err(error) => {
+            (status_of(&error), frame::html(error_page(reader, uri.path(), &error))).into_response()
+        }
     }
 }
 
@@ -80,9 +85,11 @@ fn status_of(error: &Error) -> StatusCode {
     match error.kind() {
         ErrorKind::NoSuchRun => StatusCode::NOT_FOUND,
         ErrorKind::Refused | ErrorKind::Permission => StatusCode::CONFLICT,
-        ErrorKind::Usage | ErrorKind::DataFile | ErrorKind::Target | ErrorKind::Unsupported | ErrorKind::Import => {
-            StatusCode::BAD_REQUEST
-        }
+        ErrorKind::Usage
+        | ErrorKind::DataFile
+        | ErrorKind::Target
+        | ErrorKind::Unsupported
+        | ErrorKind::Import => StatusCode::BAD_REQUEST,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

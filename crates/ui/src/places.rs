@@ -46,7 +46,10 @@ fn directory(path: &Path, is_writable: bool) -> Place {
 
 /// The drives of this machine, which the page only reads.
 pub(crate) fn drives() -> Vec<Place> {
-    kurabe_host::readable_devices().into_iter().map(|(path, refusal)| drive(&path, refusal.as_ref())).collect()
+    kurabe_host::readable_devices()
+        .into_iter()
+        .map(|(path, refusal)| drive(&path, refusal.as_ref()))
+        .collect()
 }
 
 fn drive(path: &Path, refusal: Option<&std::io::Error>) -> Place {

@@ -91,7 +91,11 @@ impl Ui {
         match options.listen {
             Some(_) => names = names.and(address.to_string()),
             // Browsers may take `localhost` for either; a machine without IPv6 has the first alone.
-            None => listeners.extend(listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port())).ok().map(|(listener, _)| listener)),
+            None => listeners.extend(
+                listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port()))
+                    .ok()
+                    .map(|(listener, _)| listener),
+            ),
         }
         let shared = Shared {
             store: options.store,
@@ -168,10 +172,9 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
         Ok((listener, address))
     });
     bound.map_err(|error| {
-        Error::os(text!("cannot listen on {address}", "{address} で待ち受けられません"), &error).remedy(text!(
-            "leave --port out, and a free one is taken",
-            "--port を外すと、空いているポートを使います"
-        ))
+        Error::os(text!("cannot listen on {address}", "{address} で待ち受けられません"), &error).remedy(
+            text!("leave --port out, and a free one is taken", "--port を外すと、空いているポートを使います"),
+        )
     })
 }
 

@@ -45,7 +45,9 @@ impl Sessions {
     pub(crate) fn enter(&self, launch: &str) -> Result<Option<String>> {
         let cookie = word()?;
         let mut words = self.words();
-        let Some(place) = words.launches.iter().position(|word| is_same(word, launch)) else { return Ok(None) };
+        let Some(place) = words.launches.iter().position(|word| is_same(word, launch)) else {
+            return Ok(None);
+        };
         words.launches.remove(place);
         add(&mut words.browsers, cookie.clone(), MOST_BROWSERS);
         Ok(Some(cookie))

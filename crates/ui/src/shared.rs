@@ -7,6 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -48,41 +49,19 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + 
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         Err(Error::new(
             ErrorKind::Internal,
-            text!("kurabe failed while it made this page", "このページの作成中に kurabe 内部でエラーが起きました"),
+            text!(
+                "kurabe failed while it made this page",
+                "このページの作成中に kurabe 内部でエラーが起きました"
+            ),
         ))
     })
-}
-
-/// Light, dark, or as the reader's screen is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Theme {
-    #[default]
-    Auto,
-    Light,
-    Dark,
-}
-
-impl Theme {
-    pub(crate) const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    pub(crate) fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.word() == word)
-    }
 }
 
 /// Who reads: language and theme, as the browser's cookies have them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) lang: Lang,
-    pub(crate) theme: Theme,
+    pub(crate) theme: PageTheme,
 }
 
 /// Cookies of the reader's choices; they give no rights.
@@ -94,7 +73,7 @@ impl Reader {
         let value = |name| cookies(headers).find(|(cookie, _)| *cookie == name).map(|(_, value)| value);
         Self {
             lang: value(LANG_COOKIE).map_or(usual, Lang::from_locale),
-            theme: value(THEME_COOKIE).and_then(Theme::named).unwrap_or_default(),
+            theme: value(THEME_COOKIE).and_then(PageTheme::named).unwrap_or_default(),
         }
     }
 }

@@ -23,6 +23,7 @@ mod failing_target;
 mod faults;
 mod flipped;
 mod full_and_forbidden;
+mod guests;
 mod hung;
 mod in_use;
 mod jobs;

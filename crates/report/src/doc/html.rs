@@ -306,12 +306,7 @@ impl Html {
     }
 
     /// An element that holds words alone.
-    pub fn element(
-        &mut self,
-        tag: &'static str,
-        attributes: &[Attribute<'_>],
-        words: &str,
-    ) -> &mut Self {
+    pub fn element(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) -> &mut Self {
         self.open(tag, attributes).words(words).close(tag)
     }
 

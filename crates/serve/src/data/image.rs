@@ -125,7 +125,7 @@ impl OverImage {
     pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         let on_top = self.on_top.read().unwrap_or_else(PoisonError::into_inner);
         let kind = |from: u64, to: u64| {
-            let has_hole = || self.top.stretch(from, to) == (to - from, ExtentKind::Hole);
+            let has_hole = || self.top.is_hole(from, to);
             let is_hole = if on_top.has(from / BLOCK_BYTES) { has_hole() } else { from >= self.image_bytes };
             if is_hole { ExtentKind::Hole } else { ExtentKind::Data }
         };

@@ -71,15 +71,29 @@ impl Sparse {
         }
     }
 
+    /// Whether a stretch is a hole. Where data ends is not asked: the operating system would go through it page by page.
+    pub(super) fn is_hole(&self, from: u64, end: u64) -> bool {
+        self.next_data(from) >= end
+    }
+
     /// How far it goes on as it begins.
     pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
-        // Nothing behind it is data: the operating system has no such place, and says so as an error.
-        let data = rustix::fs::seek(&self.file, SeekFrom::Data(from)).unwrap_or(u64::MAX);
+        let data = self.next_data(from);
         if data > from {
             return (data.min(end) - from, ExtentKind::Hole);
         }
         let hole = rustix::fs::seek(&self.file, SeekFrom::Hole(from)).unwrap_or(u64::MAX);
         (hole.clamp(from + 1, end) - from, ExtentKind::Data)
+    }
+
+    /// Where data begins, from a place on; a file system that cannot tell has data everywhere.
+    fn next_data(&self, from: u64) -> u64 {
+        match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
+            Ok(data) => data,
+            // Nothing behind it is data.
+            Err(rustix::io::Errno::NXIO) => u64::MAX,
+            Err(_) => from,
+        }
     }
 
     pub(super) fn sync(&self) -> io::Result<()> {

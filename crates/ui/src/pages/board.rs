@@ -2,7 +2,7 @@
 
 use crate::board::{Board, column};
 use crate::pages::frame::say;
-use kurabe_core::profile::{Statistic, Task};
+use kurabe_core::profile::{Statistic, Task, TaskCell};
 use kurabe_core::record::{Cell, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
@@ -33,22 +33,31 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
 
 fn head(html: &mut Html, board: &Board, lang: Lang) {
     let header = &board.record.header;
-    let target = header.target.as_ref().map(|target| shown::line(target.place()).to_string()).unwrap_or_default();
+    let target =
+        header.target.as_ref().map(|target| shown::line(target.place()).to_string()).unwrap_or_default();
     html.open("header", &[("class", "run"), ("data-goes-on", if board.goes_on() { "1" } else { "" })]);
     html.raw("<h2>").words(&target).raw(" ");
     html.element("small", &[], &header.profile_name());
     if header.model.is_some() {
-        html.element("em", &[("class", "model")], text!("model: computed, not measured", "モデルの計算値").get(lang));
+        html.element(
+            "em",
+            &[("class", "model")],
+            text!("model: computed, not measured", "モデルの計算値").get(lang),
+        );
     }
     html.close("h2");
-    html.element("p", &[("class", "quiet")], headline(header).get(lang));
+    let what = header.model.as_ref().map_or_else(|| headline(header), |model| model.title.clone());
+    html.element("p", &[("class", "quiet")], what.get(lang));
     units(html, lang);
     html.close("header");
 }
 
 /// In which unit tiles show their figures.
 fn units(html: &mut Html, lang: Lang) {
-    html.open("div", &[("class", "units"), ("role", "group"), ("aria-label", text!("unit", "単位").get(lang))]);
+    html.open(
+        "div",
+        &[("class", "units"), ("role", "group"), ("aria-label", text!("unit", "単位").get(lang))],
+    );
     for (unit, name) in [("rate", "MB/s"), ("giga", "GB/s"), ("iops", "IOPS"), ("time", "µs")] {
         let pressed = if unit == "rate" { "true" } else { "false" };
         html.element("button", &[("type", "button"), ("data-unit", unit), ("aria-pressed", pressed)], name);
@@ -57,47 +66,69 @@ fn units(html: &mut Html, lang: Lang) {
 }
 
 fn tiles(html: &mut Html, board: &Board, standings: &[Standing], lang: Lang) {
-    let used: Vec<usize> = [0, 1, 2].into_iter().filter(|place| board.tasks.iter().flat_map(|task| &task.cells).any(|cell| column(cell.direction) == *place)).collect();
+    let used: Vec<usize> = [0, 1, 2]
+        .into_iter()
+        .filter(|place| {
+            board.tasks.iter().flat_map(|task| &task.cells).any(|cell| column(cell.direction) == *place)
+        })
+        .collect();
     let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
     let statistic = board.record.header.statistic();
     html.open("div", &[("class", &format!("tiles columns-{}", used.len()))]);
     html.raw("<div class=\"names\" aria-hidden=\"true\"><span></span>");
     used.iter().for_each(|place| say(html, "span", "", &names[*place], lang));
     html.raw("</div>");
-    let mut index = 0;
-    let mut rows: Vec<(usize, &str, Vec<(u32, &Task, usize)>)> = Vec::new();
-    for task in &board.tasks {
-        for place in 0..task.cells.len() {
-            match rows.iter_mut().find(|(step, label, _)| (*step, *label) == (task.step_index, task.label.as_str())) {
-                Some(row) => row.2.push((index, task, place)),
-                None => rows.push((task.step_index, &task.label, vec![(index, task, place)])),
-            }
-            index += 1;
-        }
-    }
-    for (_, label, cells) in rows {
+    for row in rows(&board.tasks) {
         html.raw("<div class=\"row\">");
         let title = text!("measure this one alone", "この項目だけを測る");
-        let label_words = shown::line(label).to_string();
-        html.open("button", &[("type", "button"), ("class", "step"), ("data-only", label), ("title", title.get(lang))]);
-        html.words(&label_words).close("button");
+        let label = shown::line(row.label).to_string();
+        html.open(
+            "button",
+            &[("type", "button"), ("class", "step"), ("data-only", row.label), ("title", title.get(lang))],
+        );
+        html.words(&label).close("button");
         for place in &used {
-            let mut here = cells.iter().filter(|(_, task, cell)| column(task.cells[*cell].direction) == *place).peekable();
+            let mut here =
+                row.cells.iter().filter(|(_, planned)| column(planned.direction) == *place).peekable();
             if here.peek().is_none() {
                 html.raw("<div class=\"tile none\"></div>");
             }
-            for (index, task, cell) in here {
-                let standing = standings.iter().find(|standing| standing.cell_index as u32 == *index);
-                let planned = &task.cells[*cell];
-                let done = board.record.cells.iter().find(|cell| cell.index == *index);
-                let name = names[column(planned.direction)].map(|name| format!("{name} {label_words}"));
-                let slot = Slot { index: *index, name, done, standing, is_now: board.now == Some(*index), statistic };
+            for (index, planned) in here {
+                let slot = Slot {
+                    index: *index,
+                    name: names[*place].map(|name| format!("{name} {label}")),
+                    done: board.record.cells.iter().find(|cell| cell.index == *index),
+                    standing: standings.iter().find(|standing| standing.cell_index as u32 == *index),
+                    is_now: board.now == Some(*index),
+                    statistic,
+                };
                 slot.write(html, planned.direction, lang);
             }
         }
         html.raw("</div>");
     }
     html.raw("</div>");
+}
+
+/// What stands in a row: the cells of a step, with their numbers in the run.
+struct Row<'a> {
+    step_index: usize,
+    label: &'a str,
+    cells: Vec<(u32, &'a TaskCell)>,
+}
+
+/// Directions of one step may be apart in the order of measuring, and stand in one row all the same.
+fn rows(tasks: &[Task]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let cells = tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell)));
+    for (index, (task, cell)) in (0..).zip(cells) {
+        let cell = (index, cell);
+        match rows.iter_mut().find(|row| (row.step_index, row.label) == (task.step_index, &*task.label)) {
+            Some(row) => row.cells.push(cell),
+            None => rows.push(Row { step_index: task.step_index, label: &task.label, cells: vec![cell] }),
+        }
+    }
+    rows
 }
 
 /// A tile and what fills it.
@@ -118,7 +149,15 @@ impl Slot<'_> {
             (Some(_), Some(Direction::Write)) => "tile done writes",
             (Some(_), _) => "tile done",
         };
-        html.open("div", &[("class", class), ("data-cell", &self.index.to_string()), ("role", "group"), ("aria-label", self.name.get(lang))]);
+        html.open(
+            "div",
+            &[
+                ("class", class),
+                ("data-cell", &self.index.to_string()),
+                ("role", "group"),
+                ("aria-label", self.name.get(lang)),
+            ],
+        );
         match self.done {
             Some(cell) => figures(html, &Tile::of(cell, self.statistic), lang),
             None => {
@@ -126,11 +165,47 @@ impl Slot<'_> {
             }
         }
         if let Some(standing) = self.standing {
-            let like = band_words(standing);
-            html.element("p", &[("class", "like")], like.get(lang));
+            bands(html, standing);
+            html.element("p", &[("class", "like")], band_words(standing).get(lang));
         }
         html.raw("</div>");
     }
+}
+
+/// What such devices do, on a scale of tenfold steps, and where this one stands. The words below say the same.
+fn bands(html: &mut Html, standing: &Standing) {
+    let rate = standing.bytes_per_s;
+    let least = standing.bands.iter().map(|band| band.low_bytes_per_s).fold(rate, f64::min);
+    let most = standing.bands.iter().map(|band| band.high_bytes_per_s).fold(rate, f64::max);
+    let reach = (most / least).ln();
+    if standing.bands.is_empty() || !reach.is_finite() || reach <= 0.0 {
+        return;
+    }
+    let place = |rate: f64| 2.0 + 196.0 * (rate / least).ln() / reach;
+    let height = 5.0 * standing.bands.len() as f64;
+    html.open(
+        "svg",
+        &[
+            ("class", "bands"),
+            ("viewBox", &format!("0 0 200 {height}")),
+            ("preserveAspectRatio", "none"),
+            ("aria-hidden", "true"),
+        ],
+    );
+    for (row, band) in standing.bands.iter().enumerate() {
+        let (from, to) = (place(band.low_bytes_per_s), place(band.high_bytes_per_s));
+        let class = if band.holds(rate) { "band holds" } else { "band" };
+        let (x, width, y) =
+            (format!("{from:.1}"), format!("{:.1}", (to - from).max(1.0)), (row * 5 + 1).to_string());
+        html.open("rect", &[("class", class), ("x", &x), ("y", &y), ("width", &width), ("height", "3")])
+            .raw("</rect>");
+    }
+    let x = format!("{:.1}", place(rate) - 0.6);
+    html.open(
+        "rect",
+        &[("class", "stands"), ("x", &x), ("y", "0"), ("width", "1.2"), ("height", &height.to_string())],
+    );
+    html.raw("</rect></svg>");
 }
 
 /// The figures of a cell in every unit; the style shows the one that is chosen.
@@ -176,10 +251,23 @@ fn now(html: &mut Html, board: &Board, lang: Lang) {
     html.open("p", &[("id", "phase")]).words(&shown::line(words.get(lang))).close("p");
     if let Some(left_ns) = board.left_ns {
         let time = number::long_time(left_ns);
-        html.element("p", &[("class", "quiet")], text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang));
+        html.element(
+            "p",
+            &[("class", "quiet")],
+            text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang),
+        );
     }
     let label = text!("rate of the running repetition over time", "測定中の転送速度の推移");
-    html.open("svg", &[("id", "curve"), ("viewBox", "0 0 600 120"), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-label", label.get(lang))]);
+    html.open(
+        "svg",
+        &[
+            ("id", "curve"),
+            ("viewBox", "0 0 600 120"),
+            ("preserveAspectRatio", "none"),
+            ("role", "img"),
+            ("aria-label", label.get(lang)),
+        ],
+    );
     html.raw("<path id=\"course\" d=\"\"></path></svg>");
     html.raw("<p class=\"quiet\" id=\"scale\" aria-hidden=\"true\"></p></div>");
 }
@@ -189,19 +277,26 @@ fn outcome(html: &mut Html, board: &Board, lang: Lang) {
     let id = &board.record.header.id;
     let words = match board.record.status {
         RunStatus::Complete => text!("complete", "完了"),
-        RunStatus::Interrupted => text!("stopped; what was measured is kept", "停止しました。測定済みの結果は残っています"),
+        RunStatus::Interrupted => {
+            text!("stopped; what was measured is kept", "停止しました。測定済みの結果は残っています")
+        }
         _ => text!("ended by an error", "エラーで終了しました"),
     };
     html.raw("<footer class=\"after\">");
     html.element("p", &[("class", "status")], words.get(lang));
-    if let Some(error) = &board.error {
-        if board.record.status != RunStatus::Interrupted {
-            html.open("p", &[("class", "notice warn")]).words(&shown::line(error.what().get(lang)));
-            if let Some(remedy) = error.remedy_text() {
-                html.raw(" — ").words(&shown::line(remedy.get(lang)));
-            }
-            html.close("p");
+    let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
+    if let Some(error) = error {
+        html.open("p", &[("class", "notice warn")]).words(&shown::line(error.what().get(lang)));
+        if let Some(remedy) = error.remedy_text() {
+            html.raw(" — ").words(&shown::line(remedy.get(lang)));
         }
+        html.close("p");
+    }
+    if !board.others.is_empty() {
+        let runs: String = std::iter::once(id).chain(&board.others).map(|id| format!("&run={id}")).collect();
+        let name = text!("which is faster, and how sure that is", "どちらが速いか、どのくらい確かか");
+        let address = format!("/compare?{}", runs.trim_start_matches('&'));
+        html.raw("<p>").element("a", &[("href", &address), ("class", "next")], name.get(lang)).raw("</p>");
     }
     if !board.record.cells.is_empty() {
         let ways = [

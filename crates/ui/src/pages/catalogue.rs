@@ -12,13 +12,18 @@ use kurabe_study::catalogue::Catalogue;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct CatalogueQuery {
     #[serde(default)]
     q: String,
 }
 
 /// `GET /catalogue`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Query(Asked { q }): Query<Asked>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Query(CatalogueQuery { q }): Query<CatalogueQuery>,
+) -> Response {
     framed(shared, reader, uri, move |_| {
         let (title, lang) = (text!("Published figures", "公表値"), reader.lang);
         let mut html = Html::new();

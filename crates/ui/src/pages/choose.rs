@@ -1,14 +1,15 @@
 //! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
 
 use crate::pages::nowhere;
-use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE, Theme};
+use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
 use axum::extract::{Path, Query};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use kurabe_report::PageTheme;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-pub(crate) struct Back {
+pub(crate) struct WayBack {
     #[serde(default)]
     back: String,
 }
@@ -18,12 +19,12 @@ pub(crate) async fn choose(
     reader: Reader,
     uri: Uri,
     Path((what, word)): Path<(String, String)>,
-    Query(Back { back }): Query<Back>,
+    Query(WayBack { back }): Query<WayBack>,
 ) -> Response {
     let choice = match (what.as_str(), word.as_str()) {
         ("lang", "ja") => (LANG_COOKIE, "ja"),
         ("lang", "en") => (LANG_COOKIE, "en"),
-        ("theme", word) => match Theme::named(word) {
+        ("theme", word) => match PageTheme::named(word) {
             Some(theme) => (THEME_COOKIE, theme.word()),
             None => return nowhere(reader, uri).await,
         },
@@ -48,7 +49,9 @@ mod tests {
     #[test]
     fn a_way_back_stays_on_this_server() {
         assert_eq!(own_page("/runs?q=a%20b"), "/runs?q=a%20b");
-        for foreign in ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"] {
+        for foreign in
+            ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"]
+        {
             assert_eq!(own_page(foreign), "/", "{foreign:?}");
         }
     }

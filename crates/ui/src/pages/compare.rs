@@ -33,7 +33,10 @@ pub(crate) async fn page(
         if !(2..=MOST_RUNS).contains(&ids.len()) {
             return Err(Error::new(
                 ErrorKind::Usage,
-                text!("two to {MOST_RUNS} runs are compared", "比べられるのは 2 件から {MOST_RUNS} 件までです"),
+                text!(
+                    "two to {MOST_RUNS} runs are compared",
+                    "比べられるのは 2 件から {MOST_RUNS} 件までです"
+                ),
             )
             .remedy(text!("tick them in the list of runs", "結果の一覧で選んでください")));
         }
@@ -61,13 +64,13 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
     }
     html.raw("<p class=\"line\"><label>").words(text!("Use", "用途").get(lang)).raw(" <select name=\"use\">");
     html.raw("<option value=\"\">–</option>");
-    let wanted = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
+    let chosen_use = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     for (name, _) in USES {
-        let chosen = if wanted == Some(*name) { "selected" } else { "" };
+        let chosen = if chosen_use == Some(*name) { "selected" } else { "" };
         html.element("option", &[("value", name), ("selected", chosen)], Use::load(name)?.title.get(lang));
     }
     html.raw("</select></label> ").element("button", &[], text!("weigh", "評価する").get(lang)).raw("</p>");
-    let Some(name) = wanted else {
+    let Some(name) = chosen_use else {
         html.raw("</form></section>");
         return Ok(());
     };
@@ -77,7 +80,8 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
     html.raw("<div class=\"sliders\">");
     for (place, work) in asked_use.work.iter_mut().enumerate() {
         // Shares that were set for another use say nothing of this one.
-        let share = value(&format!("share{place}")).filter(|_| same_use).and_then(|share| share.parse::<f64>().ok());
+        let share =
+            value(&format!("share{place}")).filter(|_| same_use).and_then(|share| share.parse::<f64>().ok());
         if let Some(share) = share.filter(|share| share.is_finite() && (0.0..=100.0).contains(share)) {
             work.share = share / 100.0;
         }
@@ -87,7 +91,10 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
         let share = number::fixed(work.share * 100.0, 0);
         html.raw("<label>").element("span", &[], label.get(lang));
         let field = format!("share{place}");
-        html.open("input", &[("type", "range"), ("min", "0"), ("max", "100"), ("name", &field), ("value", &share)]);
+        html.open(
+            "input",
+            &[("type", "range"), ("min", "0"), ("max", "100"), ("name", &field), ("value", &share)],
+        );
         html.element("output", &[], &format!("{share} %")).raw("</label>");
     }
     html.raw("</div></form>");

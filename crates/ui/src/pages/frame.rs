@@ -1,10 +1,10 @@
 //! What stands around every page: its head, the ways to the other pages, language and theme.
 
-use crate::assets::{script_address, style_address};
-use crate::shared::{Reader, Theme};
+use crate::assets::{icon_address, script_address, style_address};
+use crate::shared::Reader;
 use axum::response::{Html as HtmlBody, IntoResponse};
 use kurabe_core::{Lang, Text, text};
-use kurabe_report::Html;
+use kurabe_report::{Html, PageTheme};
 
 /// What a page is framed with.
 pub(crate) struct Frame<'a> {
@@ -53,7 +53,7 @@ impl Frame<'_> {
     /// Whether the page is the one of this address, or below it.
     fn is_in(&self, address: &str) -> bool {
         let own = self.address.split('?').next().unwrap_or_default();
-        let compares = own == "/compare" && address == "/runs";
+        let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
         own == address || compares || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 
@@ -67,14 +67,14 @@ impl Frame<'_> {
         let address = self.choice("lang", word);
         html.element("a", &[("href", &address), ("lang", word), ("hreflang", word)], name);
         let next = match theme {
-            Theme::Auto => Theme::Dark,
-            Theme::Dark => Theme::Light,
-            Theme::Light => Theme::Auto,
+            PageTheme::Auto => PageTheme::Dark,
+            PageTheme::Dark => PageTheme::Light,
+            PageTheme::Light => PageTheme::Auto,
         };
         let words = match next {
-            Theme::Auto => text!("as the system", "システムに合わせる"),
-            Theme::Dark => text!("dark", "ダーク"),
-            Theme::Light => text!("light", "ライト"),
+            PageTheme::Auto => text!("as the system", "システムに合わせる"),
+            PageTheme::Dark => text!("dark", "ダーク"),
+            PageTheme::Light => text!("light", "ライト"),
         };
         html.element("a", &[("href", &self.choice("theme", next.word()))], words.get(lang));
         html.raw("</div>");
@@ -86,7 +86,7 @@ impl Frame<'_> {
 
     fn head(&self) -> Html {
         let Reader { lang, theme } = self.reader;
-        let theme = if theme == Theme::Auto { "" } else { theme.word() };
+        let theme = if theme == PageTheme::Auto { "" } else { theme.word() };
         let mut html = Html::new();
         html.raw("<!doctype html>\n");
         html.open("html", &[("lang", lang.pick("en", "ja")), ("data-theme", theme)]);
@@ -95,6 +95,7 @@ impl Frame<'_> {
         html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
         html.element("title", &[], &format!("{} · kurabe", self.title.get(lang)));
         html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+        html.open("link", &[("rel", "icon"), ("href", icon_address())]);
         html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
         html
     }

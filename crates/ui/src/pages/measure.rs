@@ -1,7 +1,9 @@
 //! The first page: where, how, and the tiles that fill.
 
+use crate::desk::Wish;
 use crate::pages::board::board_piece;
 use crate::pages::frame::say;
+use crate::pages::job;
 use crate::pages::{action, page as framed, piece};
 use crate::places::{Place, directories, drives};
 use crate::shared::{App, Reader};
@@ -12,8 +14,9 @@ use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
+use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest};
-use kurabe_report::{Html, foreseen_doc};
+use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
 use serde::Deserialize;
 use serde_json::json;
@@ -38,6 +41,10 @@ pub(crate) struct Form {
     time: String,
     /// A step's name: that one alone is measured.
     only: String,
+    /// A job file of fio, instead of the profile.
+    job: String,
+    /// Another target, that takes turns with the first.
+    against: String,
 }
 
 impl Form {
@@ -45,27 +52,70 @@ impl Form {
     fn request(&self) -> Result<RunRequest> {
         let target = self.target.trim();
         if target.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, text!("no place is named", "測定する場所が指定されていません"))
-                .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("no place is named", "測定する場所が指定されていません"),
+            )
+            .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
         }
         let mut overrides = Overrides::default();
         let wrong = |words: Text| Error::new(ErrorKind::Usage, words);
         let given = |words: &str| Some(words.trim().to_owned()).filter(|words| !words.is_empty());
         overrides.size_bytes = given(&self.size).map(|size| parse_bytes(&size).map_err(wrong)).transpose()?;
-        overrides.time_ns = given(&self.time).map(|time| parse_duration_ns(&time).map_err(wrong)).transpose()?;
-        overrides.runs = given(&self.runs).map(|runs| runs.parse().map_err(|_| wrong(not_a_number(&runs)))).transpose()?;
-        Ok(RunRequest { target: PathBuf::from(target), procedure: self.procedure()?, overrides, ..RunRequest::default() })
+        overrides.time_ns =
+            given(&self.time).map(|time| parse_duration_ns(&time).map_err(wrong)).transpose()?;
+        overrides.runs =
+            given(&self.runs).map(|runs| runs.parse().map_err(|_| wrong(not_a_number(&runs)))).transpose()?;
+        Ok(RunRequest {
+            target: PathBuf::from(target),
+            procedure: self.procedure()?,
+            overrides,
+            ..RunRequest::default()
+        })
+    }
+
+    /// What is to be measured: one target, or two in turns.
+    fn wish(&self) -> Result<Wish> {
+        let request = self.request()?;
+        let against = self.against.trim();
+        if against.is_empty() {
+            return Ok(Wish::Run(Box::new(request)));
+        }
+        if !self.job.trim().is_empty() || !self.only.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("targets in turns are measured by a procedure", "交互の測定に使えるのは手順だけです"),
+            )
+            .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
+        }
+        let Overrides { size_bytes, time_ns, .. } = request.overrides;
+        Ok(Wish::Turns(Box::new(VersusRequest {
+            targets: vec![request.target, PathBuf::from(against)],
+            profile: self.profile_name().to_owned(),
+            time_ns,
+            size_bytes,
+            ..VersusRequest::default()
+        })))
+    }
+
+    fn profile_name(&self) -> &str {
+        if self.profile.is_empty() { "default" } else { &self.profile }
     }
 
     /// The profile, which must be one of kurabe's own: no file is read because a page names it.
     fn procedure(&self) -> Result<Procedure> {
-        let name = if self.profile.is_empty() { "default" } else { &self.profile };
-        let mut profile = profile_named(name)?;
+        if !self.job.trim().is_empty() {
+            return job::procedure(&self.job);
+        }
+        let mut profile = profile_named(self.profile_name())?;
         if !self.only.is_empty() {
             profile.steps.retain(|step| step.label() == self.only);
             if profile.steps.is_empty() {
                 let (only, name) = (&self.only, &profile.name);
-                return Err(Error::new(ErrorKind::Usage, text!("{name} has no step {only}", "{name} に {only} という手順はありません")));
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!("{name} has no step {only}", "{name} に {only} という手順はありません"),
+                ));
             }
         }
         Ok(Procedure::Given(Box::new(profile)))
@@ -84,7 +134,14 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
         say(&mut html, "h1", "unseen", &title, reader.lang);
         form(&mut html, reader.lang)?;
         let (board, number) = shared.desk.board();
-        html.open("section", &[("id", "board"), ("data-from", &number.to_string()), ("aria-label", text!("result", "結果").get(reader.lang))]);
+        html.open(
+            "section",
+            &[
+                ("id", "board"),
+                ("data-from", &number.to_string()),
+                ("aria-label", text!("result", "結果").get(reader.lang)),
+            ],
+        );
         html.piece(&board_piece(board.as_ref(), reader.lang)?).close("section");
         Ok((title, html))
     })
@@ -99,9 +156,17 @@ pub(crate) async fn board(State(shared): State<App>, reader: Reader) -> Response
 /// `POST /plan`: what the form would do, and what it would write.
 pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): Json<Form>) -> Response {
     piece(shared, reader, move |_| {
-        let prepared = Prepared::new(form.request()?)?;
         let mut html = Html::new();
-        html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), reader.lang);
+        match form.wish()? {
+            Wish::Run(request) => {
+                let prepared = Prepared::new(*request)?;
+                html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), reader.lang);
+            }
+            Wish::Turns(request) => {
+                let prepared = PreparedVersus::new(*request)?;
+                html.doc(&foreseen_versus_doc(&prepared)?, reader.lang);
+            }
+        }
         Ok(html)
     })
     .await
@@ -109,7 +174,7 @@ pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): 
 
 /// `POST /measure`
 pub(crate) async fn start(State(shared): State<App>, reader: Reader, Json(form): Json<Form>) -> Response {
-    action(shared, reader, move |shared| Ok(json!({ "run": shared.desk.start(shared, form.request()?)? }))).await
+    action(shared, reader, move |shared| Ok(json!({ "run": shared.desk.start(shared, form.wish()?)? }))).await
 }
 
 /// `POST /stop`
@@ -121,6 +186,7 @@ pub(crate) async fn stop(State(shared): State<App>, reader: Reader) -> Response 
     .await
 }
 
+/// Where it is measured, then the rest of the form.
 fn form(html: &mut Html, lang: Lang) -> Result<()> {
     html.raw("<form id=\"measure\" class=\"measure\" autocomplete=\"off\">");
     html.raw("<fieldset>");
@@ -139,7 +205,10 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     html.open(
         "input",
         &[
-            ("name", "other"), ("list", "models"), ("placeholder", hint.get(lang)), ("aria-label", label.get(lang)),
+            ("name", "other"),
+            ("list", "models"),
+            ("placeholder", hint.get(lang)),
+            ("aria-label", label.get(lang)),
             ("spellcheck", "false"),
         ],
     );
@@ -147,7 +216,26 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     for (name, _) in DEVICES {
         html.element("option", &[("value", &format!("model:{name}"))], device_named(name)?.title.get(lang));
     }
-    html.raw("</datalist></fieldset><fieldset>");
+    html.raw("</datalist><p class=\"line\">");
+    let label = text!("in turns with another (empty: alone)", "交互に測る相手(空なら単独)");
+    say(html, "label", "", &label, lang);
+    html.open(
+        "input",
+        &[
+            ("name", "against"),
+            ("list", "models"),
+            ("placeholder", hint.get(lang)),
+            ("aria-label", label.get(lang)),
+            ("spellcheck", "false"),
+        ],
+    );
+    html.raw("</p></fieldset>");
+    procedure_fields(html, lang)
+}
+
+/// How it is measured, what that costs, and the buttons.
+fn procedure_fields(html: &mut Html, lang: Lang) -> Result<()> {
+    html.raw("<fieldset>");
     say(html, "legend", "", &text!("How", "測り方"), lang);
     html.raw("<p class=\"line\">");
     profiles(html, lang)?;
@@ -155,10 +243,19 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
     select(html, ("size", &text!("Size", "サイズ")), &SIZES, &as_it_says, lang);
     select(html, ("runs", &text!("Runs", "回数")), &RUNS, &as_it_says, lang);
     html.raw("</p>");
+    job::form(html, lang);
     html.raw("<div id=\"plan\" class=\"plan\" aria-live=\"polite\"></div>");
     html.raw("<p class=\"actions\">");
-    html.element("button", &[("type", "submit"), ("class", "main"), ("id", "all")], text!("All", "すべて測る").get(lang));
-    html.element("button", &[("type", "button"), ("id", "stop"), ("hidden", "hidden")], text!("Stop and keep", "停止して残す").get(lang));
+    html.element(
+        "button",
+        &[("type", "submit"), ("class", "main"), ("id", "all")],
+        text!("All", "すべて測る").get(lang),
+    );
+    html.element(
+        "button",
+        &[("type", "button"), ("id", "stop"), ("hidden", "hidden")],
+        text!("Stop and keep", "停止して残す").get(lang),
+    );
     html.raw("</p><p id=\"wrong\" class=\"notice warn\" role=\"alert\" hidden></p>");
     html.raw("</fieldset></form>\n");
     let words = text!(
@@ -172,7 +269,9 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
 fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
     html.raw("<label class=\"place\">");
     let attributes = [
-        ("type", "radio"), ("name", "target"), ("value", place.target.as_str()),
+        ("type", "radio"),
+        ("name", "target"),
+        ("value", place.target.as_str()),
         ("checked", if is_first { "checked" } else { "" }),
         ("disabled", if place.is_usable { "" } else { "disabled" }),
     ];

@@ -25,7 +25,12 @@ use serde::Deserialize;
 const USUAL_PROFILE: &str = "gnome-disks";
 
 /// `GET /models/NAME`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Path(name): Path<String>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Path(name): Path<String>,
+) -> Response {
     framed(shared, reader, uri, move |_| {
         let lang = reader.lang;
         let spec = own_model(&name, &[])?;
@@ -44,7 +49,13 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Pa
         parts(&mut html, &model.layers, &mut Vec::new(), lang);
         legend(&mut html, lang);
         if let Some(note) = &model.note {
-            say(&mut html, "h3", "", &text!("Where the model stops being true", "モデルが成り立たなくなるところ"), lang);
+            say(
+                &mut html,
+                "h3",
+                "",
+                &text!("Where the model stops being true", "モデルが成り立たなくなるところ"),
+                lang,
+            );
             say(&mut html, "p", "", note, lang);
         }
         html.raw("</div><div class=\"outcome\">");
@@ -74,7 +85,11 @@ fn boxes(html: &mut Html, layers: &[LayerSpec], lang: Lang) {
         if !layer.members.is_empty() {
             html.raw("<div class=\"members\">");
             for member in &layer.members {
-                html.raw("<div class=\"member\">").element("span", &[("class", "count")], &format!("{} ×", member.count));
+                html.raw("<div class=\"member\">").element(
+                    "span",
+                    &[("class", "count")],
+                    &format!("{} ×", member.count),
+                );
                 boxes(html, &member.layers, lang);
                 html.raw("</div>");
             }
@@ -90,8 +105,15 @@ fn parts<'m>(html: &mut Html, layers: &'m [LayerDescription], seen: &mut Vec<&'m
     for layer in layers {
         if !seen.contains(&layer.name.as_str()) {
             seen.push(&layer.name);
-            html.open("details", &[("class", "layer"), ("id", &format!("layer-{}", layer.name)), ("name", "layer")]);
-            html.raw("<summary><b>").words(&layer.name).raw("</b> ").words(layer.title.get(lang)).raw("</summary>");
+            html.open(
+                "details",
+                &[("class", "layer"), ("id", &format!("layer-{}", layer.name)), ("name", "layer")],
+            );
+            html.raw("<summary><b>")
+                .words(&layer.name)
+                .raw("</b> ")
+                .words(layer.title.get(lang))
+                .raw("</summary>");
             for parameter in &layer.parameters {
                 field(html, &layer.name, parameter, lang);
             }
@@ -121,16 +143,36 @@ fn field(html: &mut Html, layer: &str, parameter: &ParameterDescription, lang: L
             html.raw("</select>");
         }
         (range, _) => {
-            html.open("input", &[("id", &id), ("name", &name), ("value", &parameter.value), ("data-was", &parameter.value), ("spellcheck", "false")]);
+            html.open(
+                "input",
+                &[
+                    ("id", &id),
+                    ("name", &name),
+                    ("value", &parameter.value),
+                    ("data-was", &parameter.value),
+                    ("spellcheck", "false"),
+                ],
+            );
             if let (Some((least, most)), false) = (range, number.is_empty()) {
                 let label = text!("slider of {name}", "{name} のスライダー");
                 let step = parameter.step.map(|step| step.to_string()).unwrap_or_default();
-                html.open("input", &[
-                    ("type", "range"), ("min", "0"), ("max", "1000"), ("value", "0"), ("data-for", &id),
-                    ("data-least", &least.to_string()), ("data-most", &most.to_string()), ("data-scale", parameter.scale),
-                    ("data-step", &step), ("data-number", &number), ("data-unit", parameter.unit),
-                    ("aria-label", label.get(lang)),
-                ]);
+                html.open(
+                    "input",
+                    &[
+                        ("type", "range"),
+                        ("min", "0"),
+                        ("max", "1000"),
+                        ("value", "0"),
+                        ("data-for", &id),
+                        ("data-least", &least.to_string()),
+                        ("data-most", &most.to_string()),
+                        ("data-scale", parameter.scale),
+                        ("data-step", &step),
+                        ("data-number", &number),
+                        ("data-unit", parameter.unit),
+                        ("aria-label", label.get(lang)),
+                    ],
+                );
             }
         }
     }
@@ -156,17 +198,32 @@ fn legend(html: &mut Html, lang: Lang) {
 
 /// Where figures stand, and what is computed.
 fn outcome(html: &mut Html, lang: Lang) -> Result<()> {
-    html.raw("<form id=\"what\" class=\"line\"><label>").words(text!("Procedure", "手順").get(lang)).raw(" <select name=\"profile\">");
-    for name in std::iter::once(USUAL_PROFILE).chain(PROFILES.iter().map(|(name, _)| *name).filter(|name| *name != USUAL_PROFILE)) {
-        html.element("option", &[("value", name)], &format!("{name} — {}", profile_named(name)?.title.get(lang)));
+    html.raw("<form id=\"what\" class=\"line\"><label>")
+        .words(text!("Procedure", "手順").get(lang))
+        .raw(" <select name=\"profile\">");
+    for name in std::iter::once(USUAL_PROFILE)
+        .chain(PROFILES.iter().map(|(name, _)| *name).filter(|name| *name != USUAL_PROFILE))
+    {
+        html.element(
+            "option",
+            &[("value", name)],
+            &format!("{name} — {}", profile_named(name)?.title.get(lang)),
+        );
     }
     html.raw("</select></label> ");
     html.element("button", &[("type", "button"), ("id", "reset")], text!("as it was", "元に戻す").get(lang));
-    html.raw(" <a id=\"device\" download>").words(text!("save as my device", "自分のデバイスとして保存").get(lang)).raw("</a></form>");
+    html.raw(" <a id=\"device\" download>")
+        .words(text!("save as my device", "自分のデバイスとして保存").get(lang))
+        .raw("</a></form>");
     html.raw("<p id=\"wrong\" class=\"notice warn\" role=\"alert\" hidden></p>");
     let words = text!("computing …", "計算中…");
-    html.raw("<div id=\"figures\" aria-live=\"polite\">").element("p", &[("class", "empty")], words.get(lang)).raw("</div>");
-    let words = text!("Figures are computed by the page's script, which is off.", "値の計算には JavaScript が必要です。");
+    html.raw("<div id=\"figures\" aria-live=\"polite\">")
+        .element("p", &[("class", "empty")], words.get(lang))
+        .raw("</div>");
+    let words = text!(
+        "Figures are computed by the page's script, which is off.",
+        "値の計算には JavaScript が必要です。"
+    );
     html.raw("<noscript>").element("p", &[("class", "notice warn")], words.get(lang)).raw("</noscript>");
     Ok(())
 }
@@ -174,7 +231,7 @@ fn outcome(html: &mut Html, lang: Lang) -> Result<()> {
 /// What is asked of a model.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct WhatIf {
     #[serde(default)]
     profile: String,
     #[serde(default)]
@@ -186,7 +243,7 @@ pub(crate) async fn figures(
     State(shared): State<App>,
     reader: Reader,
     Path(name): Path<String>,
-    Json(Asked { profile, sets }): Json<Asked>,
+    Json(WhatIf { profile, sets }): Json<WhatIf>,
 ) -> Response {
     piece(shared, reader, move |shared| {
         shared.desk.refuse_beside_real()?;
@@ -218,7 +275,10 @@ pub(crate) async fn device(
     file(shared, reader, "application/toml", Some(kept), move |_| {
         let mut spec = own_model(&name, &sets)?;
         spec.name = format!("my-{name}");
-        spec.title = Text { en: format!("{}, changed", spec.title.en), ja: format!("{}(変更あり)", spec.title.ja) };
+        spec.title = Text {
+            en: format!("{}, changed", spec.title.en),
+            ja: format!("{}(変更あり)", spec.title.ja),
+        };
         Ok(spec.to_toml().into_bytes())
     })
     .await

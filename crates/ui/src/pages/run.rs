@@ -28,7 +28,12 @@ pub(crate) fn load(shared: &Shared, id: &str) -> Result<RunRecord> {
 }
 
 /// `GET /runs/ID`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Path(id): Path<String>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Path(id): Path<String>,
+) -> Response {
     framed(shared, reader, uri, move |shared| {
         let record = load(shared, &id)?;
         let lang = reader.lang;
@@ -65,27 +70,43 @@ fn taken(html: &mut Html, record: &RunRecord, lang: Lang) {
     html.raw("<section id=\"card\">");
     say(html, "h2", "", &text!("Card", "画像カード"), lang);
     let other = lang.pick("ja", "en");
-    html.raw("<div class=\"cards\">");
-    for (tongue, theme) in [(lang.pick("en", "ja"), "light"), (lang.pick("en", "ja"), "dark"), (other, "light"), (other, "dark")] {
+    html.raw("<div class=\"gallery\">");
+    for (tongue, theme) in
+        [(lang.pick("en", "ja"), "light"), (lang.pick("en", "ja"), "dark"), (other, "light"), (other, "dark")]
+    {
         let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
         let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
         html.open("a", &[("href", &address), ("download", &format!("kurabe-{id}-{tongue}-{theme}.png"))]);
-        html.open("img", &[("src", &address), ("alt", words.get(lang)), ("loading", "lazy"), ("width", "1200"), ("height", "675")]);
+        html.open(
+            "img",
+            &[
+                ("src", &address),
+                ("alt", words.get(lang)),
+                ("loading", "lazy"),
+                ("width", "1200"),
+                ("height", "675"),
+            ],
+        );
         html.raw("</a>");
     }
     html.raw("</div></section><section>");
     say(html, "h2", "", &text!("Name", "名前"), lang);
     let label = text!("a name of your own for this run", "この測定に付ける名前");
     html.open("form", &[("class", "line"), ("id", "label"), ("data-run", &id)]);
-    html.open("input", &[
-        ("name", "name"), ("aria-label", label.get(lang)), ("maxlength", "80"),
-        ("value", record.labels.get(NAME_LABEL).map_or("", String::as_str)),
-    ]);
+    html.open(
+        "input",
+        &[
+            ("name", "name"),
+            ("aria-label", label.get(lang)),
+            ("maxlength", "80"),
+            ("value", record.labels.get(NAME_LABEL).map_or("", String::as_str)),
+        ],
+    );
     html.raw(" ").element("button", &[], text!("keep", "保存").get(lang)).raw("</form></section>");
 }
 
 #[derive(Deserialize)]
-pub(crate) struct CardAsked {
+pub(crate) struct CardQuery {
     #[serde(default)]
     lang: String,
     #[serde(default)]
@@ -97,11 +118,14 @@ pub(crate) async fn card(
     State(shared): State<App>,
     reader: Reader,
     Path(id): Path<String>,
-    Query(asked): Query<CardAsked>,
+    Query(asked): Query<CardQuery>,
 ) -> Response {
     let lang = if asked.lang.is_empty() { reader.lang } else { Lang::from_locale(&asked.lang) };
     let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
-    file(shared, reader, "image/png", None, move |shared| png(&kurabe_report::card(&load(shared, &id)?, theme, lang), 1.0)).await
+    file(shared, reader, "image/png", None, move |shared| {
+        png(&kurabe_report::card(&load(shared, &id)?, theme, lang), 1.0)
+    })
+    .await
 }
 
 /// `GET /runs/ID/text`: as people paste it.
@@ -144,8 +168,15 @@ pub(crate) async fn file(
 ) -> Response {
     match aside(move || work(&shared)).await {
         Ok(bytes) => {
-            let kept = name.map(|name| [(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))]);
-            (StatusCode::OK, [(header::CONTENT_TYPE, kind)], kept.unwrap_or([(header::CONTENT_DISPOSITION, "inline".to_owned())]), bytes).into_response()
+            let kept =
+                name.map(|name| [(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))]);
+            (
+                StatusCode::OK,
+                [(header::CONTENT_TYPE, kind)],
+                kept.unwrap_or([(header::CONTENT_DISPOSITION, "inline".to_owned())]),
+                bytes,
+            )
+                .into_response()
         }
         Err(error) => (StatusCode::NOT_FOUND, error_words(&error, reader.lang)).into_response(),
     }
@@ -156,7 +187,7 @@ fn error_words(error: &Error, lang: Lang) -> String {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct NewName {
     name: String,
 }
 
@@ -165,7 +196,7 @@ pub(crate) async fn label(
     State(shared): State<App>,
     reader: Reader,
     Path(id): Path<String>,
-    Json(Named { name }): Json<Named>,
+    Json(NewName { name }): Json<NewName>,
 ) -> Response {
     action(shared, reader, move |shared| {
         let store = shared.open_store()?;

@@ -15,7 +15,7 @@ use serde::Deserialize;
 const ON_A_PAGE: usize = 200;
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct RunsQuery {
     /// Words that all have to occur.
     #[serde(default)]
     q: String,
@@ -25,7 +25,12 @@ pub(crate) struct Asked {
 }
 
 /// `GET /runs`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Query(asked): Query<Asked>) -> Response {
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Query(asked): Query<RunsQuery>,
+) -> Response {
     framed(shared, reader, uri, move |shared| {
         let lang = reader.lang;
         let store = shared.open_store()?;
@@ -41,7 +46,10 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri, Qu
         search(&mut html, &asked, (runs.len(), all), lang);
         if runs.is_empty() {
             let words = match all {
-                0 => text!("No run is stored yet. Measure something first.", "まだ測定がありません。まず測定してください。"),
+                0 => text!(
+                    "No run is stored yet. Measure something first.",
+                    "まだ測定がありません。まず測定してください。"
+                ),
                 _ => text!("No run has all of these words.", "すべての語を含む測定はありません。"),
             };
             say(&mut html, "p", "empty", &words, lang);
@@ -64,19 +72,25 @@ fn haystack(listed: &ListedRun) -> String {
     [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ").to_lowercase()
 }
 
-fn search(html: &mut Html, asked: &Asked, (count, all): (usize, usize), lang: Lang) {
+fn search(html: &mut Html, asked: &RunsQuery, (count, all): (usize, usize), lang: Lang) {
     html.raw("<form class=\"line\" method=\"get\" action=\"/runs\" role=\"search\"><label>");
     html.words(text!("Words", "語句").get(lang)).raw(" ");
     html.open("input", &[("type", "search"), ("name", "q"), ("value", &asked.q)]).raw("</label> ");
     html.element("button", &[], text!("search", "検索").get(lang));
     let words = text!("{count} of {all} runs", "{all} 件中 {count} 件");
-    html.raw(" ").element("span", &[("class", "quiet")], words.get(lang)).raw("</form>");
+    html.raw(" ").element("span", &[("class", "quiet")], words.get(lang)).raw("</form><p class=\"ways\">");
+    html.element("a", &[("href", "/matrix")], text!("all side by side", "全結果の比較表").get(lang)).raw(" ");
+    html.element("a", &[("href", "/history")], text!("devices over time", "デバイスの経時変化").get(lang))
+        .raw("</p>");
 }
 
 fn table(html: &mut Html, runs: &[ListedRun], lang: Lang) {
     html.raw("<form method=\"get\" action=\"/compare\" id=\"compare\">");
     let label = text!("runs", "測定");
-    html.open("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", label.get(lang))]);
+    html.open(
+        "div",
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", label.get(lang))],
+    );
     html.raw("<table class=\"list\"><thead><tr>");
     let columns = [
         (text!("compare", "比較"), ""),
@@ -94,7 +108,11 @@ fn table(html: &mut Html, runs: &[ListedRun], lang: Lang) {
     html.raw("</tr></thead><tbody>");
     runs.iter().for_each(|run| row(html, run, lang));
     html.raw("</tbody></table></div><p class=\"actions\">");
-    html.element("button", &[("class", "main")], text!("Compare the ticked ones", "選んだ測定を比べる").get(lang));
+    html.element(
+        "button",
+        &[("class", "main")],
+        text!("Compare the ticked ones", "選んだ測定を比べる").get(lang),
+    );
     html.raw("</p></form>");
 }
 
@@ -104,19 +122,30 @@ fn row(html: &mut Html, listed: &ListedRun, lang: Lang) {
     let name = run.labels.get(NAME_LABEL).unwrap_or(&run.id);
     let tick = text!("compare {name}", "{name} を比べる");
     html.raw("<tr><td>");
-    html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", &run.id), ("aria-label", tick.get(lang))]);
+    html.open(
+        "input",
+        &[("type", "checkbox"), ("name", "run"), ("value", &run.id), ("aria-label", tick.get(lang))],
+    );
     html.raw("</td><th scope=\"row\">").element("a", &[("href", &address)], name);
     if *name != run.id {
         html.element("small", &[], &run.id);
     }
-    html.raw("</th>").element("td", &[], &number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at)));
+    html.raw("</th>").element(
+        "td",
+        &[],
+        &number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at)),
+    );
     html.raw("<td>").words(&shown::line(&run.target));
     let device = run.model.as_ref().map(|model| model.get(lang).to_owned()).or_else(|| run.device.clone());
     if let Some(device) = device {
         html.element("small", &[], &shown::line(&device));
     }
     html.raw("</td>").element("td", &[], &run.profile);
-    let rates = [listed.best_read_rate_bytes_per_s, listed.best_write_rate_bytes_per_s, listed.random_4k_read_rate_bytes_per_s];
+    let rates = [
+        listed.best_read_rate_bytes_per_s,
+        listed.best_write_rate_bytes_per_s,
+        listed.random_4k_read_rate_bytes_per_s,
+    ];
     for rate in rates {
         let words = rate.map_or_else(|| number::NONE.to_owned(), |rate| number::rate(rate).to_string());
         html.element("td", &[("class", "n")], &words);
@@ -124,11 +153,12 @@ fn row(html: &mut Html, listed: &ListedRun, lang: Lang) {
     html.raw("</tr>");
 }
 
-fn further(html: &mut Html, asked: &Asked, count: usize, lang: Lang) {
+fn further(html: &mut Html, asked: &RunsQuery, count: usize, lang: Lang) {
     let address = |page: usize| format!("/runs?q={}&page={page}", encoded(&asked.q));
     html.raw("<p class=\"ways\">");
     if asked.page > 0 {
-        html.element("a", &[("href", &address(asked.page - 1))], text!("newer", "新しい測定").get(lang)).raw(" ");
+        html.element("a", &[("href", &address(asked.page - 1))], text!("newer", "新しい測定").get(lang))
+            .raw(" ");
     }
     if (asked.page + 1).saturating_mul(ON_A_PAGE) < count {
         html.element("a", &[("href", &address(asked.page + 1))], text!("older", "古い測定").get(lang));

@@ -1,6 +1,6 @@
 //! The door: what who has no session sees, and how one is got.
 
-use crate::assets::{script_address, style_address};
+use crate::assets::{icon_address, script_address, style_address};
 use crate::pages::{action, piece};
 use crate::shared::{App, Reader};
 use axum::body::Bytes;
@@ -19,6 +19,7 @@ pub(crate) fn door(reader: Reader) -> String {
     html.raw("<head><meta charset=\"utf-8\"><title>kurabe</title>\n");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+    html.open("link", &[("rel", "icon"), ("href", icon_address())]);
     html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
     html.raw("<body data-door=\"1\"><main>");
     html.element("h1", &[], "kurabe");
@@ -30,11 +31,18 @@ pub(crate) fn door(reader: Reader) -> String {
     );
     html.element("p", &[("id", "door")], words.get(lang));
     html.raw("<form method=\"post\" action=\"/session\">");
-    let label = text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
+    let label =
+        text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
     html.element("label", &[("for", "word")], label.get(lang));
     html.open(
         "input",
-        &[("id", "word"), ("name", "word"), ("autocomplete", "off"), ("required", "required"), ("maxlength", "64")],
+        &[
+            ("id", "word"),
+            ("name", "word"),
+            ("autocomplete", "off"),
+            ("required", "required"),
+            ("maxlength", "64"),
+        ],
     );
     html.element("button", &[("class", "main")], text!("open", "開く").get(lang));
     html.raw("</form></main></body></html>\n");
@@ -42,8 +50,15 @@ pub(crate) fn door(reader: Reader) -> String {
 }
 
 /// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
-pub(crate) async fn enter(State(shared): State<App>, reader: Reader, headers: HeaderMap, body: Bytes) -> Response {
-    let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
+pub(crate) async fn enter(
+    State(shared): State<App>,
+    reader: Reader,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let is_form = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
     let body = String::from_utf8_lossy(&body);
     let word = match is_form {
         true => body.strip_prefix("word=").unwrap_or_default().trim().to_owned(),
@@ -57,7 +72,10 @@ pub(crate) async fn enter(State(shared): State<App>, reader: Reader, headers: He
         Ok(None) => {
             let error = Error::new(
                 ErrorKind::Refused,
-                text!("this address was used already, or is none of this kurabe", "このアドレスは使用済みか、この kurabe のものではありません"),
+                text!(
+                    "this address was used already, or is none of this kurabe",
+                    "このアドレスは使用済みか、この kurabe のものではありません"
+                ),
             );
             return piece(shared, reader, move |_| Err(error)).await;
         }

@@ -41,7 +41,12 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
 static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 
 /// `GET /studies/NAME`
-pub(crate) async fn study(State(shared): State<App>, reader: Reader, uri: Uri, Path(name): Path<String>) -> Response {
+pub(crate) async fn study(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Path(name): Path<String>,
+) -> Response {
     framed(shared, reader, uri, move |shared| {
         let result = computed(&name, shared)?;
         let [verdicts, tables] = study_docs(&result);
@@ -63,8 +68,13 @@ fn computed(name: &str, shared: &crate::shared::Shared) -> Result<StudyResult> {
     shared.desk.refuse_beside_real()?;
     let plan = kurabe_study::plan(&study_named(name, &Catalogue::load()?)?, &Options::default())?;
     let (stream, handle) = (Stream::default(), RunHandle::default());
-    let runner =
-        StudyRunner { open_store: &|| shared.open_store(), stream: &stream, handle: &handle, command: &[], threads: 1 };
+    let runner = StudyRunner {
+        open_store: &|| shared.open_store(),
+        stream: &stream,
+        handle: &handle,
+        command: &[],
+        threads: 1,
+    };
     let result = run_study(&plan, &runner)?;
     kept.push(result.clone());
     Ok(result)
