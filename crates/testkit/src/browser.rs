@@ -19,6 +19,16 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// The name under which WebDriver gives an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Keys by the names of WebDriver (its section 17.4.2).
+pub mod keys {
+    pub const TAB: &str = "\u{e004}";
+    pub const ENTER: &str = "\u{e007}";
+    pub const RIGHT: &str = "\u{e014}";
+}
+
+/// More stops than any page has for the Tab key.
+const MOST_TABS: usize = 300;
+
 /// A browser with one page.
 pub struct Browser {
     driver: Child,
@@ -59,6 +69,8 @@ impl Browser {
             "--disable-component-update",
             "--disable-sync",
             "--window-size=1280,900",
+            // Names of nobody (RFC 6761) lead to this machine, as a name that was rebound does.
+            "--host-resolver-rules=MAP *.example 127.0.0.1",
             &user_data,
         ];
         let wanted = json!({ "capabilities": { "alwaysMatch": {
@@ -91,7 +103,7 @@ impl Browser {
                 return;
             }
             if begun.elapsed() > TIME_LIMIT {
-                let page = self.run("return location.href + '\\n' + document.body.innerText");
+                let page = self.run("return location.href + '\\n' + document.querySelector('main, body').innerText.slice(0, 2000)");
                 panic!("never true: {condition} ({answer:?})\n{}", page.as_str().unwrap_or_default());
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -130,10 +142,24 @@ impl Browser {
         self.post(&format!("element/{element}/value"), &json!({ "text": keys }));
     }
 
-    /// Presses a key, wherever the focus is.
-    pub fn press_key(&self, key: &str) {
-        let steps = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+    /// Types wherever the focus is.
+    pub fn type_keys(&self, keys: &str) {
+        let strokes = keys.chars().flat_map(|key| {
+            ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
+        });
+        let steps: Vec<Value> = strokes.collect();
         self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] }));
+    }
+
+    /// Goes on with the Tab key until the focus is on an element; panics if it never is.
+    pub fn tab_to(&self, selector: &str) {
+        for _ in 0..MOST_TABS {
+            if self.run(&format!("return document.activeElement.matches({selector:?})")) == true {
+                return;
+            }
+            self.type_keys(keys::TAB);
+        }
+        panic!("the Tab key does not lead to {selector}");
     }
 
     /// Moves the pointer onto an element.
@@ -165,12 +191,6 @@ impl Browser {
     pub fn picture(&self) -> Vec<u8> {
         let picture = self.devtools("Page.captureScreenshot", &json!({ "format": "png" }));
         STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("a picture")
-    }
-
-    /// Cuts all connections of the window, or lets them be again.
-    pub fn cut_network(&self, is_cut: bool) {
-        let conditions = json!({ "offline": is_cut, "latency": 0, "throughput": -1 });
-        self.post("chromium/network_conditions", &json!({ "network_conditions": conditions }));
     }
 
     /// The window that is asked from now on.

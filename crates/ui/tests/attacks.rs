@@ -313,10 +313,15 @@ fn no_file_is_read_because_a_body_names_it() {
         .iter()
         .map(|profile| form(own, profile))
         .collect();
+    // A job of fio names files, and a target may have another beside it.
+    for line in ["read_iolog=/etc/passwd", "include /etc/passwd", "include=/etc/passwd", "rw=read\ninclude /etc/passwd"] {
+        forms.push(serde_json::json!({ "target": own, "job": format!("[a]\n{line}\n") }).to_string());
+    }
+    forms.push(serde_json::json!({ "target": own, "against": format!("model:{model}"), "profile": "quick" }).to_string());
     let targets = ["model:/etc/passwd".to_owned(), "model:./x.toml".to_owned(), format!("model:{model}"), "model:".to_owned()];
     forms.extend(targets.iter().map(|target| form(target, "quick")));
     // As devices' and profiles' files these are not measured either.
-    forms.extend([form(&profile, "quick"), form(&model, "quick"), form("", "quick")]);
+    forms.extend([form(&profile, "quick"), form(&model, "quick"), form("", "quick"), form("/tmp\0", "quick")]);
     let mut requests: Vec<Request> = Vec::new();
     for form in &forms {
         requests.extend(["/measure", "/plan"].map(|target| attacked.post(target, form)));

@@ -18,7 +18,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const HEADERS: [(&str, &str); 5] = [
     ("content-security-policy", "default-src 'none'"),
     ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
+    ("referrer-policy", "same-origin"),
     ("x-frame-options", "DENY"),
     ("cross-origin-resource-policy", "same-origin"),
 ];

@@ -2,5 +2,7 @@
 
 mod any_bytes;
 mod attacks;
+mod browsing;
 mod client;
+mod line;
 mod slow;
