@@ -259,6 +259,8 @@
       const { scale, unit, step } = slider.dataset;
       let number = value;
       if (scale === 'powers-of-two') number = 2 ** Math.round(Math.log2(value));
+      // Sizes are multiples of some sector: nothing is finer than an eighth of the power of two below.
+      else if (unit === 'B' && !step && value >= 8) { const grain = 2 ** (Math.floor(Math.log2(value)) - 3); number = Math.round(value / grain) * grain; }
       else if (step) number = Math.max(1, Math.round(value / step)) * step;
       else if (unit || Number.isInteger(Number(slider.dataset.number)) && Number(slider.dataset.most) > 1) number = Math.round(value);
       else number = Number(value.toPrecision(4));
@@ -268,6 +270,8 @@
       const field = $(slider.dataset.for);
       const [least, most] = reach(slider);
       const [value, place] = scales[slider.dataset.scale] || scales.linear;
+      // A press of a key goes to the next power of two, or a hundredth of the way.
+      slider.step = slider.dataset.scale === 'powers-of-two' ? String(1000 / Math.max(1, Math.round(Math.log2(most / least)))) : '10';
       const home = () => { slider.value = String(1000 * place(least, most, Number(slider.dataset.number))); };
       home();
       slider.addEventListener('input', () => {

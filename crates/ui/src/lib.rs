@@ -26,4 +26,4 @@ mod server;
 mod session;
 mod shared;
 
-pub use server::{Closer, Options, Ui};
+pub use server::{Closer, Options, Patience, Ui};

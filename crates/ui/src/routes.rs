@@ -16,8 +16,6 @@ use std::time::Duration;
 
 /// A form, or a job file that was pasted, is far smaller.
 const MOST_BODY_BYTES: usize = 256 << 10;
-/// Who has not sent a body by then will not; what is asked for is made in less.
-const ANSWER_TIME: Duration = Duration::from_secs(60);
 
 /// What every answer says: nothing is loaded but from here, nothing runs that stands in the markup, nobody frames it.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -27,14 +25,15 @@ const HEADERS: [(HeaderName, &str); 6] = [
          base-uri 'none'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // Not `no-referrer`: a form without script would come from the origin `null` then (Fetch, "append a request Origin header").
+    (header::REFERRER_POLICY, "same-origin"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// All addresses.
-pub(crate) fn router(shared: App) -> Router {
+/// All addresses, each answered within a time.
+pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
     Router::new()
         .route("/", get(pages::measure::page))
         .route("/board", get(pages::measure::board))
@@ -66,16 +65,16 @@ pub(crate) fn router(shared: App) -> Router {
         .route("/assets/{name}", get(asset))
         .fallback(pages::nowhere)
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
-        .layer(from_fn_with_state(shared.clone(), guard))
+        .layer(from_fn_with_state((shared.clone(), answer_time), guard))
         .with_state(shared)
 }
 
 /// The gate before everything, and the headers on everything.
-async fn guard(State(shared): State<App>, request: Request, next: Next) -> Response {
+async fn guard(State((shared, answer_time)): State<(App, Duration)>, request: Request, next: Next) -> Response {
     let reader = Reader::of(request.headers(), shared.lang);
     let asked = (request.method(), request.uri(), request.headers());
     let mut answer = match admit(asked, &shared.names, &shared.cookie_name, &shared.sessions) {
-        Ok(()) => match tokio::time::timeout(ANSWER_TIME, next.run(request)).await {
+        Ok(()) => match tokio::time::timeout(answer_time, next.run(request)).await {
             Ok(answer) => answer,
             Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
         },

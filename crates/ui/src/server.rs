@@ -22,8 +22,6 @@ use tokio::sync::{Semaphore, watch};
 
 /// Connections at a time: several windows, each with six as browsers open them.
 const MOST_CONNECTIONS: usize = 64;
-/// Who has not sent the head of a request by then will not.
-const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Bytes of a request's head, cookies of other programs on the same host included.
 const MOST_HEAD_BYTES: usize = 64 << 10;
 /// Threads for what takes long.
@@ -46,10 +44,26 @@ pub struct Options {
     pub command: Vec<String>,
 }
 
+/// How long a client is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Who has not sent the head of a request by then will not.
+    pub head: Duration,
+    /// Who has not sent a body by then will not; what is asked for is made in less.
+    pub answer: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(10), answer: Duration::from_secs(60) }
+    }
+}
+
 /// The page, ready to be served.
 pub struct Ui {
     shared: App,
     listeners: Vec<TcpListener>,
+    patience: Patience,
 }
 
 /// Ends a page from another thread.
@@ -93,7 +107,13 @@ impl Ui {
             lang: options.lang,
             closing: watch::Sender::new(false),
         };
-        Ok(Self { shared: Arc::new(shared), listeners })
+        Ok(Self { shared: Arc::new(shared), listeners, patience: Patience::default() })
+    }
+
+    /// Waits for clients as long as this.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
     }
 
     /// An address that lets one browser in, once.
@@ -121,18 +141,15 @@ impl Ui {
             .thread_name("page-aside")
             .build()
             .map_err(|error| cannot_serve(&error))?;
-        let Self { shared, listeners } = self;
+        let Self { shared, listeners, patience } = self;
         runtime.block_on(async {
-            let app = routes::router(Arc::clone(&shared));
+            let app = routes::router(Arc::clone(&shared), patience.answer);
             let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
             let accepting: Vec<_> = listeners
                 .into_iter()
                 .map(|listener| {
-                    Ok(tokio::spawn(accept(
-                        tokio::net::TcpListener::from_std(listener)?,
-                        app.clone(),
-                        Arc::clone(&room),
-                    )))
+                    let listener = tokio::net::TcpListener::from_std(listener)?;
+                    Ok(tokio::spawn(accept(listener, app.clone(), Arc::clone(&room), patience.head)))
                 })
                 .collect::<std::io::Result<_>>()
                 .map_err(|error| cannot_serve(&error))?;
@@ -166,7 +183,7 @@ fn cannot_serve(error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Internal, text!("cannot serve the page", "ページを公開できません")).because(error)
 }
 
-async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaphore>) {
+async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaphore>, head_time: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors: the connections that are open have to end first.
@@ -178,7 +195,7 @@ async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaph
         tokio::spawn(async move {
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
+                .header_read_timeout(head_time)
                 .max_buf_size(MOST_HEAD_BYTES)
                 .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app))
                 .await;

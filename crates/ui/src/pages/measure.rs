@@ -15,7 +15,7 @@ use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
-use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest};
+use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
 use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
 use serde::Deserialize;
@@ -26,6 +26,8 @@ use std::path::PathBuf;
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
 /// Repetitions of a cell.
 const RUNS: [&str; 6] = ["1", "2", "3", "5", "7", "9"];
+/// More repetitions than these are a slip, as on the command line.
+const MOST_RUNS: u32 = 1_000_000;
 /// Profiles that stand first, by the tools that people come from.
 const FIRST_PROFILES: [&str; 8] =
     ["default", "quick", "cdm-9", "cdm-9-nvme", "kdiskmark-3", "adm-4", "gnome-disks", "stutter"];
@@ -58,16 +60,14 @@ impl Form {
             )
             .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
         }
-        let mut overrides = Overrides::default();
-        let wrong = |words: Text| Error::new(ErrorKind::Usage, words);
-        let given = |words: &str| Some(words.trim().to_owned()).filter(|words| !words.is_empty());
-        overrides.size_bytes = given(&self.size).map(|size| parse_bytes(&size).map_err(wrong)).transpose()?;
-        overrides.time_ns =
-            given(&self.time).map(|time| parse_duration_ns(&time).map_err(wrong)).transpose()?;
-        overrides.runs =
-            given(&self.runs).map(|runs| runs.parse().map_err(|_| wrong(not_a_number(&runs)))).transpose()?;
+        let overrides = Overrides {
+            size_bytes: above_zero(&self.size, parse_bytes)?,
+            time_ns: above_zero(&self.time, parse_duration_ns)?,
+            runs: above_zero(&self.runs, parse_runs)?,
+            ..Overrides::default()
+        };
         Ok(RunRequest {
-            target: PathBuf::from(target),
+            target: own_target(target)?,
             procedure: self.procedure()?,
             overrides,
             ..RunRequest::default()
@@ -90,7 +90,7 @@ impl Form {
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         Ok(Wish::Turns(Box::new(VersusRequest {
-            targets: vec![request.target, PathBuf::from(against)],
+            targets: vec![request.target, own_target(against)?],
             profile: self.profile_name().to_owned(),
             time_ns,
             size_bytes,
@@ -122,8 +122,31 @@ impl Form {
     }
 }
 
-fn not_a_number(words: &str) -> Text {
-    text!("`{words}` is no number", "`{words}` は数ではありません")
+/// A place, or one of kurabe's own models: no file is read because a page names it.
+fn own_target(target: &str) -> Result<PathBuf> {
+    if target.contains('\0') {
+        return Err(Error::new(ErrorKind::Usage, text!("no name holds a zero byte", "名前にゼロのバイトは使えません")));
+    }
+    if let Some(name) = model_name(target.as_ref()) {
+        device_named(name)?;
+    }
+    Ok(PathBuf::from(target))
+}
+
+/// A number of the form, if it is filled in.
+fn above_zero<T: PartialOrd + Default>(words: &str, parse: fn(&str) -> std::result::Result<T, Text>) -> Result<Option<T>> {
+    let words = words.trim();
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let zero = text!("`{words}`: it must be above zero", "`{words}`: 0 より大きい値が必要です");
+    let number = parse(words).and_then(|number| if number > T::default() { Ok(number) } else { Err(zero) });
+    number.map(Some).map_err(|words| Error::new(ErrorKind::Usage, words))
+}
+
+fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
+    let number = words.parse().ok().filter(|runs| *runs <= MOST_RUNS);
+    number.ok_or_else(|| text!("`{words}` is no number up to {MOST_RUNS}", "`{words}` は {MOST_RUNS} 以下の数ではありません"))
 }
 
 /// `GET /`
