@@ -5,6 +5,7 @@
 //! no more than 20 µs, which no client of a socket can see.
 
 use kurabe_core::quantity::NS_PER_S;
+use kurabe_core::record::LatencyRecord;
 use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub struct Lateness {
     pub max_ns: u64,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
+    /// All of them.
+    #[serde(default)]
+    pub late: LatencyRecord,
 }
 
 /// Collects it.
@@ -98,6 +102,7 @@ impl Account {
             p999_ns: percentile(0.999),
             max_ns: record.max_ns,
             mean_service_ns: of_answers(self.service_ns),
+            late: record,
         }
     }
 
