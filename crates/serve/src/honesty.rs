@@ -64,6 +64,7 @@ impl Account {
     /// An answer goes out.
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
+        debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");
         let late_ns = now_ns.saturating_sub(timing.due_ns);
         self.late.record(late_ns);
         self.service_ns = self.service_ns.saturating_add(timing.service_ns);
@@ -138,7 +139,7 @@ mod tests {
     fn answers_are_counted_with_how_late_they_were() {
         let mut account = Account::default();
         assert_eq!(account.lateness().in_time_share, None);
-        for (due_ns, now_ns) in [(1_000, 1_000), (1_000, 900), (1_000, 31_000), (1_000, 1_000_001_000)] {
+        for (due_ns, now_ns) in [(1_000, 1_000), (900, 1_000), (1_000, 31_000), (1_000, 1_000_001_000)] {
             account.sent(Timing { due_ns, service_ns: 100_000 }, now_ns);
         }
         let lateness = account.lateness();
