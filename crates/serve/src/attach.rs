@@ -117,12 +117,14 @@ impl Attachment {
         self.loops.iter().map(|device| device.path.clone()).collect()
     }
 
-    /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait.
-    pub(crate) fn detach(&mut self, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+    /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was
+    /// cut, the kernel may still have to say that writes failed.
+    pub(crate) fn detach(&mut self, was_cut: bool, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
         let cannot = |device: &LoopDevice, error: io::Error| cannot_detach(&device.path, &error);
         if let Some(number) = self.number {
             for device in &self.loops {
-                let is_let_go = device.flush_and_let_go(number).map_err(|error| cannot(device, error))?;
+                let is_let_go =
+                    device.flush_and_let_go(number, was_cut).map_err(|error| cannot(device, error))?;
                 if !is_let_go {
                     busy(&device.path, &users_of(&device.path));
                     device.let_go(number).map_err(|error| cannot(device, error))?;

@@ -86,6 +86,9 @@ pub(crate) struct Hub {
     /// Place of a write in the order of all, by which it is known after a power cut.
     writes: u64,
     acknowledged_writes: u64,
+    /// Changes that a front asked for, in the order in which they came: the stack is asked in that order too, whichever
+    /// payload a worker is done with first.
+    front_changes: VecDeque<u64>,
     /// Requests of kurabe's own client, and when each is answered.
     own: VecDeque<(u64, u64)>,
     /// Connections with something to send.
@@ -121,6 +124,7 @@ impl Hub {
             next_operation: 0,
             writes: 0,
             acknowledged_writes: 0,
+            front_changes: VecDeque::new(),
             own: VecDeque::new(),
             dirty: HashSet::new(),
             round_trip_ns: parts.round_trip_ns.unwrap_or(0),

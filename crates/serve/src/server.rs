@@ -193,7 +193,8 @@ impl Serving {
     /// # Errors
     /// When they cannot be taken away.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
-        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(busy))
+        let was_cut = self.figures().is_some_and(|figures| !figures.cuts.is_empty());
+        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(was_cut, busy))
     }
 
     /// Has it end.

@@ -1,6 +1,8 @@
 //! Clients that nobody here wrote: libnbd's tools, QEMU's, fio.
 
 use crate::client::{Server, serve};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -175,4 +177,34 @@ fn fio_verifies_1_gib_at_depth_32() {
     assert!(output.status.success(), "{}\n{error}", words(&output));
     let figures = server.serving.figures().unwrap();
     assert!(figures.read_bytes >= 1 << 30 && figures.written_bytes >= 1 << 30, "{figures:?}");
+}
+
+#[test]
+fn nbdfuse_gives_a_file_that_keeps_what_is_written() {
+    if !have(&["nbdfuse", "umount"]) || std::fs::File::options().write(true).open("/dev/fuse").is_err() {
+        return;
+    }
+    let server = serve(|_| {});
+    let folder = server.folder.path().join("fuse");
+    std::fs::create_dir(&folder).unwrap();
+    let disk = folder.join("disk");
+    let mut nbdfuse = Command::new("nbdfuse").arg(&disk).arg(uri(&server)).spawn().unwrap();
+    crate::client::eventually("the file is there, or nbdfuse is not allowed to mount", || {
+        disk.exists() || nbdfuse.try_wait().is_ok_and(|ended| ended.is_some())
+    });
+    if disk.exists() {
+        let mut file = std::fs::File::options().read(true).write(true).open(&disk).unwrap();
+        let bytes = image(&server.folder.path().join("image"));
+        file.write_all(&bytes).unwrap();
+        file.sync_all().unwrap();
+        let mut kept = vec![0; bytes.len()];
+        file.read_exact_at(&mut kept, 0).unwrap();
+        assert!(kept == bytes);
+        drop(file);
+        assert!(server.serving.figures().unwrap().flushes > 0);
+        run("umount", &[folder.to_str().unwrap()]);
+    } else {
+        eprintln!("skipped: nbdfuse cannot mount here");
+    }
+    nbdfuse.wait().unwrap();
 }

@@ -1,201 +1,231 @@
-//! A real ext4 on a modelled disk whose power is cut, by nbdfuse and a loop device, and SQLite on it: what fsync and a commit
-//! promised is there.
+//! Power cuts, one after another, of a modelled disk with a real ext4 on it and a real SQLite on that: what was promised is
+//! there after each, and is missed where the disk lies about flushes.
+//!
+//! `KURABE_CUTS=1000` makes a campaign of it. A life begins with the file system that the last one left: promises are made
+//! until the power goes in the midst of the next, the kernel replays its journal, every promise is looked for, and e2fsck
+//! must have nothing to mend.
 
-use crate::client::{Server, eventually, request};
-use kurabe_serve::{ControlRequest, PowerRules, Serving, ask_server};
-use std::fs::File;
-use std::io::Write;
+mod files;
+mod rows;
+
+use crate::client::request;
+use crate::machine::{Mounted, can_attach, run};
+use files::Files;
+use kurabe_core::random::Random;
+use kurabe_serve::{
+    Address, ControlRequest, CutReport, PowerRules, ServeRequest, Serving, ask_server, read_answer,
+};
+use rows::Rows;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
-/// Bytes of each file.
-const FILE_BYTES: usize = 8192;
+/// Enough to see that it works.
+const USUAL_CUTS: u64 = 4;
+/// A cut takes a tossed half of what is at stake, so a disk that lies is seen through long before.
+const MOST_LIES: u64 = 20;
+/// Most promises of a life, and the time within which the power goes after the last of them.
+const MOST_PROMISES: u64 = 12;
+const MOST_DELAY_US: u64 = 30_000;
+/// What nobody promises: writes of this size, in a file of so many.
+const UNFLUSHED_BYTES: usize = 16 << 10;
+const UNFLUSHED_PLACES: u64 = 256;
+/// A flush has to write out what came since the last one.
+const UNFLUSHED_PAUSE: Duration = Duration::from_millis(5);
 
-fn run(program: &str, words: &[&str]) -> Option<String> {
-    let output = Command::new("timeout").arg("60").arg(program).args(words).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+/// Makes promises on a file system, and looks for them.
+trait Work: Send {
+    /// Makes promises until that fails; `promised` hears of each.
+    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut());
+    /// The first promise that is not kept.
+    fn broken(&mut self, folder: &Path) -> Option<String>;
 }
 
-/// Why it cannot be done here.
-fn missing() -> Option<&'static str> {
-    let programs = ["nbdfuse", "losetup", "mkfs.ext4", "e2fsck", "mount"];
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    programs.into_iter().find(|program| !folders.iter().any(|folder| folder.join(program).exists())).or_else(
-        || {
-            let is_root = std::fs::metadata("/proc/self")
-                .is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0);
-            if !is_root {
-                return Some("root");
-            }
-            File::options().read(true).write(true).open("/dev/fuse").is_err().then_some("/dev/fuse")
-        },
-    )
+/// An attached disk whose power can be cut.
+struct Disk {
+    serving: Serving,
+    folder: TempDir,
 }
 
-/// A served disk as a loop device; it goes with the value.
-struct Attached {
-    fuse: PathBuf,
-    nbdfuse: Child,
-    device: String,
-}
-
-impl Attached {
-    fn new(server: &Server, name: &str) -> Option<Self> {
-        let fuse = server.folder.path().join(name);
-        std::fs::create_dir(&fuse).unwrap();
-        let disk = fuse.join("disk");
-        let mut nbdfuse = Command::new("nbdfuse");
-        nbdfuse
-            .arg(&disk)
-            .arg(server.serving.facts().uri.as_deref().unwrap())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let nbdfuse = nbdfuse.spawn().ok()?;
-        let mut attached = Self { fuse, nbdfuse, device: String::new() };
-        eventually("the disk is there or cannot be", || {
-            disk.exists() || attached.nbdfuse.try_wait().is_ok_and(|ended| ended.is_some())
-        });
-        attached.device = run("losetup", &["--show", "--find", disk.to_str().unwrap()])?;
-        Some(attached)
+impl Disk {
+    fn attach(rules: PowerRules) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("mnt")).unwrap();
+        let request = ServeRequest {
+            address: Address::Devices(folder.path().join("run")),
+            power: Some(rules),
+            ..request("hitachi-hds721616plat80", Path::new(""))
+        };
+        let disk = Self { serving: Serving::start(&request).unwrap(), folder };
+        disk.make_file_system();
+        disk
     }
-}
 
-impl Drop for Attached {
-    fn drop(&mut self) {
-        if !self.device.is_empty() {
-            run("losetup", &["--detach", &self.device]);
-            // The last user lets go of it a moment later.
-            eventually("the loop device is free", || run("losetup", &[&self.device]).is_none());
-        }
-        run("umount", &[self.fuse.to_str().unwrap()]);
-        let _ = self.nbdfuse.wait();
+    fn device(&self) -> &Path {
+        &self.serving.facts().devices[0]
     }
-}
 
-/// A mount that goes with the value.
-struct Mounted<'p>(&'p Path);
-
-impl<'p> Mounted<'p> {
-    fn new(device: &str, at: &'p Path) -> Option<Self> {
-        run("mount", &[device, at.to_str().unwrap()]).map(|_| Self(at))
+    fn point(&self) -> PathBuf {
+        self.folder.path().join("mnt")
     }
-}
 
-impl Drop for Mounted<'_> {
-    fn drop(&mut self) {
-        run("umount", &[self.0.to_str().unwrap()]);
+    fn make_file_system(&self) {
+        let words = ["-q", "-F", "-E", "nodiscard", self.device().to_str().unwrap(), "64m"];
+        run("mkfs.ext4", &words).expect("a file system");
     }
-}
 
-fn write_file(folder: &Path, number: usize) -> std::io::Result<()> {
-    let mut file = File::create(folder.join(number.to_string()))?;
-    file.write_all(&vec![number as u8 + 1; FILE_BYTES])?;
-    file.sync_all()?;
-    // The name as well.
-    File::open(folder)?.sync_all()
-}
+    fn ask(&self, request: &ControlRequest) -> serde_json::Value {
+        ask_server(self.serving.facts().control.as_deref().unwrap(), request).unwrap()
+    }
 
-fn is_whole(folder: &Path, number: usize) -> bool {
-    std::fs::read(folder.join(number.to_string()))
-        .is_ok_and(|bytes| bytes == vec![number as u8 + 1; FILE_BYTES])
-}
-
-/// What is promised one by one: how it is made to last, and whether it is there.
-#[derive(Clone, Copy)]
-struct Work {
-    promise: fn(&Path, usize) -> std::io::Result<()>,
-    is_kept: fn(&Path, usize) -> bool,
-}
-
-const FILES: Work = Work { promise: write_file, is_kept: is_whole };
-const ROWS: Work = Work { promise: insert_row, is_kept: has_row };
-
-fn sqlite(folder: &Path, words: &str) -> Option<String> {
-    run("sqlite3", &["-batch", folder.join("db").to_str().unwrap(), words])
-}
-
-fn insert_row(folder: &Path, number: usize) -> std::io::Result<()> {
-    let words = format!(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE IF NOT EXISTS rows (number); INSERT INTO rows VALUES ({number});"
-    );
-    sqlite(folder, &words).map(|_| ()).ok_or_else(|| std::io::ErrorKind::Other.into())
-}
-
-fn has_row(folder: &Path, number: usize) -> bool {
-    let words = format!("PRAGMA integrity_check; SELECT count(*) FROM rows WHERE number = {number};");
-    sqlite(folder, &words).as_deref() == Some("ok\n1")
-}
-
-/// Works until the power goes; how much of what was promised is not there afterwards, all if the file system
-/// is not. Nothing if it cannot be tried here.
-fn lost_after_cut(work: Work, seed: u64, lies: bool) -> Option<usize> {
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("s.sock");
-    let mut request = request("hitachi-hds721616plat80", &socket);
-    request.power = Some(PowerRules { seed, lies_about_flush: lies, ..PowerRules::default() });
-    let server = Server { serving: Serving::start(&request).unwrap(), socket, folder };
-    let at = server.folder.path().join("mnt");
-    std::fs::create_dir(&at).unwrap();
-    let files = 10 + seed as usize * 3;
-    {
-        let attached = Attached::new(&server, "before")?;
-        run("mkfs.ext4", &["-q", "-E", "nodiscard", &attached.device, "64m"])?;
-        let mounted = Mounted::new(&attached.device, &at)?;
-        let (sender, synced) = channel();
-        let writing = at.clone();
-        let writer = std::thread::spawn(move || {
-            (0..200).take_while(|number| (work.promise)(&writing, *number).is_ok()).for_each(|number| {
-                let _ = sender.send(number);
+    /// Promises are made, and the power goes after some of them.
+    fn live(&self, work: &mut dyn Work, random: &mut Random) -> CutReport {
+        let (promises, delay_us) = (1 + random.below(MOST_PROMISES), random.below(MOST_DELAY_US));
+        let point = self.point();
+        let mounted = Mounted::new(self.device(), "ext4", &point).unwrap();
+        let (sender, promised) = channel();
+        let cut = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                work.promise(&point, &mut || {
+                    let _ = sender.send(());
+                });
             });
+            let noise = Random::new(random.bits(), 0);
+            scope.spawn(|| write_unflushed(&point, noise));
+            (0..promises).for_each(|_| promised.recv_timeout(Duration::from_secs(60)).unwrap());
+            std::thread::sleep(Duration::from_micros(delay_us));
+            self.ask(&ControlRequest::Cut)
         });
-        // The cut comes in the midst of the next file.
-        (0..files).for_each(|number| assert_eq!(synced.recv().unwrap(), number));
-        let control = PathBuf::from(format!("{}.control", server.socket.display()));
-        ask_server(&control, &ControlRequest::Cut).unwrap();
-        writer.join().unwrap();
         drop(mounted);
+        read_answer(cut).unwrap()
     }
-    let attached = Attached::new(&server, "after")?;
-    // It replays the journal; a second look must find nothing to mend.
-    run("sh", &["-c", &format!("e2fsck -fy {}; [ $? -le 1 ]", attached.device)]);
-    if run("e2fsck", &["-fn", &attached.device]).is_none() {
-        return Some(files);
+
+    /// What the reboot does not find.
+    fn broken(&self, work: &mut dyn Work) -> Option<String> {
+        self.ask(&ControlRequest::PowerOn);
+        let point = self.point();
+        let mounted = match Mounted::new(self.device(), "ext4", &point) {
+            Err(error) => return Some(format!("it cannot be mounted: {error}")),
+            Ok(mounted) => mounted,
+        };
+        let broken = work.broken(&point);
+        drop(mounted);
+        let sound = run("e2fsck", &["-fn", self.device().to_str().unwrap()]).is_some();
+        broken.or_else(|| (!sound).then(|| "e2fsck would mend it".to_owned()))
     }
-    let Some(_mounted) = Mounted::new(&attached.device, &at) else { return Some(files) };
-    Some((0..files).filter(|number| !(work.is_kept)(&at, *number)).count())
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let detached = self.serving.detach(|_, _| {});
+        self.serving.end();
+        let ended = self.serving.wait();
+        if !std::thread::panicking() {
+            detached.and(ended.map(|_| ())).unwrap();
+        }
+    }
+}
+
+/// Writes that nobody promises anything of, past the page cache, so that the disk's cache has more to lose.
+fn write_unflushed(folder: &Path, mut random: Random) {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).custom_flags(libc::O_DIRECT);
+    let Ok(file) = file.open(folder.join("unflushed")) else { return };
+    let memory = vec![random.bits() as u8; 2 * UNFLUSHED_BYTES];
+    let from = memory.as_ptr().align_offset(UNFLUSHED_BYTES);
+    let place = |random: &mut Random| random.below(UNFLUSHED_PLACES) * UNFLUSHED_BYTES as u64;
+    while file.write_all_at(&memory[from..from + UNFLUSHED_BYTES], place(&mut random)).is_ok() {
+        std::thread::sleep(UNFLUSHED_PAUSE);
+    }
+}
+
+/// What came of a campaign.
+#[derive(Debug, Default)]
+struct Campaign {
+    cuts: u64,
+    /// Cuts that took something.
+    harmful: u64,
+    sectors_at_stake: u64,
+    sectors_lost: u64,
+    /// Cuts after which a promise was broken.
+    breaches: u64,
+}
+
+impl Campaign {
+    fn add(&mut self, cut: &CutReport, broken: bool) {
+        self.cuts += 1;
+        self.harmful += u64::from(cut.sectors_lost > 0);
+        self.sectors_at_stake += cut.sectors_at_stake;
+        self.sectors_lost += cut.sectors_lost;
+        self.breaches += u64::from(broken);
+    }
+}
+
+/// Half of the cuts may tear writes.
+fn campaign<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
+    let started = Instant::now();
+    let mut honest = Campaign::default();
+    for (torn, cuts) in [(false, cuts - cuts / 2), (true, cuts / 2)] {
+        let seed = 1 + u64::from(torn);
+        let disk = Disk::attach(PowerRules { seed, torn, ..PowerRules::default() });
+        let (mut random, mut work) = (Random::new(seed, 1), begin(Random::new(seed, 2)));
+        for number in 0..cuts {
+            let cut = disk.live(&mut work, &mut random);
+            let broken = disk.broken(&mut work);
+            assert_eq!(broken, None, "{name}: cut {number}, torn: {torn}: {cut:?}");
+            honest.add(&cut, false);
+        }
+    }
+    eprintln!("{name}: {honest:?}, {:.0} s", started.elapsed().as_secs_f64());
+    assert!(honest.sectors_lost > 0, "no cut took anything");
+}
+
+/// The negative control. What it finds broken cannot be gone on with.
+fn lies<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
+    let rules = PowerRules { seed: 3, lies_about_flush: true, ..PowerRules::default() };
+    let disk = Disk::attach(rules);
+    let mut random = Random::new(3, 1);
+    let mut lying = Campaign::default();
+    for number in 0..MOST_LIES.max(cuts / 10) {
+        disk.make_file_system();
+        let mut work = begin(Random::new(3, 2 + number));
+        let cut = disk.live(&mut work, &mut random);
+        lying.add(&cut, disk.broken(&mut work).is_some());
+        if cuts <= USUAL_CUTS && lying.breaches > 0 {
+            break;
+        }
+    }
+    eprintln!("{name}, on a disk that lies: {lying:?}");
+    assert!(lying.breaches > 0, "{lying:?}");
+}
+
+/// How many cuts; none, with a printed reason, where there can be none.
+fn cuts(programs: &[&str]) -> Option<u64> {
+    let missing = programs.iter().find(|program| run("which", &[program]).is_none());
+    if let Some(missing) = missing {
+        eprintln!("skipped: {missing} is not there");
+        return None;
+    }
+    if !can_attach() {
+        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+        return None;
+    }
+    Some(std::env::var("KURABE_CUTS").map_or(USUAL_CUTS, |cuts| cuts.parse().expect("a number of cuts")))
 }
 
 #[test]
 fn what_fsync_promised_is_there_after_a_cut_and_not_if_the_disk_lies() {
-    if let Some(what) = missing() {
-        eprintln!("skipped: {what} is not there");
-        return;
-    }
-    for seed in 0..3 {
-        let Some(lost) = lost_after_cut(FILES, seed, false) else {
-            eprintln!("skipped: FUSE, loop devices or mounts are not allowed here");
-            return;
-        };
-        assert_eq!(lost, 0, "seed {seed}");
-    }
-    // The negative control: the same check finds loss where there is some.
-    assert!((0..4).any(|seed| lost_after_cut(FILES, seed, true).unwrap() > 0));
+    let Some(cuts) = cuts(&["mkfs.ext4", "e2fsck"]) else { return };
+    campaign("ext4", Files::new, cuts);
+    lies("ext4", Files::new, cuts);
 }
 
 #[test]
 fn what_sqlite_committed_is_there_after_a_cut_and_not_if_the_disk_lies() {
-    if let Some(what) = missing().or_else(|| run("sqlite3", &["--version"]).is_none().then_some("sqlite3")) {
-        eprintln!("skipped: {what} is not there");
-        return;
-    }
-    for seed in 0..2 {
-        let Some(lost) = lost_after_cut(ROWS, seed, false) else {
-            eprintln!("skipped: FUSE, loop devices or mounts are not allowed here");
-            return;
-        };
-        assert_eq!(lost, 0, "seed {seed}");
-    }
-    assert!((0..4).any(|seed| lost_after_cut(ROWS, seed, true).unwrap() > 0));
+    let Some(cuts) = cuts(&["mkfs.ext4", "e2fsck", "sqlite3"]) else { return };
+    campaign("SQLite", Rows::new, cuts);
+    lies("SQLite", Rows::new, cuts);
 }

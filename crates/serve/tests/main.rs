@@ -7,5 +7,6 @@ mod client;
 mod conformance;
 mod devices;
 mod file_systems;
+mod machine;
 mod power;
 mod serving;

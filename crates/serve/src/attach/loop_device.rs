@@ -67,7 +67,8 @@ impl LoopDevice {
     }
 
     /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
-    pub(super) fn flush_and_let_go(&self, number: Number) -> io::Result<bool> {
+    /// After a power cut nobody expects all of it to be written.
+    pub(super) fn flush_and_let_go(&self, number: Number, was_cut: bool) -> io::Result<bool> {
         let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
         let node = match rustix::fs::open(&self.path, flags, Mode::empty()) {
             Ok(node) => File::from(node),
@@ -75,8 +76,10 @@ impl LoopDevice {
             Err(error) => return Err(error.into()),
         };
         if is_on(&node, number) {
-            node.sync_all()?;
-            platform::clear_loop(&node)?;
+            match node.sync_all() {
+                Err(error) if !was_cut => return Err(error),
+                _ => platform::clear_loop(&node)?,
+            }
         }
         Ok(true)
     }

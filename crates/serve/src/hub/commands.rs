@@ -218,6 +218,7 @@ impl Hub {
         }
         self.drop_front_requests();
         self.operations.clear();
+        self.front_changes.clear();
         self.is_off = true;
         self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;

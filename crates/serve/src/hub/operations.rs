@@ -82,8 +82,12 @@ impl Hub {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
         let changes = waiting.changes();
+        let is_of_front = waiting.asker.connection().is_none();
         let deed = deed_of(&request, waiting.number, payload);
         let beside = self.is_beside_stack(operation);
+        if changes && !beside && is_of_front {
+            self.front_changes.push_back(operation);
+        }
         let disk = Arc::clone(&self.parts.disks[export]);
         let is_small = disk.data.is_quick() && request.length_bytes as usize <= SMALL_BYTES;
         if let Some(waiting) = self.operations.get_mut(&operation)
@@ -120,8 +124,23 @@ impl Hub {
             Err(error) => self.fail(operation, error),
             Ok(body) => {
                 waiting.outcome = Some(Ok(body));
-                self.submit(operation);
+                if !self.front_changes.contains(&operation) {
+                    self.submit(operation);
+                }
             }
+        }
+        self.submit_front_changes();
+    }
+
+    /// Hands changes to the stack whose bytes are in their place, as far as none before them waits for its own.
+    fn submit_front_changes(&mut self) {
+        while let Some(operation) = self.front_changes.front().copied() {
+            let waiting = self.operations.get(&operation);
+            if waiting.is_some_and(|waiting| waiting.outcome.is_none()) {
+                return;
+            }
+            self.front_changes.pop_front();
+            self.submit(operation);
         }
     }
 

@@ -1,0 +1,38 @@
+//! Programs of this machine, and whether it lets a test have block devices and mounts.
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::Command;
+
+use crate::client::eventually;
+
+/// Runs a program; its standard output, or `None` if it is not there, fails, or takes a minute.
+pub fn run(program: &str, words: &[&str]) -> Option<String> {
+    let output = Command::new("timeout").arg("60").arg(program).args(words).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Root with the devices that it takes: then nothing may be skipped.
+pub fn can_attach() -> bool {
+    let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
+    let mounts = run("unshare", &["--mount", "true"]).is_some();
+    mounts && opens("/dev/fuse") && opens("/dev/loop-control") && opens("/dev/loop0")
+}
+
+/// A mount that goes with the value.
+pub struct Mounted<'p>(&'p Path);
+
+impl<'p> Mounted<'p> {
+    pub fn new(device: &Path, kind: &str, at: &'p Path) -> std::io::Result<Self> {
+        mount(device, at, kind, MountFlags::NOATIME, None)?;
+        Ok(Self(at))
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        // A program that was just stopped lets go of it a moment later.
+        eventually("it is unmounted", || unmount(self.0, UnmountFlags::empty()).is_ok());
+    }
+}
