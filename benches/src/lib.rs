@@ -18,6 +18,7 @@ pub mod options;
 pub mod overhead;
 pub mod page;
 pub mod serve;
+mod serve_beside;
 mod serve_device;
 pub mod statistics;
 pub mod store_scale;
