@@ -223,7 +223,10 @@ impl Browser {
     /// Addresses that were asked for so far.
     pub fn requests(&self) -> Vec<String> {
         let requests = self.happened("Network.requestWillBeSent");
-        requests.iter().map(|request| request["request"]["url"].as_str().unwrap_or_default().to_owned()).collect()
+        requests
+            .iter()
+            .map(|request| request["request"]["url"].as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 
     /// What the browser did of a kind since it was asked last.
@@ -284,7 +287,8 @@ fn whole_length(answer: &[u8]) -> Option<usize> {
     let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     String::from_utf8_lossy(&answer[..head]).lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        let length = name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())??;
+        let length =
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())??;
         Some(head + 4 + length)
     })
 }
