@@ -66,12 +66,11 @@ impl Form {
             runs: above_zero(&self.runs, parse_runs)?,
             ..Overrides::default()
         };
-        Ok(RunRequest {
-            target: own_target(target)?,
-            procedure: self.procedure()?,
-            overrides,
-            ..RunRequest::default()
-        })
+        let request = RunRequest { target: own_target(target)?, overrides, ..RunRequest::default() };
+        match self.job.trim() {
+            "" => Ok(RunRequest { procedure: self.procedure()?, ..request }),
+            job => job::ask(request, job),
+        }
     }
 
     /// What is to be measured: one target, or two in turns.
@@ -104,9 +103,6 @@ impl Form {
 
     /// The profile, which must be one of kurabe's own: no file is read because a page names it.
     fn procedure(&self) -> Result<Procedure> {
-        if !self.job.trim().is_empty() {
-            return job::procedure(&self.job);
-        }
         let mut profile = profile_named(self.profile_name())?;
         if !self.only.is_empty() {
             profile.steps.retain(|step| step.label() == self.only);
