@@ -20,7 +20,7 @@ fn ways() -> [(&'static str, Text); 5] {
         ("/", text!("Measure", "測定")),
         ("/runs", text!("Runs", "結果")),
         ("/models", text!("Models", "モデル")),
-        ("/studies", text!("Studies", "検証")),
+        ("/studies", text!("Studies", "スタディ")),
         ("/catalogue", text!("Published", "公表値")),
     ]
 }

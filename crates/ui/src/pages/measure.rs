@@ -83,7 +83,10 @@ impl Form {
         if !self.job.trim().is_empty() || !self.only.is_empty() {
             return Err(Error::new(
                 ErrorKind::Usage,
-                text!("targets in turns are measured by a procedure", "交互の測定に使えるのは手順だけです"),
+                text!(
+                    "targets in turns are measured by a profile",
+                    "交互の測定に使えるのはプロファイルだけです"
+                ),
             )
             .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
         }
@@ -110,7 +113,7 @@ impl Form {
                 let (only, name) = (&self.only, &profile.name);
                 return Err(Error::new(
                     ErrorKind::Usage,
-                    text!("{name} has no step {only}", "{name} に {only} という手順はありません"),
+                    text!("{name} has no step {only}", "{name} に {only} というステップはありません"),
                 ));
             }
         }
@@ -266,7 +269,7 @@ fn procedure_fields(html: &mut Html, lang: Lang) -> Result<()> {
     say(html, "legend", "", &text!("How", "測り方"), lang);
     html.raw("<p class=\"line\">");
     profiles(html, lang)?;
-    let as_it_says = text!("as the procedure says", "手順のとおり");
+    let as_it_says = text!("as the profile says", "プロファイルのとおり");
     select(html, ("size", &text!("Size", "サイズ")), &SIZES, &as_it_says, lang);
     select(html, ("runs", &text!("Runs", "回数")), &RUNS, &as_it_says, lang);
     html.raw("</p>");
@@ -314,7 +317,7 @@ fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
 }
 
 fn profiles(html: &mut Html, lang: Lang) -> Result<()> {
-    html.raw("<label>").words(text!("Procedure", "手順").get(lang)).raw(" <select name=\"profile\">");
+    html.raw("<label>").words(text!("Profile", "プロファイル").get(lang)).raw(" <select name=\"profile\">");
     let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !FIRST_PROFILES.contains(name));
     for name in FIRST_PROFILES.into_iter().chain(others) {
         let Profile { name, title, .. } = profile_named(name)?;
