@@ -20,18 +20,23 @@
 
   // The door: the word behind # is exchanged for a cookie, once, and goes out of the address.
   if (document.body.dataset.door) {
-    const word = location.hash.slice(1);
-    if (word) {
-      history.replaceState(null, '', location.pathname);
-      post('/session', { word }).then(async (answer) => {
-        if (answer.ok) location.replace('/');
-        else $('door').textContent = await reason(answer);
-      });
-    } else if (!sessionStorage.getItem('knocked')) {
-      // Who came from elsewhere has not shown the cookie yet.
-      sessionStorage.setItem('knocked', '1');
-      location.replace(location.pathname + location.search);
-    }
+    const knock = () => {
+      const word = location.hash.slice(1);
+      if (word) {
+        history.replaceState(null, '', location.pathname);
+        post('/session', { word }).then(async (answer) => {
+          if (answer.ok) location.replace('/');
+          else $('door').textContent = await reason(answer);
+        });
+      } else if (!sessionStorage.getItem('knocked')) {
+        // Who came from elsewhere has not shown the cookie yet.
+        sessionStorage.setItem('knocked', '1');
+        location.replace(location.pathname + location.search);
+      }
+    };
+    knock();
+    // The address may be opened where the door is shown already: then only what stands behind # changes.
+    addEventListener('hashchange', knock);
     return;
   }
   sessionStorage.removeItem('knocked');

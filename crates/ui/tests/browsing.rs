@@ -139,9 +139,9 @@ fn card_loads(reader: &Reader) {
 fn a_run_is_stopped_and_kept() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
-    fill_form(&reader, &folder(&reader), "quick", "9");
+    fill_form(&reader, &folder(&reader), "default", "3");
     browser.type_keys(keys::ENTER);
-    // One cell is over, five are to come.
+    // One cell is over, seven are to come, of seconds each.
     reader.wait_for("#board .tile.done");
     browser.tab_to("#stop");
     browser.type_keys(keys::ENTER);
@@ -149,7 +149,7 @@ fn a_run_is_stopped_and_kept() {
     let status = reader.words("document.querySelector('#board .status').textContent");
     assert_eq!(status, "stopped; what was measured is kept");
     let kept = reader.count("#board .tile.done");
-    assert!((1..6).contains(&kept), "{kept}");
+    assert!((1..8).contains(&kept), "{kept}");
     assert_eq!(browser.run("return document.querySelector('#stop').hidden && !document.querySelector('#all').disabled"), true);
     let left: Vec<_> = std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
     assert!(left.is_empty(), "the test file is taken away: {left:?}");
@@ -344,4 +344,22 @@ fn without_scripts_the_door_opens_and_runs_are_read() {
     reader.go("/runs");
     reader.wait_for("main .empty");
     assert!(reader.words("document.body.innerText").contains("No run is stored yet"));
+}
+
+#[test]
+fn an_address_opens_the_door_that_is_shown_already_once() {
+    let Some(reader) = Reader::new() else { return };
+    let browser = &reader.browser;
+    reader.go("/");
+    reader.wait_for("#door");
+    // What stands behind # changes, and nothing is loaded for that.
+    browser.open(&reader.page.launch_address);
+    reader.wait_for("#measure");
+    // Another browser comes too late.
+    browser.devtools("Network.clearBrowserCookies", &serde_json::json!({}));
+    browser.open("about:blank");
+    browser.open(&reader.page.launch_address);
+    browser.wait_until("document.querySelector('#door')?.textContent.includes('was used already')");
+    assert_eq!(reader.words("location.hash"), "");
+    reader.console_is_clean(&[DOOR, "409 (Conflict)"]);
 }

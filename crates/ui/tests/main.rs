@@ -1,8 +1,11 @@
 //! The page as its users and its attackers see it.
 
+mod accessible;
 mod any_bytes;
 mod attacks;
 mod browsing;
 mod client;
+mod foreign;
 mod line;
+mod pictures;
 mod slow;
