@@ -7,6 +7,7 @@ use crate::open::{Ground, Open};
 use crate::prepared::Prepared;
 use crate::profile::Traced;
 use crate::request::{Overrides, Procedure, RunRequest, Writing};
+use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
@@ -490,6 +491,11 @@ impl Live<'_, '_> {
         self.journals[place].tell(event)
     }
 
+    /// What each run says of the served models under it.
+    fn tell_served(&mut self, served: &[Vec<ServedModel>]) -> Result<()> {
+        self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
+    }
+
     /// After a pair of blocks: what each cell still needs.
     fn look(&mut self, blocks: u32) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
@@ -579,9 +585,12 @@ impl OpenVersus<'_> {
             request: &request,
             referee: Referee::new(request.margin, targets[0].0.profile.rules.discarded_runs),
         });
+        let served: Vec<_> = targets.iter().map(|(_, ground, _)| ground.served()).collect();
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
+        // Before test files are removed, which servers would count as well.
+        let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
@@ -601,7 +610,7 @@ impl OpenVersus<'_> {
             run.outcome = left.and(run.outcome);
             closed.push(run);
         }
-        let why = rescued(store, &mut closed, why);
+        let why = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
         let records = closed.into_iter().map(|run| run.record).collect();
         VersusDone { records, why, blocks }
     }

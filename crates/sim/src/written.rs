@@ -37,11 +37,12 @@ fn write_layers(out: &mut String, path: &str, layers: &[LayerSpec]) {
     }
 }
 
-/// Numbers and flags stand as they are; everything else is a text.
+/// Numbers, flags and tables stand as they are; everything else is a text.
 fn value(written: &str) -> String {
     let is_number = written.parse::<i64>().is_ok()
         || (written.contains('.') && written.parse::<f64>().is_ok_and(f64::is_finite));
-    if is_number || matches!(written, "true" | "false") { written.to_owned() } else { quoted(written) }
+    let is_bare = is_number || written.starts_with('[') || matches!(written, "true" | "false");
+    if is_bare { written.to_owned() } else { quoted(written) }
 }
 
 fn bilingual(text: &Text) -> String {

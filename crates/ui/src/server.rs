@@ -138,6 +138,7 @@ impl Ui {
             .enable_io()
             .enable_time()
             .max_blocking_threads(ASIDE_THREADS)
+            .thread_name("page-aside")
             .build()
             .map_err(|error| cannot_serve(&error))?;
         let Self { shared, listeners, patience } = self;

@@ -9,9 +9,10 @@ use axum::http::request::Parts;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
 use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
+use kurabe_study::catalogue::Catalogue;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 /// What all requests have in common.
@@ -42,6 +43,19 @@ impl Shared {
     pub(crate) fn launch_address(&self) -> Result<String> {
         Ok(format!("{}/#{}", self.address, self.sessions.launch()?))
     }
+}
+
+/// The published figures, read once.
+///
+/// # Errors
+/// When the catalogue is wrong.
+pub(crate) fn catalogue() -> Result<&'static Catalogue> {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    if let Some(catalogue) = CATALOGUE.get() {
+        return Ok(catalogue);
+    }
+    let read = Catalogue::load()?;
+    Ok(CATALOGUE.get_or_init(|| read))
 }
 
 /// Does what may take its time beside the thread that serves.

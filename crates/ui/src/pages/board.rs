@@ -2,12 +2,13 @@
 
 use crate::board::{Board, column};
 use crate::pages::frame::say;
+use crate::shared::catalogue;
 use kurabe_core::profile::{Statistic, Task, TaskCell};
 use kurabe_core::record::{Cell, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
 use kurabe_report::{Html, Tile, band_words, headline, notices_doc, run_standings};
-use kurabe_study::catalogue::{Catalogue, Standing};
+use kurabe_study::catalogue::Standing;
 
 /// What stands in the place of results.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
@@ -21,7 +22,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
         return Ok(html);
     };
     head(&mut html, board, lang);
-    let standings = run_standings(&board.record, &Catalogue::load()?);
+    let standings = run_standings(&board.record, catalogue()?);
     tiles(&mut html, board, &standings, lang);
     now(&mut html, board, lang);
     notices(&mut html, board, lang);

@@ -2,13 +2,12 @@
 
 use crate::pages::frame::say;
 use crate::pages::page as framed;
-use crate::shared::{App, Reader};
+use crate::shared::{App, Reader, catalogue};
 use axum::extract::{Query, State};
 use axum::http::Uri;
 use axum::response::Response;
 use kurabe_core::text;
 use kurabe_report::{Html, catalogue_doc};
-use kurabe_study::catalogue::Catalogue;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -33,7 +32,7 @@ pub(crate) async fn page(
         html.open("input", &[("type", "search"), ("name", "q"), ("value", &q)]).raw("</label> ");
         html.element("button", &[], text!("search", "検索").get(lang)).raw("</form>");
         let words: Vec<String> = q.split_whitespace().map(str::to_owned).collect();
-        html.doc(&catalogue_doc(&Catalogue::load()?.search(&words), false), lang);
+        html.doc(&catalogue_doc(catalogue()?.search(&words), false), lang);
         Ok((title, html))
     })
     .await

@@ -6,7 +6,7 @@
 use crate::pages::frame::say;
 use crate::pages::run::{MARGIN, file};
 use crate::pages::{page as framed, piece};
-use crate::shared::{App, Reader};
+use crate::shared::{App, Reader, catalogue};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::Uri;
@@ -18,7 +18,6 @@ use kurabe_core::{Lang, Result, Text, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
 use kurabe_report::{Html, LayerDescription, ParameterDescription, Report, Standing, describe_model};
 use kurabe_sim::{DEVICES, LayerSpec, ModelTarget};
-use kurabe_study::catalogue::Catalogue;
 use serde::Deserialize;
 
 /// What is computed at first: the whole medium, read and written, and its access times.
@@ -256,7 +255,7 @@ pub(crate) async fn figures(
             ..RunRequest::default()
         };
         let record = what_if(request, &RunHandle::default())?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(&Catalogue::load()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
         let mut html = Html::new();
         html.doc(&report.figures(), reader.lang);
         Ok(html)

@@ -2,7 +2,7 @@
 
 use crate::pages::frame::{encoded, say};
 use crate::pages::{action, page as framed};
-use crate::shared::{App, Reader, Shared, aside};
+use crate::shared::{App, Reader, Shared, aside, catalogue};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, Uri, header};
@@ -14,7 +14,6 @@ use kurabe_core::{Error, Lang, Result, text};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{Html, PageTheme, Report, png, run_figures};
 use kurabe_store::export_with_figures;
-use kurabe_study::catalogue::Catalogue;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -37,7 +36,7 @@ pub(crate) async fn page(
     framed(shared, reader, uri, move |shared| {
         let record = load(shared, &id)?;
         let lang = reader.lang;
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(&Catalogue::load()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
         let [top, body] = report.docs();
         let mut html = Html::new();
         html.raw("<header class=\"report\">").doc(&top, lang);
@@ -142,7 +141,7 @@ pub(crate) async fn saved(State(shared): State<App>, reader: Reader, Path(id): P
     let name = format!("kurabe-{}.html", encoded(&id));
     file(shared, reader, "application/octet-stream", Some(name), move |shared| {
         let record = load(shared, &id)?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(&Catalogue::load()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
         Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
     })
     .await

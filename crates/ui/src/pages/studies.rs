@@ -2,14 +2,13 @@
 
 use crate::pages::frame::say;
 use crate::pages::page as framed;
-use crate::shared::{App, Reader};
+use crate::shared::{App, Reader, catalogue};
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
 use kurabe_core::{Result, text};
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::{Html, study_docs};
-use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{Options, STUDIES, StudyResult, study_named};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) -> Response {
     framed(shared, reader, uri, move |_| {
         let (title, lang) = (text!("Studies", "検証"), reader.lang);
-        let catalogue = Catalogue::load()?;
+        let published = catalogue()?;
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
         let words = text!(
@@ -27,7 +26,7 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
         say(&mut html, "p", "", &words, lang);
         html.raw("<ul class=\"models\">");
         for (name, _) in STUDIES {
-            let study = study_named(name, &catalogue)?;
+            let study = study_named(name, published)?;
             html.raw("<li>").open("a", &[("href", &format!("/studies/{name}"))]);
             html.element("b", &[], study.title.get(lang)).element("small", &[], name).raw("</a></li>");
         }
@@ -66,7 +65,7 @@ fn computed(name: &str, shared: &crate::shared::Shared) -> Result<StudyResult> {
         return Ok(result.clone());
     }
     shared.desk.refuse_beside_real()?;
-    let plan = kurabe_study::plan(&study_named(name, &Catalogue::load()?)?, &Options::default())?;
+    let plan = kurabe_study::plan(&study_named(name, catalogue()?)?, &Options::default())?;
     let (stream, handle) = (Stream::default(), RunHandle::default());
     let runner = StudyRunner {
         open_store: &|| shared.open_store(),
