@@ -73,11 +73,11 @@ impl Browser {
             "--host-resolver-rules=MAP *.example 127.0.0.1",
             &user_data,
         ];
-        let wanted = json!({ "capabilities": { "alwaysMatch": {
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         } } });
-        let session = browser.ask("POST", "/session", Some(&wanted))?;
+        let session = browser.ask("POST", "/session", Some(&capabilities))?;
         browser.session = session["sessionId"].as_str().expect("a session").to_owned();
         Ok(browser)
     }
@@ -126,8 +126,8 @@ impl Browser {
     }
 
     fn element(&self, selector: &str) -> String {
-        let found = self.post("element", &json!({ "using": "css selector", "value": selector }));
-        found[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {found}")).to_owned()
+        let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
+        element[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {element}")).to_owned()
     }
 
     /// Clicks as a hand does.
@@ -223,7 +223,10 @@ impl Browser {
     /// Addresses that were asked for so far.
     pub fn requests(&self) -> Vec<String> {
         let requests = self.happened("Network.requestWillBeSent");
-        requests.iter().map(|request| request["request"]["url"].as_str().unwrap_or_default().to_owned()).collect()
+        requests
+            .iter()
+            .map(|request| request["request"]["url"].as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 
     /// What the browser did of a kind since it was asked last.
@@ -284,7 +287,8 @@ fn whole_length(answer: &[u8]) -> Option<usize> {
     let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     String::from_utf8_lossy(&answer[..head]).lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        let length = name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())??;
+        let length =
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())??;
         Some(head + 4 + length)
     })
 }

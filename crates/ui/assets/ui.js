@@ -150,6 +150,26 @@
     });
     show();
 
+    // The repetition that goes on; it may have begun while a board was fetched that does not show it.
+    let begun = null;
+    const mark = () => {
+      if (!begun) return;
+      for (const tile of board.querySelectorAll('.tile')) {
+        const isNow = tile.dataset.cell === String(begun.cell);
+        tile.classList.toggle('now', isNow && !tile.classList.contains('done'));
+      }
+      const place = $('phase');
+      if (place) place.textContent = begun.words;
+    };
+    // What has the focus has it again on the new board.
+    const replace = (markup) => {
+      const focus = board.contains(document.activeElement) ? document.activeElement : null;
+      const name = focus && ['data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
+      const value = name && focus.getAttribute(name);
+      put(board, markup);
+      mark();
+      if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+    };
     // The board is made by the server; while one is fetched, a second wish for it waits for the first.
     let fetching = false;
     let again = false;
@@ -160,7 +180,7 @@
         again = false;
         try {
           const answer = await fetch('/board');
-          if (answer.ok) put(board, await answer.text());
+          if (answer.ok) replace(await answer.text());
         } catch { /* the connection tells, and comes back */ }
         show();
       } while (again);
@@ -188,18 +208,9 @@
       $('scale').textContent = `0 – ${most.toFixed(1)} MB/s · ${first.toFixed(0)} – ${last.toFixed(0)} s`;
     };
     const heard = {
-      board: ({ say: words }) => { say(words); return renew(); },
+      board: ({ say: words }) => { if (words) begun = null; say(words); return renew(); },
       phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
-      begin: ({ cell, words }) => {
-        course = [];
-        for (const tile of board.querySelectorAll('.tile')) {
-          const isNow = tile.dataset.cell === String(cell);
-          if (isNow && !tile.classList.contains('done')) tile.classList.add('now');
-          else tile.classList.remove('now');
-        }
-        const place = $('phase');
-        if (place) place.textContent = words;
-      },
+      begin: ({ cell, words }) => { course = []; begun = { cell, words }; mark(); },
       now: draw,
     };
     const events = new EventSource('/events?from=' + board.dataset.from);

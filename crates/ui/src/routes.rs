@@ -70,7 +70,11 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
 }
 
 /// The gate before everything, and the headers on everything.
-async fn guard(State((shared, answer_time)): State<(App, Duration)>, request: Request, next: Next) -> Response {
+async fn guard(
+    State((shared, answer_time)): State<(App, Duration)>,
+    request: Request,
+    next: Next,
+) -> Response {
     let reader = Reader::of(request.headers(), shared.lang);
     let asked = (request.method(), request.uri(), request.headers());
     let mut answer = match admit(asked, &shared.names, &shared.cookie_name, &shared.sessions) {

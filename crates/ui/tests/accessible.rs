@@ -33,7 +33,9 @@ const COLOURS: &str = "{ type: 'rule', values: ['color-contrast', 'link-in-text-
 /// Checks what is shown in both themes, and at the width of a phone.
 fn check(reader: &Reader, name: &str, wrong: &mut Vec<String>) {
     let browser = &reader.browser;
-    let mut keep = |when: &str, lines: Vec<String>| wrong.extend(lines.iter().map(|line| format!("{name}, {when}: {line}")));
+    let mut keep = |when: &str, lines: Vec<String>| {
+        wrong.extend(lines.iter().map(|line| format!("{name}, {when}: {line}")))
+    };
     // What is closed is looked at, too.
     browser.run("for (const part of document.querySelectorAll('details')) { part.removeAttribute('name'); part.open = true; }");
     browser.run("document.documentElement.dataset.theme = 'light'");
@@ -52,7 +54,7 @@ fn check(reader: &Reader, name: &str, wrong: &mut Vec<String>) {
 }
 
 /// Pages that are looked at: a path, and what is there when it is complete.
-fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
+pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
     let [one, other] = runs else { panic!("two runs") };
     let compared = format!("/compare?run={one}&run={other}");
     vec![
@@ -102,6 +104,15 @@ fn every_page_is_for_everybody() {
     });
     wrong.extend(empty.concat());
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
+    for lang in ["en", "ja"] {
+        shown(lang, "/", "#measure");
+        reader.start("default", 9);
+        reader.wait_for(".tile.now");
+        check(&reader, &format!("measure during {lang}"), &mut wrong);
+        assert_eq!(reader.count("#board .after"), 0, "the run went on meanwhile");
+        browser.click("#stop");
+        reader.wait_for("#board .after");
+    }
     for lang in ["en", "ja"] {
         shown(lang, "/", "#board .after");
         check(&reader, &format!("measure after {lang}"), &mut wrong);

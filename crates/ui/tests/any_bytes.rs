@@ -5,8 +5,8 @@ use crate::client::{Request, Served};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Panics in threads of the page.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -64,19 +64,45 @@ fn encoded(bytes: &[u8]) -> String {
 
 fn any_piece() -> impl Strategy<Value = String> {
     let bytes = prop::collection::vec(any::<u8>(), 0..24).prop_map(|bytes| encoded(&bytes));
-    let words = prop::sample::select(vec!["samsung-870-evo", "..", "lang", "ja", "card.png", "text", "device.toml", "figures", "new"]);
+    let words = prop::sample::select(vec![
+        "samsung-870-evo",
+        "..",
+        "lang",
+        "ja",
+        "card.png",
+        "text",
+        "device.toml",
+        "figures",
+        "new",
+    ]);
     prop_oneof![bytes, "[!$-.0-9:;=@-Z_a-z~]{0,24}", words.prop_map(str::to_owned)]
 }
 
 /// An address: one that there is, or near it. A study takes its time, so none is named.
 fn any_target() -> impl Strategy<Value = String> {
-    let roots = prop::sample::select(vec!["", "/runs", "/models", "/assets", "/choose", "/compare", "/catalogue", "/session", "/events2"]);
+    let roots = prop::sample::select(vec![
+        "",
+        "/runs",
+        "/models",
+        "/assets",
+        "/choose",
+        "/compare",
+        "/catalogue",
+        "/session",
+        "/events2",
+    ]);
     let query = prop::collection::vec(
-        (prop::sample::select(vec!["q", "page", "run", "use", "of", "share0", "back", "lang", "theme", "x"]), any_piece()),
+        (
+            prop::sample::select(vec![
+                "q", "page", "run", "use", "of", "share0", "back", "lang", "theme", "x",
+            ]),
+            any_piece(),
+        ),
         0..4,
     );
     (roots, prop::collection::vec(any_piece(), 0..4), query).prop_map(|(root, pieces, query)| {
-        let path: String = std::iter::once(root.to_owned()).chain(pieces.iter().map(|piece| format!("/{piece}"))).collect();
+        let path: String =
+            std::iter::once(root.to_owned()).chain(pieces.iter().map(|piece| format!("/{piece}"))).collect();
         let query: Vec<String> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let path = if path.is_empty() { "/".to_owned() } else { path };
         if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
@@ -89,7 +115,16 @@ fn any_value() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_headers() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
-    let names = vec!["Cookie", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Accept", "Last-Event-ID", "Range", "X-Any"];
+    let names = vec![
+        "Cookie",
+        "Origin",
+        "Sec-Fetch-Site",
+        "Sec-Fetch-Mode",
+        "Accept",
+        "Last-Event-ID",
+        "Range",
+        "X-Any",
+    ];
     prop::collection::vec((prop::sample::select(names).prop_map(str::to_owned), any_value()), 0..5)
 }
 
@@ -100,14 +135,18 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         ".{0,12}".prop_map(Value::from),
-        prop::sample::select(vec!["model:samsung-870-evo", "quick", "gnome-disks", "16MiB", "1", "", "1 s"]).prop_map(Value::from),
+        prop::sample::select(vec!["model:samsung-870-evo", "quick", "gnome-disks", "16MiB", "1", "", "1 s"])
+            .prop_map(Value::from),
     ];
-    let keys = prop::sample::select(vec!["target", "profile", "size", "runs", "time", "only", "sets", "name", "word", "x"]);
+    let keys = prop::sample::select(vec![
+        "target", "profile", "size", "runs", "time", "only", "sets", "name", "word", "x",
+    ]);
     leaf.prop_recursive(3, 16, 4, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((keys.clone(), inner), 0..6)
-                .prop_map(|pairs| Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())),
+            prop::collection::vec((keys.clone(), inner), 0..6).prop_map(|pairs| Value::Object(
+                pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+            )),
         ]
     })
 }
@@ -136,7 +175,14 @@ fn any_headers_are_answered() {
 
 #[test]
 fn any_body_is_answered() {
-    const TARGETS: [&str; 6] = ["/plan", "/session", "/stop", "/models/samsung-870-evo/figures", "/models/x/figures", "/runs/x/label"];
+    const TARGETS: [&str; 6] = [
+        "/plan",
+        "/session",
+        "/stop",
+        "/models/samsung-870-evo/figures",
+        "/models/x/figures",
+        "/runs/x/label",
+    ];
     let page = Page::new();
     let json = any_json().prop_map(|json| json.to_string().into_bytes());
     let body = prop_oneof![json, prop::collection::vec(any::<u8>(), 0..200)];
@@ -148,7 +194,9 @@ fn any_body_is_answered() {
 #[test]
 fn any_form_is_answered() {
     let page = Page::new();
-    let or_usual = |usual: &'static str, other: &'static str| prop_oneof![Just(usual.to_owned()), other.prop_map(|word: String| word)];
+    let or_usual = |usual: &'static str, other: &'static str| {
+        prop_oneof![Just(usual.to_owned()), other.prop_map(|word: String| word)]
+    };
     let form = (
         or_usual("model:samsung-870-evo", ".{0,20}"),
         or_usual("quick", ".{0,12}"),

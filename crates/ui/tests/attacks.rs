@@ -92,7 +92,8 @@ fn another_host_is_refused() {
         format!("127.0.0.1:0{port}"),
         String::new(),
     ];
-    let mut requests: Vec<Request> = hosts.iter().map(|host| attacked.get("/runs").but("Host", host)).collect();
+    let mut requests: Vec<Request> =
+        hosts.iter().map(|host| attacked.get("/runs").but("Host", host)).collect();
     // A page of a name that was rebound to this machine has its own origin.
     requests.extend(hosts.iter().map(|host| {
         attacked.post("/measure", RUN).but("Host", host).but("Origin", &format!("http://{host}"))
@@ -173,7 +174,9 @@ fn another_kind_of_body_is_refused() {
     let spoilt = |kind: &&str| attacked.post("/measure", RUN).but("Content-Type", kind);
     let mut requests: Vec<Request> = kinds.iter().map(spoilt).collect();
     requests.push(attacked.post("/measure", RUN).without("Content-Type"));
-    requests.push(attacked.post("/session/new", "word=1").but("Content-Type", "application/x-www-form-urlencoded"));
+    requests.push(
+        attacked.post("/session/new", "word=1").but("Content-Type", "application/x-www-form-urlencoded"),
+    );
     requests.push(attacked.post("/session", "word=1").but("Content-Type", "text/plain"));
     attacked.are_refused(&[415], &requests);
     attacked.goes_on();
@@ -198,15 +201,20 @@ fn who_was_not_let_in_is_refused() {
     // Digits alone are the same in upper case.
     let cookies = cookies.iter().filter(|cookie| **cookie != attacked.cookie);
     let without = |request: Request| request.without("Cookie");
-    let mut requests: Vec<Request> = cookies.map(|cookie| attacked.get("/runs").but("Cookie", cookie)).collect();
-    for target in ["/", "/runs", "/board", "/events", "/models", "/choose/lang/ja", "/nowhere", "/session", "/assets"] {
+    let mut requests: Vec<Request> =
+        cookies.map(|cookie| attacked.get("/runs").but("Cookie", cookie)).collect();
+    for target in
+        ["/", "/runs", "/board", "/events", "/models", "/choose/lang/ja", "/nowhere", "/session", "/assets"]
+    {
         requests.push(without(attacked.get(target)));
         requests.push(without(attacked.get(target)).by("HEAD"));
     }
     for target in ["/measure", "/plan", "/stop", "/session/new", "/runs/x/label", "/assetsx"] {
         requests.push(without(attacked.post(target, RUN)));
     }
-    requests.push(without(attacked.get(&format!("/runs?word={word}"))).with("Authorization", &format!("token {word}")));
+    requests.push(
+        without(attacked.get(&format!("/runs?word={word}"))).with("Authorization", &format!("token {word}")),
+    );
     attacked.are_refused(&[401], &requests);
     attacked.goes_on();
 }
@@ -247,7 +255,8 @@ fn other_methods_are_refused() {
     let Served { port, .. } = attacked.page;
     let own = |request: Request| request.with("Sec-Fetch-Site", "same-origin");
     let methods = ["PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "PROPFIND", "BREW", "get"];
-    let mut requests: Vec<Request> = methods.iter().map(|method| own(attacked.post("/measure", RUN)).by(method)).collect();
+    let mut requests: Vec<Request> =
+        methods.iter().map(|method| own(attacked.post("/measure", RUN)).by(method)).collect();
     requests.push(attacked.get(&format!("127.0.0.1:{port}")).by("CONNECT"));
     requests.push(attacked.get("/measure"));
     requests.push(attacked.post("/runs", RUN));
@@ -294,7 +303,8 @@ fn no_address_leads_to_a_file() {
 
 /// A profile and a model that are right, as files outside.
 fn data_files(page: &Served) -> [String; 2] {
-    let folders = [("profiles/quick.toml", "mine-profile.toml"), ("devices/ideal-ram-disk.toml", "mine-model.toml")];
+    let folders =
+        [("profiles/quick.toml", "mine-profile.toml"), ("devices/ideal-ram-disk.toml", "mine-model.toml")];
     folders.map(|(own, name)| {
         let path = page.folder().join(name);
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
@@ -307,21 +317,41 @@ fn data_files(page: &Served) -> [String; 2] {
 fn no_file_is_read_because_a_body_names_it() {
     let attacked = Attacked::new();
     let [profile, model] = data_files(&attacked.page);
-    let form = |target: &str, profile: &str| serde_json::json!({ "target": target, "profile": profile }).to_string();
+    let form =
+        |target: &str, profile: &str| serde_json::json!({ "target": target, "profile": profile }).to_string();
     let own = "model:samsung-870-evo";
-    let mut forms: Vec<String> = ["/etc/passwd", "../../etc/passwd", "./x.toml", "~/x.toml", &profile, "-", "quick\0"]
-        .iter()
-        .map(|profile| form(own, profile))
-        .collect();
+    let mut forms: Vec<String> =
+        ["/etc/passwd", "../../etc/passwd", "./x.toml", "~/x.toml", &profile, "-", "quick\0"]
+            .iter()
+            .map(|profile| form(own, profile))
+            .collect();
     // A job of fio names files, and a target may have another beside it.
-    for line in ["read_iolog=/etc/passwd", "include /etc/passwd", "include=/etc/passwd", "rw=read\ninclude /etc/passwd"] {
+    for line in [
+        "read_iolog=/etc/passwd",
+        "include /etc/passwd",
+        "include=/etc/passwd",
+        "rw=read\ninclude /etc/passwd",
+    ] {
         forms.push(serde_json::json!({ "target": own, "job": format!("[a]\n{line}\n") }).to_string());
     }
-    forms.push(serde_json::json!({ "target": own, "against": format!("model:{model}"), "profile": "quick" }).to_string());
-    let targets = ["model:/etc/passwd".to_owned(), "model:./x.toml".to_owned(), format!("model:{model}"), "model:".to_owned()];
+    forms.push(
+        serde_json::json!({ "target": own, "against": format!("model:{model}"), "profile": "quick" })
+            .to_string(),
+    );
+    let targets = [
+        "model:/etc/passwd".to_owned(),
+        "model:./x.toml".to_owned(),
+        format!("model:{model}"),
+        "model:".to_owned(),
+    ];
     forms.extend(targets.iter().map(|target| form(target, "quick")));
     // As devices' and profiles' files these are not measured either.
-    forms.extend([form(&profile, "quick"), form(&model, "quick"), form("", "quick"), form("/tmp\0", "quick")]);
+    forms.extend([
+        form(&profile, "quick"),
+        form(&model, "quick"),
+        form("", "quick"),
+        form("/tmp\0", "quick"),
+    ]);
     let mut requests: Vec<Request> = Vec::new();
     for form in &forms {
         requests.extend(["/measure", "/plan"].map(|target| attacked.post(target, form)));
@@ -345,15 +375,33 @@ fn bodies_that_are_none_are_refused() {
     let attacked = Attacked::new();
     let deep = "[".repeat(50_000);
     let bodies = [
-        "", "{", "null", "[]", "\"quick\"", "{\"target\":1}", "{\"target\":{}}", "{\"targett\":\"/tmp\"}",
-        "{\"target\":\"/tmp\",\"destroy\":true}", "{\"target\":\"/tmp\",\"target\":\"/etc\"}", "\u{0}", &deep,
+        "",
+        "{",
+        "null",
+        "[]",
+        "\"quick\"",
+        "{\"target\":1}",
+        "{\"target\":{}}",
+        "{\"targett\":\"/tmp\"}",
+        "{\"target\":\"/tmp\",\"destroy\":true}",
+        "{\"target\":\"/tmp\",\"target\":\"/etc\"}",
+        "\u{0}",
+        &deep,
     ];
     let mut requests = Vec::new();
     for body in bodies {
         requests.push(attacked.post("/measure", body));
         requests.push(attacked.post("/plan", body));
     }
-    for body in ["", "{", "{\"profile\":1}", "{\"sets\":{}}", "{\"sets\":[[1,2]]}", "{\"file\":\"/etc/passwd\"}", &deep] {
+    for body in [
+        "",
+        "{",
+        "{\"profile\":1}",
+        "{\"sets\":{}}",
+        "{\"sets\":[[1,2]]}",
+        "{\"file\":\"/etc/passwd\"}",
+        &deep,
+    ] {
         requests.push(attacked.post("/models/samsung-870-evo/figures", body));
     }
     for body in ["{}", "{\"name\":1}", "{\"name\":null}", &deep] {
@@ -361,7 +409,8 @@ fn bodies_that_are_none_are_refused() {
     }
     attacked.are_refused(&[400, 415, 422], &requests);
     let large = format!("{{\"target\":\"{}\"}}", "x".repeat(1 << 20));
-    let requests = ["/measure", "/plan", "/session", "/models/samsung-870-evo/figures"].map(|target| attacked.post(target, &large));
+    let requests = ["/measure", "/plan", "/session", "/models/samsung-870-evo/figures"]
+        .map(|target| attacked.post(target, &large));
     attacked.are_refused(&[413], &requests);
     attacked.goes_on();
 }
@@ -371,16 +420,29 @@ fn numbers_that_are_none_are_refused() {
     let attacked = Attacked::new();
     let mut requests = Vec::new();
     for (field, value) in [
-        ("size", "-1"), ("size", "1e999"), ("size", "0"), ("size", "99999999999999999999GiB"), ("size", "\u{ff11}GiB"),
-        ("runs", "0"), ("runs", "-1"), ("runs", "4294967296"), ("runs", "x"), ("time", "0"), ("time", "-1s"), ("time", "1e999s"),
-        ("only", "no such step"), ("profile", "no-such"),
+        ("size", "-1"),
+        ("size", "1e999"),
+        ("size", "0"),
+        ("size", "99999999999999999999GiB"),
+        ("size", "\u{ff11}GiB"),
+        ("runs", "0"),
+        ("runs", "-1"),
+        ("runs", "4294967296"),
+        ("runs", "x"),
+        ("time", "0"),
+        ("time", "-1s"),
+        ("time", "1e999s"),
+        ("only", "no such step"),
+        ("profile", "no-such"),
     ] {
         let mut form = serde_json::json!({ "target": attacked.page.folder(), "profile": "quick" });
         form[field] = value.into();
         requests.extend(["/measure", "/plan"].map(|target| attacked.post(target, &form.to_string())));
     }
     let sets = |parameter: &str, value: &str| serde_json::json!({ "sets": [[parameter, value]] }).to_string();
-    for (parameter, value) in [("x.y", "1"), ("", ""), ("link", "1"), ("link.rate", "-1"), ("link.rate", "NaN"), ("\n", "\r\n")] {
+    for (parameter, value) in
+        [("x.y", "1"), ("", ""), ("link", "1"), ("link.rate", "-1"), ("link.rate", "NaN"), ("\n", "\r\n")]
+    {
         requests.push(attacked.post("/models/samsung-870-evo/figures", &sets(parameter, value)));
     }
     attacked.are_refused(&[400], &requests);
@@ -390,7 +452,13 @@ fn numbers_that_are_none_are_refused() {
 #[test]
 fn no_header_is_made_of_an_address() {
     let attacked = Attacked::new();
-    for back in ["%0d%0aSet-Cookie:%20a=b", "%2f%2fevil.example", "https:%2f%2fevil.example", "%2f%5cevil.example", "%2f%0d%0a%0d%0a"] {
+    for back in [
+        "%0d%0aSet-Cookie:%20a=b",
+        "%2f%2fevil.example",
+        "https:%2f%2fevil.example",
+        "%2f%5cevil.example",
+        "%2f%0d%0a%0d%0a",
+    ] {
         let answer = attacked.page.send(&attacked.get(&format!("/choose/lang/ja?back={back}")));
         assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{back}: {answer:?}");
         let cookies = answer.headers.iter().filter(|(name, _)| name == "set-cookie").count();
@@ -411,12 +479,24 @@ fn words_of_an_address_are_no_markup() {
     let script = "%3Cscript%3Ealert(1)%3C/script%3E";
     let quoted = "%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E";
     for words in [script, quoted] {
-        for target in ["/runs?q=", "/catalogue?q=", "/runs/", "/models/", "/studies/", "/", "/compare?run=", "/choose/lang/"] {
+        for target in [
+            "/runs?q=",
+            "/catalogue?q=",
+            "/runs/",
+            "/models/",
+            "/studies/",
+            "/",
+            "/compare?run=",
+            "/choose/lang/",
+        ] {
             let answer = attacked.page.send(&attacked.get(&format!("{target}{words}")));
             assert!(answer.status < 500, "{answer:?}");
             let body = &answer.body;
             let is_page = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
-            assert!(!is_page || !(body.contains("<script>") || body.contains("<img src=x")), "{target}: {body}");
+            assert!(
+                !is_page || !(body.contains("<script>") || body.contains("<img src=x")),
+                "{target}: {body}"
+            );
         }
     }
     attacked.goes_on();
@@ -427,7 +507,12 @@ struct LoopDevice(String);
 
 impl LoopDevice {
     fn over(image: &std::path::Path) -> Option<Self> {
-        let made = Command::new("losetup").args(["-f", "--show"]).arg(image).output().ok().filter(|made| made.status.success())?;
+        let made = Command::new("losetup")
+            .args(["-f", "--show"])
+            .arg(image)
+            .output()
+            .ok()
+            .filter(|made| made.status.success())?;
         Some(Self(String::from_utf8_lossy(&made.stdout).trim().to_owned()))
     }
 }

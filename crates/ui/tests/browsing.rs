@@ -41,7 +41,10 @@ impl Reader {
     }
 
     pub fn count(&self, selector: &str) -> u64 {
-        self.browser.run(&format!("return document.querySelectorAll({selector:?}).length")).as_u64().unwrap_or(0)
+        self.browser
+            .run(&format!("return document.querySelectorAll({selector:?}).length"))
+            .as_u64()
+            .unwrap_or(0)
     }
 
     pub fn wait_for(&self, selector: &str) {
@@ -61,6 +64,20 @@ impl Reader {
                  }});"
         );
         self.browser.run_later(&script).as_str().expect("an id").to_owned()
+    }
+
+    /// Starts a run on a real file system by the form, which has to be shown.
+    pub fn start(&self, profile: &str, runs: u32) {
+        let folder = self.page.folder().join("work");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let fields = [("profile", profile), ("size", "16MiB"), ("runs", &runs.to_string())];
+        for (name, value) in fields {
+            self.browser
+                .run(&format!("document.querySelector('#measure').elements['{name}'].value = '{value}'"));
+        }
+        self.browser.run(&format!("document.querySelector('#measure').elements.other.value = {folder:?}"));
+        self.browser.click("#all");
+        self.wait_for("#board [data-goes-on]");
     }
 
     /// The console holds nothing but what a test expects: no exception, nothing that the policy stopped.
@@ -107,19 +124,33 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     browser.run("window.lines = []; new MutationObserver(() => lines.push(document.querySelector('#say').textContent))
          .observe(document.querySelector('#say'), { childList: true, characterData: true, subtree: true })");
     browser.type_keys(keys::ENTER);
+    // Another unit, by key; the button keeps the focus while tiles fill.
+    reader.wait_for("#board .units");
+    browser.tab_to("#board [data-unit=iops]");
+    browser.type_keys(" ");
     reader.wait_for("#board .tile.done");
     reader.wait_for("#board .after");
+    assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
     assert_eq!(reader.words("document.querySelector('#board .status').textContent"), "complete");
     assert_eq!(reader.count("#board .tile.done"), 6);
     let figures = browser.run("return [...document.querySelectorAll('.tile.done .u-rate b')].map((b) => Number(b.textContent.replace(',', '')))");
-    assert!(figures.as_array().is_some_and(|all| all.len() == 6 && all.iter().all(|figure| figure.as_f64() > Some(0.0))), "{figures}");
+    assert!(
+        figures
+            .as_array()
+            .is_some_and(|all| all.len() == 6 && all.iter().all(|figure| figure.as_f64() > Some(0.0))),
+        "{figures}"
+    );
     browser.wait_until("lines.some((line) => line.includes('the run is complete')) && lines.some((line) => /MB|GB/.test(line))");
-    // Another unit, by key.
-    browser.tab_to("#board [data-unit=iops]");
-    browser.type_keys(" ");
-    assert_eq!(reader.words("getComputedStyle(document.querySelector('.tile.done .u-iops')).display"), "inline");
-    assert_eq!(reader.words("getComputedStyle(document.querySelector('.tile.done .u-rate')).display"), "none");
-    let left: Vec<_> = std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
+    assert_eq!(
+        reader.words("getComputedStyle(document.querySelector('.tile.done .u-iops')).display"),
+        "inline"
+    );
+    assert_eq!(
+        reader.words("getComputedStyle(document.querySelector('.tile.done .u-rate')).display"),
+        "none"
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
     assert!(left.is_empty(), "{left:?}");
     card_loads(&reader);
     reader.console_is_clean(&[DOOR]);
@@ -150,8 +181,13 @@ fn a_run_is_stopped_and_kept() {
     assert_eq!(status, "stopped; what was measured is kept");
     let kept = reader.count("#board .tile.done");
     assert!((1..8).contains(&kept), "{kept}");
-    assert_eq!(browser.run("return document.querySelector('#stop').hidden && !document.querySelector('#all').disabled"), true);
-    let left: Vec<_> = std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
+    assert_eq!(
+        browser
+            .run("return document.querySelector('#stop').hidden && !document.querySelector('#all').disabled"),
+        true
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
     assert!(left.is_empty(), "the test file is taken away: {left:?}");
     // It is in the store as it is on the tiles.
     browser.tab_to("#board .ways a[href^='/runs/']");
@@ -221,14 +257,18 @@ fn a_slider_moved_by_keys_changes_the_figures() {
     let was = reader.words(&format!("{field}.value"));
     browser.tab_to(".parameter input[type=range]");
     browser.type_keys(&keys::RIGHT.repeat(40));
-    browser.wait_until(&format!("{field}.value !== {was:?} && {field}.closest('.parameter').classList.contains('changed')"));
-    browser.wait_until(&format!("{computed} && document.querySelector('#figures').textContent !== {before:?}"));
+    browser.wait_until(&format!(
+        "{field}.value !== {was:?} && {field}.closest('.parameter').classList.contains('changed')"
+    ));
+    browser
+        .wait_until(&format!("{computed} && document.querySelector('#figures').textContent !== {before:?}"));
     // The device that is saved has the change.
     let file = browser.run_later("const done = arguments[0]; fetch(document.querySelector('#device').href).then((answer) => answer.text()).then(done)");
     assert!(file.as_str().is_some_and(|file| file.contains("my-samsung-870-evo")), "{file}");
     // And back.
     browser.click("#reset");
-    browser.wait_until(&format!("{computed} && document.querySelector('#figures').textContent === {before:?}"));
+    browser
+        .wait_until(&format!("{computed} && document.querySelector('#figures').textContent === {before:?}"));
     assert_eq!(reader.words(&format!("{field}.value")), was);
     reader.console_is_clean(&[DOOR]);
 }
@@ -251,7 +291,11 @@ fn language_and_theme_are_chosen_and_stay() {
     assert_ne!(ground(), light);
     for path in ["/", "/models", "/nowhere"] {
         reader.go(path);
-        assert_eq!(reader.words("document.documentElement.lang + document.documentElement.dataset.theme"), "jadark", "{path}");
+        assert_eq!(
+            reader.words("document.documentElement.lang + document.documentElement.dataset.theme"),
+            "jadark",
+            "{path}"
+        );
     }
     browser.click(".choices a[href^='/choose/theme/light']");
     browser.wait_until("document.documentElement.dataset.theme === 'light'");
@@ -297,9 +341,14 @@ fn events_go_on_where_they_were_cut() {
     ));
     let numbered = |all: &Value| -> Vec<Value> {
         let all = all.as_array().expect("a list").iter();
-        all.take_while(|line| !line.as_str().is_some_and(|line| line.contains("\"over\":true"))).cloned().collect()
+        all.take_while(|line| !line.as_str().is_some_and(|line| line.contains("\"over\":true")))
+            .cloned()
+            .collect()
     };
-    assert!(heard.as_u64() > Some(0) && numbered(&cut).len() as u64 > heard.as_u64().unwrap_or(0), "{heard} before, {cut}");
+    assert!(
+        heard.as_u64() > Some(0) && numbered(&cut).len() as u64 > heard.as_u64().unwrap_or(0),
+        "{heard} before, {cut}"
+    );
     assert_eq!(numbered(&cut), numbered(&whole));
     reader.console_is_clean(&[DOOR, "ERR_"]);
 }

@@ -205,7 +205,9 @@ impl Answer {
         let (head, body) = words.split_once("\r\n\r\n")?;
         let mut lines = head.lines();
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
-        let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
+        let header = |line: &str| {
+            line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        };
         Some(Self { status, headers: lines.filter_map(header).collect(), body: body.to_owned() })
     }
 

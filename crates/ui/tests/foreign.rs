@@ -88,7 +88,8 @@ fn pages_of_others_neither_read_nor_act() {
     let browser = &reader.browser;
     let own = format!("http://{}", reader.page.host());
     let other = Other::serving(ATTACKS.replace("URL", &own));
-    let others = [format!("http://127.0.0.1:{}/", other.port), format!("http://evil.example:{}/", other.port)];
+    let others =
+        [format!("http://127.0.0.1:{}/", other.port), format!("http://evil.example:{}/", other.port)];
     for address in &others {
         browser.open(address);
         browser.wait_until("document.title === 'tried'");

@@ -24,7 +24,10 @@ fn a_head_that_does_not_end_is_not_waited_for() {
         let mut stream = page.connect();
         stream.write_all(begun.as_bytes()).expect("written");
         let answer = Answer::read(&mut stream);
-        assert!(answer.as_ref().is_none_or(|answer| (400..=499).contains(&answer.status)), "{begun:?}: {answer:?}");
+        assert!(
+            answer.as_ref().is_none_or(|answer| (400..=499).contains(&answer.status)),
+            "{begun:?}: {answer:?}"
+        );
     }
     goes_on(&page);
 }
@@ -76,7 +79,9 @@ fn bytes_that_are_no_request_are_refused() {
     let page = impatient();
     let host = page.host();
     let head = format!("Host: {host}\r\nConnection: close\r\n");
-    let post = format!("POST /session HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+    let post = format!(
+        "POST /session HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    );
     let all: Vec<Vec<u8>> = vec![
         vec![0; 1000],
         vec![0xff; 1000],
@@ -101,8 +106,14 @@ fn bytes_that_are_no_request_are_refused() {
     for bytes in all {
         let answer = page.say(&bytes);
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-        assert!(answer.as_ref().is_none_or(|answer| (400..=499).contains(&answer.status)), "{shown:?}: {answer:?}");
-        assert!(answer.is_none_or(|answer| answer.body.matches("HTTP/1.1 ").count() == 0), "one request has one answer: {shown:?}");
+        assert!(
+            answer.as_ref().is_none_or(|answer| (400..=499).contains(&answer.status)),
+            "{shown:?}: {answer:?}"
+        );
+        assert!(
+            answer.is_none_or(|answer| answer.body.matches("HTTP/1.1 ").count() == 0),
+            "one request has one answer: {shown:?}"
+        );
     }
     goes_on(&page);
 }

@@ -125,7 +125,10 @@ impl Form {
 /// A place, or one of kurabe's own models: no file is read because a page names it.
 fn own_target(target: &str) -> Result<PathBuf> {
     if target.contains('\0') {
-        return Err(Error::new(ErrorKind::Usage, text!("no name holds a zero byte", "名前にゼロのバイトは使えません")));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("no name holds a zero byte", "名前にゼロのバイトは使えません"),
+        ));
     }
     if let Some(name) = model_name(target.as_ref()) {
         device_named(name)?;
@@ -134,7 +137,10 @@ fn own_target(target: &str) -> Result<PathBuf> {
 }
 
 /// A number of the form, if it is filled in.
-fn above_zero<T: PartialOrd + Default>(words: &str, parse: fn(&str) -> std::result::Result<T, Text>) -> Result<Option<T>> {
+fn above_zero<T: PartialOrd + Default>(
+    words: &str,
+    parse: fn(&str) -> std::result::Result<T, Text>,
+) -> Result<Option<T>> {
     let words = words.trim();
     if words.is_empty() {
         return Ok(None);
@@ -146,7 +152,9 @@ fn above_zero<T: PartialOrd + Default>(words: &str, parse: fn(&str) -> std::resu
 
 fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
     let number = words.parse().ok().filter(|runs| *runs <= MOST_RUNS);
-    number.ok_or_else(|| text!("`{words}` is no number up to {MOST_RUNS}", "`{words}` は {MOST_RUNS} 以下の数ではありません"))
+    number.ok_or_else(|| {
+        text!("`{words}` is no number up to {MOST_RUNS}", "`{words}` は {MOST_RUNS} 以下の数ではありません")
+    })
 }
 
 /// `GET /`
