@@ -23,6 +23,7 @@ mod report;
 mod rm;
 mod run;
 mod serve;
+mod served_records;
 mod served_words;
 mod share;
 mod signals;

@@ -1,5 +1,8 @@
 //! The page as its users and its attackers see it.
 
+// Why a test is skipped.
+#![allow(clippy::print_stderr)]
+
 mod accessible;
 mod any_bytes;
 mod attacks;

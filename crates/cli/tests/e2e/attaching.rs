@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
@@ -123,7 +124,10 @@ fn mounts() -> String {
 
 /// The folders of attachments; beside them are a lock and a log.
 fn attachments(lab: &Lab) -> Vec<String> {
-    names(&lab.beside("run")).into_iter().filter(|name| name != "lock" && name != "attach.log").collect()
+    names(&lab.beside("run"))
+        .into_iter()
+        .filter(|name| name != "lock" && !name.starts_with("attach.log"))
+        .collect()
 }
 
 fn backing_file(device: &Path) -> Option<String> {
@@ -182,6 +186,18 @@ fn scripts_get_the_name_and_people_the_rest() {
     assert!(log(&lab).contains(&path), "{}", log(&lab));
     lab.kurabe(&["detach", &path]).ok();
     drop(alone);
+}
+
+#[test]
+fn a_log_that_has_become_long_is_put_aside() {
+    let lab = Lab::new();
+    let before = "an old line\n".repeat(30_000);
+    std::fs::DirBuilder::new().mode(0o700).create(lab.beside("run")).unwrap();
+    lab.write("run/attach.log", &before);
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    device.detach().ok();
+    assert!(log(&lab).contains("served") && !log(&lab).contains("an old line"), "{}", log(&lab));
+    assert_eq!(std::fs::read_to_string(lab.beside("run/attach.log.1")).unwrap(), before);
 }
 
 /// By the next attachment, the next server, and who wants to take it away.
@@ -447,6 +463,12 @@ fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
     assert!(number(&served_notice(on_model)["served"]["late"]["count"]) > 0, "{on_model:#}");
     assert_eq!(notices(on_disk, "served_model"), [] as [&str; 0]);
     device.detach().ok();
+    // There is a store now, so the server's own account is in it, whose process has gone to another folder.
+    let page = lab.kurabe(&["list", "--served"]).ok().out;
+    assert!(
+        page.contains("ideal-ram-disk (memory.capacity = 1GiB)") && page.contains(" answers, "),
+        "{page}"
+    );
 }
 
 /// Power is cut in the middle of a verified run; what `check` says then.

@@ -32,7 +32,7 @@ pub(crate) async fn page(
         html.open("input", &[("type", "search"), ("name", "q"), ("value", &q)]).raw("</label> ");
         html.element("button", &[], text!("search", "検索").get(lang)).raw("</form>");
         let words: Vec<String> = q.split_whitespace().map(str::to_owned).collect();
-        html.doc(&catalogue_doc(catalogue()?.search(&words), false), lang);
+        html.doc(&catalogue_doc(&catalogue()?.search(&words), false), lang);
         Ok((title, html))
     })
     .await
