@@ -31,7 +31,7 @@ fn pages_are_written_as_pictures() {
             reader.go(&format!("/choose/theme/{theme}"));
             reader.go(&format!("/choose/lang/{lang}"));
             if place == "1" {
-                of_the_manual(&reader, &runs, &ending);
+                of_the_manual(&reader, &runs, &ending, (width, height));
             } else {
                 of_all(&reader, &runs, &folder, &ending, (width, height));
             }
@@ -39,9 +39,9 @@ fn pages_are_written_as_pictures() {
     }
 }
 
-fn of_the_manual(reader: &Reader, [one, other]: &[String; 2], ending: &str) {
+fn of_the_manual(reader: &Reader, [one, other]: &[String; 2], ending: &str, size: (u32, u32)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/ui");
-    measuring(reader, &folder, ending);
+    measuring(reader, &folder, ending, size);
     let pages = [
         ("runs", "/runs".to_owned(), "table.list"),
         ("run", format!("/runs/{one}"), "#card"),
@@ -56,7 +56,7 @@ fn of_the_manual(reader: &Reader, [one, other]: &[String; 2], ending: &str) {
 }
 
 /// A run that goes on, some tiles filled.
-fn measuring(reader: &Reader, folder: &Path, ending: &str) {
+fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32, u32)) {
     let browser = &reader.browser;
     browser.press("input[name=other]", "/tmp");
     for (field, value) in [("profile", "default"), ("size", "256MiB"), ("runs", "3")] {
@@ -64,9 +64,14 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str) {
     }
     browser.click("#all");
     browser.wait_until("document.querySelectorAll('.tile.done').length === 5");
-    browser.run("document.querySelector('#board').scrollIntoView()");
+    // Loop devices come and go with what else the machine does.
+    browser.run(
+        "for (const loop of document.querySelectorAll('.place:has([value^=\"/dev/loop\"])')) loop.remove()",
+    );
+    browser.resize(width, 1500);
     browser.wait_until("document.querySelector('.tile.now .live')?.textContent.length > 1");
     write(reader, folder, &format!("measure-{ending}"));
+    browser.resize(width, height);
     browser.click("#stop");
     reader.wait_for("#board .after");
 }

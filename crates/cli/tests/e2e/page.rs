@@ -112,7 +112,8 @@ fn a_page_that_was_killed_leaves_a_run_that_the_next_one_takes_up() {
 #[test]
 fn the_page_stays_on_this_machine_unless_that_is_known() {
     let lab = Lab::new();
-    lab.kurabe(&["ui", "--listen", "0.0.0.0"]).is_refusal(2, &["--i-know"]);
+    let ended = lab.kurabe(&["ui", "--listen", "0.0.0.0"]);
+    assert!(ended.code() == Some(2) && ended.err.contains("--i-know"), "{ended:?}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let ended = lab.kurabe(&["ui", "--no-open", "--port", &port]);

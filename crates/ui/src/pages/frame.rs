@@ -76,9 +76,9 @@ impl Frame<'_> {
             PageTheme::Dark => text!("dark", "ダーク"),
             PageTheme::Light => text!("light", "ライト"),
         };
-        let label = text!("theme: {words}", "テーマ: {words}"; words);
+        let title = text!("theme: {words}", "テーマ: {words}"; words);
         let address = self.choice("theme", next.word());
-        html.element("a", &[("href", &address), ("aria-label", label.get(lang))], words.get(lang));
+        html.element("a", &[("href", &address), ("title", title.get(lang))], words.get(lang));
         html.raw("</div>");
     }
 
