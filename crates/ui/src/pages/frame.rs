@@ -76,7 +76,9 @@ impl Frame<'_> {
             PageTheme::Dark => text!("dark", "ダーク"),
             PageTheme::Light => text!("light", "ライト"),
         };
-        html.element("a", &[("href", &self.choice("theme", next.word()))], words.get(lang));
+        let title = text!("theme: {words}", "テーマ: {words}"; words);
+        let address = self.choice("theme", next.word());
+        html.element("a", &[("href", &address), ("title", title.get(lang))], words.get(lang));
         html.raw("</div>");
     }
 
