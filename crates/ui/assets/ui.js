@@ -65,6 +65,8 @@
     if (!form || !board) return;
     let unit = localStorage.getItem('kurabe-unit') || 'rate';
     let course = [];
+    let since = 0;
+    let moves = false;
     const jobs = $('job');
 
     const asked = (only) => {
@@ -188,13 +190,16 @@
     };
 
     const draw = (now) => {
+      // Nothing of this repetition has come back yet.
+      if (!now.rate && !moves) return;
+      moves = true;
       const tile = board.querySelector('.tile.now');
       const live = tile?.querySelector('.live');
       if (live) {
         live.textContent = `${now.number} ${now.unit}`;
         tile.querySelector('.more').textContent = `${now.iops} IOPS · ≤ ${now.worst}`;
       }
-      course.push([now.at, now.rate]);
+      course.push([since + now.at, now.rate]);
       if (course.length > 600) course.shift();
       const path = $('course');
       if (!path || course.length < 2) return;
@@ -210,7 +215,14 @@
     const heard = {
       board: ({ say: words }) => { if (words) begun = null; say(words); return renew(); },
       phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
-      begin: ({ cell, words }) => { course = []; begun = { cell, words }; mark(); },
+      begin: ({ cell, words }) => {
+        // The repetitions of a cell are one curve.
+        since = begun?.cell === cell && course.length ? course[course.length - 1][0] : 0;
+        if (!since) course = [];
+        begun = { cell, words };
+        moves = false;
+        mark();
+      },
       now: draw,
     };
     const events = new EventSource('/events?from=' + board.dataset.from);

@@ -228,10 +228,17 @@ fn two_runs_are_ticked_and_compared() {
     browser.type_keys(keys::ENTER);
     reader.wait_for(".sliders output");
     assert_eq!(reader.words("document.querySelector('#use select').value"), chosen);
-    let before = reader.words("document.querySelector('.sliders output').textContent");
+    let shares = browser
+        .run("return [...document.querySelectorAll('.sliders input')].map((part) => Number(part.value))");
+    assert_eq!(shares, serde_json::json!([60, 40]), "as uses/swap.toml says");
+    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "60 %");
     browser.tab_to(".sliders input");
     browser.type_keys(keys::RIGHT);
-    assert_ne!(reader.words("document.querySelector('.sliders output').textContent"), before);
+    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "61 %");
+    // Parts of nothing are no use.
+    let nothing = format!("/compare?run={}&run={}&use=swap&of=swap&share0=0&share1=0", ids[0], ids[1]);
+    reader.go(&nothing);
+    reader.wait_for("#use .notice.warn");
     reader.console_is_clean(&[DOOR]);
 }
 

@@ -3,6 +3,7 @@
 
 use crate::accessible;
 use crate::browsing::Reader;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// A picture above this is too heavy for a repository.
@@ -27,7 +28,7 @@ fn pages_are_written_as_pictures() {
     for lang in ["en", "ja"] {
         for (width, height, theme, ending) in FORMS {
             let ending = format!("{lang}{ending}");
-            reader.browser.resize(width, height);
+            resize(&reader, (width, height));
             reader.go(&format!("/choose/theme/{theme}"));
             reader.go(&format!("/choose/lang/{lang}"));
             if place == "1" {
@@ -63,15 +64,23 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32
         browser.run(&format!("document.querySelector('#measure select[name={field}]').value = '{value}'"));
     }
     browser.click("#all");
-    browser.wait_until("document.querySelectorAll('.tile.done').length === 5");
-    // Loop devices come and go with what else the machine does.
+    // The tiles of the run before are there until the new one has begun.
+    reader.wait_for("#board [data-goes-on]");
+    browser.wait_until("document.querySelector('#board [data-goes-on]') && document.querySelectorAll('.tile.done').length === 5");
+    // What else the machine does is of no interest.
     browser.run(
-        "for (const loop of document.querySelectorAll('.place:has([value^=\"/dev/loop\"])')) loop.remove()",
+        "for (const input of document.querySelectorAll('.place input'))
+             if (/^.dev.loop|^.tmp/.test(input.value)) input.closest('.place').remove()",
     );
-    browser.resize(width, 1500);
-    browser.wait_until("document.querySelector('.tile.now .live')?.textContent.length > 1");
+    let is_narrow = width < 1000;
+    let length = browser.run("return document.documentElement.scrollHeight").as_u64().unwrap_or(0);
+    resize(reader, (width, if is_narrow { 1400 } else { length as u32 }));
+    let place =
+        if is_narrow { "document.querySelector('#board').scrollIntoView()" } else { "scrollTo(0, 0)" };
+    browser.run(place);
+    browser.wait_until("document.querySelector('#course')?.getAttribute('d').length > 40");
     write(reader, folder, &format!("measure-{ending}"));
-    browser.resize(width, height);
+    resize(reader, (width, height));
     browser.click("#stop");
     reader.wait_for("#board .after");
 }
@@ -91,6 +100,13 @@ fn of_all(reader: &Reader, runs: &[String], folder: &Path, ending: &str, (width,
         write(reader, folder, &format!("{name}-{ending}"));
         reader.browser.resize(width, height);
     }
+}
+
+/// Wide pictures are scaled down.
+fn resize(reader: &Reader, (width, height): (u32, u32)) {
+    let scale = if width > 1000 { 0.75 } else { 1.0 };
+    let size = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": false });
+    reader.browser.devtools("Emulation.setDeviceMetricsOverride", &size);
 }
 
 fn write(reader: &Reader, folder: &Path, name: &str) {

@@ -78,17 +78,18 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
     let same_use = value("of") == Some(name);
     html.open("input", &[("type", "hidden"), ("name", "of"), ("value", name)]);
     html.raw("<div class=\"sliders\">");
+    // A use gives parts of any sum; here they are of a hundred.
+    let whole: f64 = asked_use.work.iter().map(|work| work.share).sum();
     for (place, work) in asked_use.work.iter_mut().enumerate() {
         // Shares that were set for another use say nothing of this one.
         let share =
             value(&format!("share{place}")).filter(|_| same_use).and_then(|share| share.parse::<f64>().ok());
-        if let Some(share) = share.filter(|share| share.is_finite() && (0.0..=100.0).contains(share)) {
-            work.share = share / 100.0;
-        }
+        let share = share.filter(|share| share.is_finite() && (0.0..=100.0).contains(share));
+        work.share = share.unwrap_or(work.share / whole * 100.0);
         let order = if work.sequential { "SEQ" } else { "RND" };
         let block = kurabe_core::quantity::format_bytes(work.block_bytes);
         let label = directed(Some(work.direction), &Text::same(format!("{order} {block} Q{}", work.iodepth)));
-        let share = number::fixed(work.share * 100.0, 0);
+        let share = number::fixed(work.share, 0);
         html.raw("<label>").element("span", &[], label.get(lang));
         let field = format!("share{place}");
         html.open(
@@ -98,6 +99,12 @@ fn purpose(html: &mut Html, runs: &[&RunRecord], asked: &[(String, String)], lan
         html.element("output", &[], &format!("{share} %")).raw("</label>");
     }
     html.raw("</div></form>");
+    if asked_use.work.iter().all(|work| work.share == 0.0) {
+        let words =
+            text!("Give a part of the use more than 0 %.", "いずれかの割合を 0 % より大きくしてください。");
+        html.element("p", &[("class", "notice warn")], words.get(lang)).raw("</section>");
+        return Ok(());
+    }
     match recommend(runs, &asked_use) {
         Some(choice) => html.doc(&recommendation_doc(&choice, &asked_use, runs), lang),
         None => {
