@@ -9,6 +9,7 @@
 use crate::Result;
 use crate::child;
 use crate::options::Flags;
+use crate::serve_beside::{has_nbdkit, with_nbdkit};
 use crate::serve_device;
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
@@ -19,6 +20,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Columns of the table.
+const COLUMNS: usize = 11;
 const HELP: &str = "flags: --seconds N (4)  --only WORDS (all)";
 /// What fio covers over NBD.
 const SPAN_BYTES: u64 = 1 << 30;
@@ -136,7 +139,7 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
 /// # Errors
 /// When a device cannot be served, or fio fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
-    let heads = [
+    let heads: [&str; COLUMNS] = [
         "fio",
         "over",
         "depth",
@@ -155,10 +158,16 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let is_asked = |case: &&Case| case.name.contains(&options.only) || case.way.name() == options.only;
     for case in CASES.iter().filter(is_asked).filter(can) {
         rows.push(measure(case, options.seconds)?);
+        if !case.promised.is_finite() && has_nbdkit() {
+            rows.push(beside(case, options.seconds)?);
+        }
     }
     write!(out, "{}", layout(&rows))?;
     if let Some(missing) = missing {
         writeln!(out, "ext4 on an attached device is skipped: it needs {missing}")?;
+    }
+    if !has_nbdkit() {
+        writeln!(out, "nbdkit's memory beside is skipped: it is not installed")?;
     }
     Ok(writeln!(out, "{} s a case; a ratio that is further from 1 than promised is marked", options.seconds)?)
 }
@@ -191,10 +200,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let mut serving = Serving::start(&request).map_err(words)?;
     let facts = serving.facts().clone();
     let iops = match facts.devices.first() {
-        None => {
-            let uri = format!("--uri={}", facts.uri.unwrap_or_default());
-            fio(case, &["--ioengine=nbd", &uri], seconds, folder.path())?
-        }
+        None => fio_over_nbd(case, &facts.uri.unwrap_or_default(), seconds, folder.path())?,
         Some(device) => serve_device::with_file(device, folder.path(), FILE_BYTES, |file| {
             let file = format!("--filename={}", file.display());
             fio(case, &["--ioengine=libaio", "--direct=1", "--fallocate=none", &file], seconds, folder.path())
@@ -237,6 +243,20 @@ fn spec(case: &Case) -> Result<DeviceSpec> {
         spec.remove_layer(layer).map_err(words)?;
     }
     Ok(spec)
+}
+
+/// What another server of memory reaches.
+fn beside(case: &Case, seconds: f64) -> Result<Vec<String>> {
+    let folder = tempfile::tempdir()?;
+    let iops = with_nbdkit(folder.path(), SPAN_BYTES, |uri| fio_over_nbd(case, uri, seconds, folder.path()))?;
+    let mut row = vec![case.name, "nbdkit"].into_iter().map(str::to_owned).collect::<Vec<_>>();
+    row.extend([case.depth.to_string(), figure(iops, 0)]);
+    row.resize(COLUMNS, "-".to_owned());
+    Ok(row)
+}
+
+fn fio_over_nbd(case: &Case, uri: &str, seconds: f64, folder: &Path) -> Result<f64> {
+    fio(case, &["--ioengine=nbd", &format!("--uri={uri}")], seconds, folder)
 }
 
 /// What fio reaches.

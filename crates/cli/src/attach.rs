@@ -8,6 +8,7 @@ use crate::args::{AttachArgs, DetachArgs, Global};
 use crate::lang::lang;
 use crate::output::{print, print_json, progress_mode, say};
 use crate::serve::{Ending, print_texts, request, tell_end, watch};
+use crate::served_records::RecordPlaces;
 use crate::served_words::{attached_lines, figure_lines};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_serve::{
@@ -28,6 +29,10 @@ use std::process::Command;
 /// Set for the process in the background, whose standard input is the way to the first one.
 const IN_BACKGROUND: &str = "KURABE_ATTACHING";
 const LOG: &str = "attach.log";
+/// Where the log goes when it has become long: the one before it is forgotten.
+const LOG_BEFORE: &str = "attach.log.1";
+/// Some hundred attachments.
+const LOG_BYTES: u64 = 256 << 10;
 
 /// Attaches, and stays where it was asked to.
 ///
@@ -44,7 +49,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     refuse_others()?;
     let folder = attachments_folder()?;
     let request = request(&args.served, Address::Devices(folder.clone()), None)?;
-    let record = args.served.new_record()?;
+    let places = RecordPlaces::new(&args.served, global)?;
     let ending = Ending::listen()?;
     let mut serving = Serving::start(&request)?;
     let facts = serving.facts().clone();
@@ -71,7 +76,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     serving.end();
     let figures = serving.wait()?;
     drop(serving);
-    tell_end(&facts, &figures, &args.served, record.as_deref(), global)
+    tell_end(&facts, &figures, &args.served, &places, global)
 }
 
 /// What would be refused later, with more words.
@@ -134,6 +139,10 @@ fn start_in_background() -> io::Result<()> {
 /// Lets go of the terminal and of the folder it was started in, and tells the first process that it may go.
 fn leave_terminal(log: &Path) -> io::Result<()> {
     let mut ready = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
+    // Who writes to it still goes on with the one that is put aside.
+    if log.metadata().is_ok_and(|facts| facts.len() > LOG_BYTES) {
+        std::fs::rename(log, log.with_file_name(LOG_BEFORE))?;
+    }
     let log = OpenOptions::new().append(true).create(true).mode(0o600).open(log)?;
     dup2_stdin(File::open("/dev/null")?)?;
     dup2_stdout(&log)?;

@@ -23,11 +23,13 @@ mod report;
 mod rm;
 mod run;
 mod serve;
+mod served_records;
 mod served_words;
 mod share;
 mod signals;
 mod stored;
 mod study;
+mod ui;
 mod versus;
 mod vm;
 mod words;
@@ -94,6 +96,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Attach(args) => attach::attach(args, global),
         Command::Detach(args) => attach::detach(args, global),
         Command::Control(args) => serve::control(args, global),
+        Command::Ui(args) => ui::ui(args, global, command_line),
         Command::Vm(args) => vm::vm(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),

@@ -71,11 +71,7 @@ fn file(args: &ReportArgs) -> Option<&Path> {
 }
 
 fn theme(args: &ReportArgs) -> PageTheme {
-    match args.theme.as_str() {
-        "light" => PageTheme::Light,
-        "dark" => PageTheme::Dark,
-        _ => PageTheme::Auto,
-    }
+    PageTheme::named(&args.theme).unwrap_or_default()
 }
 
 /// The format that was asked for, or that the file's ending tells; without either Markdown, for scripts JSON.

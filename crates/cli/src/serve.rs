@@ -1,9 +1,9 @@
 //! `kurabe serve` and `kurabe control`: a model as a block device.
 
 use crate::args::{ControlAction, ControlArgs, Global, ServeArgs, ServedArgs};
-use crate::files::{self, Existing};
 use crate::lang::lang;
 use crate::output::{print, print_json, progress_mode, say, say_over};
+use crate::served_records::{RecordPlaces, ServerRecord};
 use crate::served_words::{begin_lines, cut_line, figure_lines, live_line};
 use crate::signals;
 use crate::words::assignments;
@@ -22,8 +22,6 @@ use std::time::Duration;
 
 /// How often a line on a terminal is renewed.
 const SECOND: Duration = Duration::from_secs(1);
-/// Version of the file of `--record`.
-const RECORD_SCHEMA: u32 = 1;
 
 /// Serves until a signal ends it.
 ///
@@ -35,7 +33,7 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
         (None, port) => Address::Port(port.unwrap_or(0)),
     };
     let request = request(&args.served, address, args.control.clone())?;
-    let record = args.served.new_record()?;
+    let places = RecordPlaces::new(&args.served, global)?;
     clean_up();
     let ending = Ending::listen()?;
     let mut serving = Serving::start(&request)?;
@@ -57,7 +55,7 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     serving.end();
     let figures = serving.wait()?;
     drop(serving);
-    tell_end(&facts, &figures, &args.served, record.as_deref(), global)
+    tell_end(&facts, &figures, &args.served, &places, global)
 }
 
 /// Removes what a killed `kurabe attach` left; whoever serves needs none of it, so what cannot be removed is only told.
@@ -152,27 +150,16 @@ pub fn tell_end(
     facts: &ServedFacts,
     figures: &ServedFigures,
     args: &ServedArgs,
-    record: Option<&Path>,
+    places: &RecordPlaces,
     global: &Global,
 ) -> Result<()> {
-    if let Some(path) = record {
-        let record = json!({
-            "kurabe_served": RECORD_SCHEMA,
-            "version": env!("CARGO_PKG_VERSION"),
-            "model": facts.model,
-            "without": args.without,
-            "exports": facts.exports,
-            "size_bytes": facts.size_bytes,
-            "data": args.data,
-            "spin_ns": args.spin,
-            "figures": figures,
-        });
-        files::write(path, format!("{record:#}\n").as_bytes(), Existing::Kept)?;
-    }
+    let kept = ServerRecord::new(facts, figures, args);
+    kept.write(places)?;
     match global.json {
-        true => print_json(&json!({ "event": "served", "figures": figures })),
-        false => print_texts(&figure_lines(figures)),
+        true => print_json(&json!({ "event": "served", "figures": figures }))?,
+        false => print_texts(&figure_lines(figures))?,
     }
+    kept.keep(places)
 }
 
 /// Prints lines.

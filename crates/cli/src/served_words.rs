@@ -75,7 +75,7 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
     }
     if let Some(first) = first {
         let round_trip = latency_ns(first.round_trip_ns);
-        let is_busy = !facts.devices.is_empty() && first.round_trip_ns >= MOST_WAY_NS;
+        let is_busy = first.round_trip_ns >= MOST_WAY_NS;
         lines.push(match request.round_trip_ns {
             None if is_busy => text!(
                 "  time      other programs keep this machine busy: {round_trip} are taken for a round trip, and clients see the rest",

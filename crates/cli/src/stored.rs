@@ -6,6 +6,7 @@ use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_page, print_record, say, style, tell};
 use crate::pivot::digests;
+use crate::served_records;
 use crate::words::parse_label;
 use kurabe_compare::listed;
 use kurabe_core::digest::Digests;
@@ -20,10 +21,26 @@ use kurabe_report::{
 use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
 use std::path::{Path, PathBuf};
 
-fn store_path(global: &Global) -> Result<PathBuf> {
+/// Where the store is.
+///
+/// # Errors
+/// When its folder is not there.
+pub fn store_path(global: &Global) -> Result<PathBuf> {
     match &global.db {
         Some(path) => check_folder(path).map(|()| path.clone()),
         None => default_path(|name| std::env::var_os(name)),
+    }
+}
+
+/// The store as a path that holds wherever one goes from here, if there is any place for one.
+///
+/// # Errors
+/// When it was named, and its folder is not there.
+pub fn lasting_store_path(global: &Global) -> Result<Option<PathBuf>> {
+    match store_path(global) {
+        Ok(path) => Ok(Some(std::path::absolute(&path).unwrap_or(path))),
+        Err(error) if global.db.is_some() => Err(error),
+        Err(_) => Ok(None),
     }
 }
 
@@ -112,6 +129,9 @@ fn recover(store: &dyn Store) -> Result<()> {
 /// # Errors
 /// When the store cannot be read.
 pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
+    if args.served {
+        return served_records::list(global);
+    }
     let filter = Filter {
         profile: args.profile.clone(),
         device: args.device.clone(),

@@ -6,10 +6,12 @@
 
 mod merge;
 mod repetition;
+mod served;
 
 pub use repetition::{
     CpuUse, Interval, LatencyRecord, Measure, Noise, OpsRecord, Repetition, Sample, Series, Stall, Traffic,
 };
+pub use served::ServedRecord;
 
 use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
@@ -137,6 +139,16 @@ pub struct Notice {
     pub kind: NoticeKind,
     /// The sentence.
     pub text: Text,
+    /// Of a served model: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Box<ServedRecord>>,
+}
+
+impl Notice {
+    /// A sentence.
+    pub fn new(kind: NoticeKind, text: Text) -> Self {
+        Self { kind, text, served: None }
+    }
 }
 
 /// How a cell's operations reached the kernel.

@@ -325,7 +325,7 @@ pub fn unfilled_notice() -> Notice {
         "no test file was written before (--no-fill): what is read lies where data of long ago do",
         "テストファイルは事前に書き込んでいません(--no-fill)。ずっと前に書かれたデータの位置から読み出します"
     );
-    Notice { kind: NoticeKind::Other, text }
+    Notice::new(NoticeKind::Other, text)
 }
 
 fn engine() -> EngineRecord {

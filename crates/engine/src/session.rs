@@ -244,7 +244,7 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     pub(crate) fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
-        self.emit(Event::Notice { notice: Notice { kind, text } })
+        self.emit(Event::Notice { notice: Notice::new(kind, text) })
     }
 
     pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::random_bytes;
 use std::time::SystemTime;
 
 /// The time of day, RFC 3339 with offset.
@@ -40,14 +41,6 @@ pub(crate) fn random_word() -> Result<u64> {
 /// The word of a mark: 32 digits.
 pub(crate) fn mark_word() -> Result<String> {
     random_bytes().map(|bytes: [u8; 16]| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
-    let mut bytes = [0; COUNT];
-    rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)
-    })?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use crate::clock::now;
 use crate::handle::RunHandle;
 use crate::recover::is_gone;
+use crate::served::ServedModel;
 use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
@@ -85,7 +86,7 @@ impl<'a> Journal<'a> {
         let is_left = remains.iter().any(|remains| remains.is_in_place);
         for Remains { error, .. } in remains {
             let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
-            self.tell(Event::Notice { notice: Notice { kind: NoticeKind::Other, text } })?;
+            self.tell(Event::Notice { notice: Notice::new(NoticeKind::Other, text) })?;
         }
         if self.made.is_some() && !is_left {
             let forgotten = self.lab.store.note_made_file(self.id(), None);
@@ -100,6 +101,11 @@ impl<'a> Journal<'a> {
         let kept = self.keep(&event);
         self.noted(kept)?;
         self.lab.stream.tell(self.id(), event)
+    }
+
+    /// Keeps what there is to say of the served models under a target, now that it was measured.
+    pub(crate) fn tell_served(&mut self, models: &[ServedModel]) -> Result<()> {
+        models.iter().try_for_each(|model| self.tell(Event::Notice { notice: model.notice() }))
     }
 
     /// Notes whether the store failed.

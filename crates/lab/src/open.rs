@@ -4,7 +4,7 @@ use crate::foreseen::Extent;
 use crate::journal::{Journal, rescued};
 use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
-use crate::served::served_under;
+use crate::served::{ServedModel, served_under};
 use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::listed::{ListedOperation, OperationList};
@@ -70,7 +70,7 @@ impl Open<'_> {
         let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up, ledger } = self;
         let handle = journal.lab.handle.clone();
         let mut list = operations.map(|tell| move |operation: &ListedOperation| tell(operation));
-        let served = ground.real().map_or_else(Vec::new, |target| served_under(target.path()));
+        let served = ground.served();
         let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
         let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
@@ -91,8 +91,7 @@ impl Open<'_> {
                     .run(),
             }
         });
-        let served =
-            served.iter().try_for_each(|model| journal.tell(Event::Notice { notice: model.notice() }));
+        let served = journal.tell_served(&served);
         let outcome = outcome.and(served);
         let left = journal.left(ground.close());
         Done { writes: ledger.map(|ledger| ledger.list()), ..journal.end(outcome.and(left)) }
@@ -127,6 +126,11 @@ impl Ground {
             Self::Real(target) => Some(target),
             Self::Model(..) => None,
         }
+    }
+
+    /// The served models that it stands on.
+    pub(crate) fn served(&self) -> Vec<ServedModel> {
+        self.real().map_or_else(Vec::new, |target| served_under(target.path()))
     }
 
     /// Takes away what was made on it; what could not be.

@@ -7,6 +7,7 @@ use crate::open::{Ground, Open};
 use crate::prepared::Prepared;
 use crate::profile::Traced;
 use crate::request::{Overrides, Procedure, RunRequest, Writing};
+use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
@@ -92,6 +93,31 @@ pub struct VersusRequest {
     pub write_existing: bool,
     /// Targets that are block devices, whose data may be destroyed.
     pub destroy_data_on: Vec<PathBuf>,
+}
+
+/// Time of a repetition where none is asked for: many short ones show more than few long ones.
+pub const USUAL_REPETITION_NS: u64 = NS_PER_S / 10;
+
+impl Default for VersusRequest {
+    fn default() -> Self {
+        Self {
+            targets: Vec::new(),
+            variants: Vec::new(),
+            profile: "quick".to_owned(),
+            time_ns: None,
+            repetition_ns: USUAL_REPETITION_NS,
+            interval_ns: 0,
+            margin: 0.05,
+            size_bytes: None,
+            seed: None,
+            labels: Vec::new(),
+            settings: Settings::default(),
+            buffered: false,
+            no_fill: false,
+            write_existing: false,
+            destroy_data_on: Vec::new(),
+        }
+    }
 }
 
 /// A measurement whose blocks do not suffice for an answer.
@@ -465,6 +491,11 @@ impl Live<'_, '_> {
         self.journals[place].tell(event)
     }
 
+    /// What each run says of the served models under it.
+    fn tell_served(&mut self, served: &[Vec<ServedModel>]) -> Result<()> {
+        self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
+    }
+
     /// After a pair of blocks: what each cell still needs.
     fn look(&mut self, blocks: u32) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
@@ -554,9 +585,12 @@ impl OpenVersus<'_> {
             request: &request,
             referee: Referee::new(request.margin, targets[0].0.profile.rules.discarded_runs),
         });
+        let served: Vec<_> = targets.iter().map(|(_, ground, _)| ground.served()).collect();
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
+        // Before test files are removed, which servers would count as well.
+        let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
@@ -576,7 +610,7 @@ impl OpenVersus<'_> {
             run.outcome = left.and(run.outcome);
             closed.push(run);
         }
-        let why = rescued(store, &mut closed, why);
+        let why = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
         let records = closed.into_iter().map(|run| run.record).collect();
         VersusDone { records, why, blocks }
     }

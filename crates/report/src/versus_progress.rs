@@ -299,7 +299,7 @@ mod tests {
             ("7kq", NoticeKind::CacheDrop, "not allowed"),
             ("9mz", NoticeKind::Noise, "others read 3 MB"),
         ] {
-            told.extend(progress.notice(run, &Notice { kind, text: Text::same(words) }));
+            told.extend(progress.notice(run, &Notice::new(kind, Text::same(words))));
         }
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(

@@ -103,7 +103,7 @@ fn hostile() -> RunRecord {
     let hostile = || HOSTILE.to_owned();
     run.header.command = vec!["kurabe".to_owned(), "run".to_owned(), hostile()];
     run.labels.insert("note".to_owned(), hostile());
-    run.notices.push(Notice { kind: NoticeKind::Other, text: Text::same(HOSTILE) });
+    run.notices.push(Notice::new(NoticeKind::Other, Text::same(HOSTILE)));
     run.header.environment.machine.cpu_model = Some(hostile());
     run.header.environment.machine.kernel = Some(hostile());
     if let Some(target) = &mut run.header.target {

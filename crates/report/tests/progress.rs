@@ -243,7 +243,7 @@ fn disturbed() -> RunRecord {
     for (place, cell) in record.cells.iter_mut().enumerate() {
         let text =
             text!("others wrote a little during cell {place}", "項目 {place} の間に書き込みがありました");
-        record.notices.push(Notice { kind: NoticeKind::Noise, text });
+        record.notices.push(Notice::new(NoticeKind::Noise, text));
         for (number, repetition) in cell.repetitions.iter_mut().enumerate() {
             let is_worst = (place, number) == (1, 1);
             repetition.noise.other_write_bytes = Some(if is_worst { 1 << 40 } else { 1 << 20 });

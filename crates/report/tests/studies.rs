@@ -213,7 +213,7 @@ fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
 
 #[test]
 fn what_was_said_of_rows_is_told_once() {
-    let notice = |words: &str| Notice { kind: NoticeKind::Noise, text: Text::same(words) };
+    let notice = |words: &str| Notice::new(NoticeKind::Noise, Text::same(words));
     let mut part = part(&["1", "2"], None);
     part.rows.iter_mut().for_each(|row| row.notices.push(notice("others were busy")));
     part.rows[0].label = Text::same("A");

@@ -5,6 +5,7 @@
 //! no more than 20 µs, which no client of a socket can see.
 
 use kurabe_core::quantity::NS_PER_S;
+use kurabe_core::record::LatencyRecord;
 use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub struct Lateness {
     pub max_ns: u64,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
+    /// All of them.
+    #[serde(default)]
+    pub late: LatencyRecord,
 }
 
 /// Collects it.
@@ -60,6 +64,7 @@ impl Account {
     /// An answer goes out.
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
+        debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");
         let late_ns = now_ns.saturating_sub(timing.due_ns);
         self.late.record(late_ns);
         self.service_ns = self.service_ns.saturating_add(timing.service_ns);
@@ -98,6 +103,7 @@ impl Account {
             p999_ns: percentile(0.999),
             max_ns: record.max_ns,
             mean_service_ns: of_answers(self.service_ns),
+            late: record,
         }
     }
 
@@ -133,7 +139,7 @@ mod tests {
     fn answers_are_counted_with_how_late_they_were() {
         let mut account = Account::default();
         assert_eq!(account.lateness().in_time_share, None);
-        for (due_ns, now_ns) in [(1_000, 1_000), (1_000, 900), (1_000, 31_000), (1_000, 1_000_001_000)] {
+        for (due_ns, now_ns) in [(1_000, 1_000), (900, 1_000), (1_000, 31_000), (1_000, 1_000_001_000)] {
             account.sent(Timing { due_ns, service_ns: 100_000 }, now_ns);
         }
         let lateness = account.lateness();

@@ -4,6 +4,8 @@
 //! to which the stack has got. The stack is taken to its events and never past them, so that what comes later can still be
 //! stamped before now. What leaves the stack is answered as soon as its bytes are there, and the clock has already
 //! reached its time by then, because the stack is behind the clock. Bytes that would take long are copied by workers.
+//! One exception: in the last moment before an event, in which nobody is listened to, the stack is taken to it and its answers
+//! are made ready, because after a long sleep that takes some microseconds; they still leave at their time.
 
 mod commands;
 mod connection;
@@ -41,8 +43,9 @@ pub(crate) const SMALL_BYTES: usize = 16 << 10;
 pub(crate) const MOST_CONNECTIONS: usize = 16;
 /// How often it looks after clients that do nothing.
 const HOUSEKEEPING_NS: u64 = 500_000_000;
-/// Closer than this, a look at the sockets could make what is due late.
-const LAST_LOOK_NS: u64 = 5_000;
+/// Closer than this, a look at the sockets could make what is due late, and its answers are made ready: that takes 6 to 8 µs
+/// when the processor has slept since.
+const LAST_LOOK_NS: u64 = 10_000;
 /// Steps of the stack in one round: a model that takes longer to compute than it says must not keep clients from being heard.
 const MOST_STEPS: usize = 4096;
 /// Events taken at once.
@@ -99,6 +102,10 @@ pub(crate) struct Hub {
     granted: Granted,
     accepts: bool,
     checked_ns: u64,
+    /// When it was last looked at the sockets.
+    looked_ns: u64,
+    /// Time waited for answers that were ready, which is no work.
+    held_ns: u64,
     ended: bool,
     /// Why it ended by itself.
     failure: Option<Error>,
@@ -128,6 +135,8 @@ impl Hub {
             granted,
             accepts: false,
             checked_ns: 0,
+            looked_ns: 0,
+            held_ns: 0,
             ended: false,
             failure: None,
             parts,
@@ -164,9 +173,11 @@ impl Hub {
             }
             worked |= self.drive_stack();
             self.flush_all();
+            worked |= self.drive_ahead();
             let now_ns = self.now_ns();
+            let held_ns = std::mem::take(&mut self.held_ns);
             if worked {
-                self.account.worked(from_ns, now_ns);
+                self.account.worked(from_ns, now_ns.saturating_sub(held_ns).max(from_ns));
             }
             if now_ns - self.checked_ns >= HOUSEKEEPING_NS {
                 self.checked_ns = now_ns;
@@ -186,19 +197,21 @@ impl Hub {
     }
 
     /// Waits for a socket, a bell or the stack's next event.
-    fn wait(&self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
+    fn wait(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
         loop {
             events.clear();
             // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
             let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
             let due = of_stack.into_iter().chain(self.own.front().map(|(due_ns, _)| *due_ns)).min();
-            match wait_for(due, self.now_ns(), self.parts.spin_ns, HOUSEKEEPING_NS) {
-                WaitFor::Not => return self.look(events),
-                WaitFor::Awake
-                    if due.is_some_and(|due| due.saturating_sub(self.now_ns()) <= LAST_LOOK_NS) =>
-                {
-                    std::hint::spin_loop();
+            let now_ns = self.now_ns();
+            let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
+            match wait_for(due, now_ns, self.parts.spin_ns, HOUSEKEEPING_NS) {
+                // Who asks is heard between two events, however fast these follow each other.
+                WaitFor::Not | WaitFor::Awake if is_near => {
+                    let is_heard = now_ns.saturating_sub(self.looked_ns) <= LAST_LOOK_NS;
+                    return if is_heard { Ok(()) } else { self.look(events) };
                 }
+                WaitFor::Not => return self.look(events),
                 WaitFor::Awake => {
                     self.look(events)?;
                     if !events.is_empty() {
@@ -220,7 +233,8 @@ impl Hub {
         }
     }
 
-    fn look(&self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
+    fn look(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
+        self.looked_ns = self.now_ns();
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&none)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -243,6 +257,28 @@ impl Hub {
             self.own_is_due(operation, due_ns);
         }
         worked
+    }
+
+    /// Makes ready what is due in a moment; it leaves when it is due.
+    fn drive_ahead(&mut self) -> bool {
+        let soon_ns = self.now_ns() + LAST_LOOK_NS.min(self.parts.spin_ns);
+        let due_ns = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= soon_ns);
+        let Some(due_ns) = due_ns.filter(|_| !self.operations.is_empty()) else { return false };
+        self.parts.stack.advance(due_ns);
+        let worked = self.take_completions();
+        self.flush_all();
+        worked
+    }
+
+    /// Waits for the time of an answer that is ready; it comes in a moment.
+    fn hold_until(&mut self, due_ns: u64) {
+        let from_ns = self.now_ns();
+        let mut now_ns = from_ns;
+        while now_ns < due_ns {
+            std::hint::spin_loop();
+            now_ns = self.now_ns();
+        }
+        self.held_ns += now_ns - from_ns;
     }
 
     fn take_completions(&mut self) -> bool {

@@ -16,14 +16,18 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// As many as keep one busy connection going in both directions.
 const THREADS: usize = 2;
 /// How long a worker waits for a client to go on, so that not every piece goes through the timing thread.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+/// How long a worker that was just busy looks for more before it sleeps: what it takes to be woken.
+const AWAKE: Duration = Duration::from_micros(50);
 /// Bytes taken from a socket at once: larger than a socket's usual memory (208 KiB).
 const PIECE_BYTES: usize = 256 << 10;
 
@@ -86,9 +90,17 @@ struct Queue {
     ended: bool,
 }
 
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    bell: Condvar,
+    /// Jobs in the queue, for who looks without its lock.
+    waiting: AtomicUsize,
+}
+
 /// The threads.
 pub(crate) struct Workers {
-    shared: Arc<(Mutex<Queue>, Condvar)>,
+    shared: Arc<Shared>,
     returned: Receiver<Returned>,
     under_way: usize,
     threads: Vec<JoinHandle<()>>,
@@ -97,7 +109,7 @@ pub(crate) struct Workers {
 impl Workers {
     /// Starts them; `bell` is rung when a job is done.
     pub(crate) fn start(time: RealTime, bell: &Arc<OwnedFd>) -> Result<Self> {
-        let shared: Arc<(Mutex<Queue>, Condvar)> = Arc::default();
+        let shared: Arc<Shared> = Arc::default();
         let (sender, returned) = channel();
         let mut threads = Vec::new();
         for _ in 0..THREADS {
@@ -115,8 +127,9 @@ impl Workers {
 
     pub(crate) fn give(&mut self, job: PayloadJob) {
         self.under_way += 1;
-        let (queue, bell) = &*self.shared;
+        let Shared { queue, bell, waiting } = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).jobs.push_back(job);
+        waiting.fetch_add(1, Ordering::Release);
         bell.notify_one();
     }
 
@@ -137,7 +150,7 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        let (queue, bell) = &*self.shared;
+        let Shared { queue, bell, .. } = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         bell.notify_all();
         // Who waits for the server to end may want its data next; no job takes long.
@@ -148,7 +161,7 @@ impl Drop for Workers {
 }
 
 struct Worker {
-    shared: Arc<(Mutex<Queue>, Condvar)>,
+    shared: Arc<Shared>,
     returned: Sender<Returned>,
     bell: Arc<OwnedFd>,
     time: RealTime,
@@ -183,13 +196,15 @@ impl Worker {
     }
 
     fn next(&self) -> Option<PayloadJob> {
-        let (queue, bell) = &*self.shared;
+        let Shared { queue, bell, waiting } = &*self.shared;
+        stay_awake(|| waiting.load(Ordering::Acquire) > 0);
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if queue.ended {
                 return None;
             }
             if let Some(job) = queue.jobs.pop_front() {
+                waiting.fetch_sub(1, Ordering::Relaxed);
                 return Some(job);
             }
             queue = bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -242,6 +257,22 @@ pub(crate) fn send_all(
     Ok(())
 }
 
+/// Waits awake for a moment; whether what is waited for came.
+fn stay_awake(mut came: impl FnMut() -> bool) -> bool {
+    let from = Instant::now();
+    while !came() {
+        if from.elapsed() > AWAKE {
+            return false;
+        }
+        std::hint::spin_loop();
+    }
+    true
+}
+
+fn has_bytes(socket: &OwnedFd) -> bool {
+    is_ready(socket, PollFlags::IN, Timespec { tv_sec: 0, tv_nsec: 0 })
+}
+
 fn is_ready(socket: &OwnedFd, what: PollFlags, patience: Timespec) -> bool {
     let mut fds = [PollFd::new(socket, what)];
     poll(&mut fds, Some(&patience)).is_ok_and(|count| count > 0)
@@ -255,6 +286,7 @@ fn receive(socket: &OwnedFd, disk: &Disk, incoming: &mut Incoming, buffer: &mut 
             Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((count, _)) => keep(disk, &buffer[..count], incoming),
             Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if stay_awake(|| has_bytes(socket)) => {}
             Err(Errno::AGAIN) if is_ready(socket, PollFlags::IN, PATIENCE) => {}
             Err(Errno::AGAIN) => return Ok(()),
             Err(error) => return Err(error.into()),

@@ -3,6 +3,29 @@
 use crate::histogram::bucket_width_ns;
 use kurabe_core::record::LatencyRecord;
 
+/// What came since an earlier record of the same counting. Its extremes are those of its buckets, because the record
+/// has only the extremes of all.
+pub fn since(before: &LatencyRecord, now: &LatencyRecord) -> LatencyRecord {
+    let mut earlier = before.buckets.iter().copied().peekable();
+    let mut buckets = Vec::new();
+    for &(lowest_ns, count) in &now.buckets {
+        while earlier.next_if(|(other_ns, _)| *other_ns < lowest_ns).is_some() {}
+        let of_earlier =
+            earlier.next_if(|(other_ns, _)| *other_ns == lowest_ns).map_or(0, |(_, count)| count);
+        if count > of_earlier {
+            buckets.push((lowest_ns, count - of_earlier));
+        }
+    }
+    let end_ns = |lowest_ns: u64| lowest_ns.saturating_add(bucket_width_ns(lowest_ns) - 1);
+    LatencyRecord {
+        count: buckets.iter().map(|(_, count)| count).sum(),
+        min_ns: buckets.first().map_or(0, |(lowest_ns, _)| (*lowest_ns).max(now.min_ns)),
+        max_ns: buckets.last().map_or(0, |(lowest_ns, _)| end_ns(*lowest_ns).min(now.max_ns)),
+        sum_ns: now.sum_ns.saturating_sub(before.sum_ns),
+        buckets,
+    }
+}
+
 /// The latency below or at which the given share of operations completed: the middle of the bucket that holds the
 /// operation of that rank (nearest-rank definition), never below the minimum nor above the maximum. `None` if
 /// there was no operation.

@@ -42,7 +42,7 @@ pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
 pub use kendall::{Drift, drift};
-pub use latency::percentile_ns;
+pub use latency::{percentile_ns, since};
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
 pub use rank::{RankTest, holm, is_tie, rank_test};
 pub use relation::{Concordance, Line, concordance, geometric_mean, line};

@@ -7,6 +7,7 @@ mod error;
 mod open;
 mod read;
 mod schema;
+mod served;
 mod whole;
 mod write;
 
@@ -29,6 +30,7 @@ use kurabe_core::{Result, Text};
 use open::{is_read_only, read_salt};
 use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
+use serde_json::Value;
 use std::path::PathBuf;
 use write::{
     close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_repetition,
@@ -234,6 +236,14 @@ impl Store for SqliteStore {
 
     fn rescue(&self, records: &[RunRecord]) -> Result<PathBuf> {
         rescue::write(&self.path, records, |name| std::env::var_os(name))
+    }
+
+    fn keep_served(&self, record: &Value) -> Result<()> {
+        served::keep(self, record)
+    }
+
+    fn served(&self) -> Result<Vec<(String, Value)>> {
+        served::all(self)
     }
 
     fn check(&self) -> Result<StoreCheck> {

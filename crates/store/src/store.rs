@@ -9,6 +9,7 @@ use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The word that means the newest run.
@@ -110,6 +111,18 @@ pub trait Store {
     /// # Errors
     /// When the store cannot be read.
     fn list(&self) -> Result<Vec<RunSummary>>;
+
+    /// Keeps what the server of a model said at its end; it belongs to no run.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn keep_served(&self, record: &Value) -> Result<()>;
+
+    /// When each server's record was kept, and what it says, the oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or one of them is not what was written.
+    fn served(&self) -> Result<Vec<(String, Value)>>;
 
     /// The ids that begin with this prefix, by the start of their runs, the newest last.
     ///

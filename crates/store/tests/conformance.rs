@@ -10,6 +10,7 @@ use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
     sample_rounds,
 };
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 28] = promises![
+const PROMISES: [Promise; 29] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
@@ -48,6 +49,7 @@ const PROMISES: [Promise; 28] = promises![
     whatever_changes_the_record_drops_its_digest,
     another_version_is_made_again,
     a_run_that_is_being_measured_has_no_digest_yet,
+    what_servers_said_is_kept_in_its_order_and_is_no_run,
 ];
 
 /// Asks an empty store for each promise.
@@ -433,4 +435,15 @@ fn a_run_that_is_being_measured_has_no_digest_yet(store: &dyn Store) {
     assert!(ask(store, 1).0.runs.is_empty());
     store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
     assert_eq!(ask(store, 1).0.runs.len(), 1);
+}
+
+fn what_servers_said_is_kept_in_its_order_and_is_no_run(store: &dyn Store) {
+    assert_eq!(store.served().unwrap(), []);
+    let records: Vec<Value> =
+        (0..3).map(|place| json!({ "model": { "name": "d\u{202e}" }, "place": place })).collect();
+    records.iter().for_each(|record| store.keep_served(record).unwrap());
+    let kept = store.served().unwrap();
+    assert!(kept.iter().all(|(kept_at, _)| kept_at.parse::<jiff::Timestamp>().is_ok()), "{kept:?}");
+    assert_eq!(kept.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), records);
+    assert!(store.list().unwrap().is_empty() && store.check().unwrap().damages.is_empty());
 }

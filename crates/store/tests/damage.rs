@@ -29,6 +29,7 @@ fn whole_store() -> Vec<u8> {
     store.put_cell(&id, &Cell { repetitions: Vec::new(), ..cell.clone() }).unwrap();
     cell.repetitions.iter().for_each(|repetition| store.put_repetition(&id, 0, repetition).unwrap());
     digests(&store).unwrap();
+    store.keep_served(&serde_json::json!({ "model": { "name": "d" }, "without": ["filesystem"] })).unwrap();
     drop(store);
     std::fs::read(directory.path().join("kurabe.db")).unwrap()
 }

@@ -2,8 +2,9 @@
 
 use crate::common;
 
+use kurabe_core::Text;
 use kurabe_core::environment::Link;
-use kurabe_core::record::{Repetition, RunRecord};
+use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, Repetition, RunRecord, ServedRecord};
 use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_store::{SqliteStore, Store, export};
 use kurabe_testkit::sample::{
@@ -55,6 +56,20 @@ fn every_field_of_an_exported_run_is_documented() {
         ..Repetition::default()
     };
     run.cells[0].repetitions.push(traced);
+    run.notices.push(Notice {
+        served: Some(Box::new(ServedRecord {
+            model: sample_modelled().header.model.unwrap(),
+            served_ns: 0,
+            late: LatencyRecord::default(),
+            in_time_share: None,
+            mean_service_ns: 0.0,
+            busy_share: 0.0,
+            server_bound_seconds: 0,
+            steal_share: None,
+            round_trip_ns: 0,
+        })),
+        ..Notice::new(NoticeKind::ServedModel, Text::same("served"))
+    });
     let mut keys = BTreeSet::new();
     let mut foreign = sample_foreign();
     // These keys are the other tool's own words.

@@ -140,7 +140,7 @@ fn runs_that_could_not_be_unpacked_are_not_packed() {
 #[test]
 fn a_run_with_more_notices_than_can_be_shown_is_refused() {
     let mut run = sample_record();
-    let notice = Notice { kind: NoticeKind::Other, text: Text::same("x") };
+    let notice = Notice::new(NoticeKind::Other, Text::same("x"));
     run.notices = vec![notice; 10_001];
     let error = parse_export(export(&run).as_bytes()).unwrap_err();
     assert!(error.what().en.contains("run.notices") && error.what().en.contains("10001"), "{error}");

@@ -82,7 +82,7 @@ struct Walker(Vec<PointTarget>);
 impl Paths for Walker {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         self.0.push(point.target.clone());
-        let notices = vec![Notice { kind: NoticeKind::Noise, text: Text::same("others were busy") }];
+        let notices = vec![Notice::new(NoticeKind::Noise, Text::same("others were busy"))];
         Ok(Measured { run: Some("abc".to_owned()), notices, ..Measured::default() })
     }
 }

@@ -22,8 +22,8 @@ use kurabe_core::profile::{
 };
 use kurabe_core::record::{
     Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Measure, Noise, Notice,
-    NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, Stall,
-    TargetKind, TargetRecord, Traffic, VersusRecord,
+    NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Sample, Series,
+    ServedRecord, Stall, TargetKind, TargetRecord, Traffic, VersusRecord,
 };
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
 use kurabe_core::workload::{
@@ -461,7 +461,22 @@ impl Tape {
             NoticeKind::ServedModel,
             NoticeKind::Other,
         ];
-        Notice { kind: self.pick(&kinds), text: self.text() }
+        let served = self.option(|tape| Box::new(tape.served()));
+        Notice { kind: self.pick(&kinds), text: self.text(), served }
+    }
+
+    fn served(&mut self) -> ServedRecord {
+        ServedRecord {
+            model: self.model(),
+            served_ns: self.u64(),
+            late: self.latency(),
+            in_time_share: self.option(Tape::f64),
+            mean_service_ns: self.f64(),
+            busy_share: self.f64(),
+            server_bound_seconds: self.u64(),
+            steal_share: self.option(Tape::f64),
+            round_trip_ns: self.u64(),
+        }
     }
 
     fn target(&mut self) -> TargetRecord {

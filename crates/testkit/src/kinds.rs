@@ -176,13 +176,10 @@ pub fn run_crystaldiskmark() -> RunRecord {
         cell.step_index %= 4;
     }
     record.header.environment.machine.os = Some("Windows 11 Pro 23H2 [10.0 Build 22631] (x64)".into());
-    record.notices.push(Notice {
-        kind: NoticeKind::Other,
-        text: text!(
+    record.notices.push(Notice::new(NoticeKind::Other, text!(
             "CrystalDiskMark shows the best of its runs: the highest rate and the lowest mean latency, each on its own; a mean of the same runs would be lower",
             "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を表示します。同じ測定の平均なら、これより低くなります"
-        ),
-    });
+        )));
     record
 }
 
@@ -435,13 +432,13 @@ pub fn run_steady() -> RunRecord {
 /// The same, given up after ten rounds.
 pub fn run_not_steady() -> RunRecord {
     let mut record = rounds(&[95.1, 84.0, 77.0, 70.5, 64.0, 57.7, 51.6, 45.8, 40.6, 35.9]);
-    record.notices.push(Notice {
-        kind: NoticeKind::Other,
-        text: text!(
+    record.notices.push(Notice::new(
+        NoticeKind::Other,
+        text!(
             "the device did not become steady within 10 rounds",
             "10 ラウンド以内に定常状態になりませんでした"
         ),
-    });
+    ));
     record
 }
 

@@ -175,7 +175,7 @@ pub fn sample_header() -> RunHeader {
 }
 
 pub fn sample_notice(number: u32) -> Notice {
-    Notice { kind: NoticeKind::Noise, text: Text::same(format!("remark {number} / 注意")) }
+    Notice::new(NoticeKind::Noise, Text::same(format!("remark {number} / 注意")))
 }
 
 /// A whole run with five cells, as it would be after a measurement.

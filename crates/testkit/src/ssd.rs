@@ -352,13 +352,13 @@ pub fn run_with(statistic: Statistic, directions: &[Direction]) -> RunRecord {
         error: None,
         labels: BTreeMap::new(),
         fill: Some(FillRecord { asked_bytes: 1 << 30, written_bytes: 1 << 30, elapsed_ns: 412 * MS }),
-        notices: vec![Notice {
-            kind: NoticeKind::Noise,
-            text: text!(
+        notices: vec![Notice::new(
+            NoticeKind::Noise,
+            text!(
                 "another process wrote 12.0 MB to this device during read SEQ 1 MiB Q8 T1",
                 "読み出し SEQ 1 MiB Q8 T1 の間に、別のプロセスがこのデバイスに 12.0 MB 書き込みました"
             ),
-        }],
+        )],
         cells,
         health_after: Some(DeviceHealth {
             source: "smartctl 7.4".into(),

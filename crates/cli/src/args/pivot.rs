@@ -44,4 +44,6 @@ pub struct ListArgs {
     pub since: Option<String>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help = t("Only the N newest", "新しいほうから N 件だけ"))]
     pub last: Option<u32>,
+    #[arg(long, conflicts_with_all = ["profile", "device", "label", "since", "last"], help = t("Instead of runs: the models that were served, and how well they kept their time", "測定の代わりに、公開したモデルと、時間どおりだった割合を一覧にする"))]
+    pub served: bool,
 }

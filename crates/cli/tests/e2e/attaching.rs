@@ -1,11 +1,12 @@
 //! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
 
-use crate::lab::{Ended, Lab, Live, names, notices, number, text};
+use crate::lab::{Ended, Lab, Live, list_of, names, notices, number, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, alone, can_be_nobody, system};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
@@ -123,7 +124,10 @@ fn mounts() -> String {
 
 /// The folders of attachments; beside them are a lock and a log.
 fn attachments(lab: &Lab) -> Vec<String> {
-    names(&lab.beside("run")).into_iter().filter(|name| name != "lock" && name != "attach.log").collect()
+    names(&lab.beside("run"))
+        .into_iter()
+        .filter(|name| name != "lock" && !name.starts_with("attach.log"))
+        .collect()
 }
 
 fn backing_file(device: &Path) -> Option<String> {
@@ -182,6 +186,18 @@ fn scripts_get_the_name_and_people_the_rest() {
     assert!(log(&lab).contains(&path), "{}", log(&lab));
     lab.kurabe(&["detach", &path]).ok();
     drop(alone);
+}
+
+#[test]
+fn a_log_that_has_become_long_is_put_aside() {
+    let lab = Lab::new();
+    let before = "an old line\n".repeat(30_000);
+    std::fs::DirBuilder::new().mode(0o700).create(lab.beside("run")).unwrap();
+    lab.write("run/attach.log", &before);
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    device.detach().ok();
+    assert!(log(&lab).contains("served") && !log(&lab).contains("an old line"), "{}", log(&lab));
+    assert_eq!(std::fs::read_to_string(lab.beside("run/attach.log.1")).unwrap(), before);
 }
 
 /// By the next attachment, the next server, and who wants to take it away.
@@ -430,6 +446,11 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
         says("a model, ideal-ram-disk (memory.capacity = 1GiB)") && says(" answers were in time"),
         "{remarks:?}"
     );
+    let served = &served_notice(&record)["served"];
+    assert_eq!(served["model"]["name"], "ideal-ram-disk", "{served}");
+    let counted: u64 = list_of(&served["late"]["buckets"]).iter().map(|bucket| number(&bucket[1])).sum();
+    assert!(counted > 0 && counted == number(&served["late"]["count"]), "{served}");
+    assert!(served["in_time_share"].is_f64() && served["busy_share"].as_f64() > Some(0.0), "{served}");
     // A file system on it is no less a model.
     let mount = device.mount();
     let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "8m"];
@@ -437,6 +458,33 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     assert!(notices(&record, "served_model")[0].contains("ideal-ram-disk"), "{record:#}");
     drop(mount);
     device.detach().ok();
+}
+
+fn served_notice(record: &Value) -> &Value {
+    let is_one = |notice: &&Value| notice["kind"] == "served_model";
+    list_of(&record["notices"]).iter().find(is_one).expect("a notice")
+}
+
+#[test]
+fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let path = text(device.path());
+    let target = lab.target();
+    let words = ["versus", path, text(&target), "--repetition", "2ms", "--size", "16m", "--time", "2s"];
+    lab.kurabe(&words).ok();
+    let records: Vec<Value> =
+        lab.list().iter().map(|run| lab.record(run["id"].as_str().expect("an id"))).collect();
+    let [on_model, on_disk] = &records[..] else { panic!("two runs: {records:?}") };
+    assert!(number(&served_notice(on_model)["served"]["late"]["count"]) > 0, "{on_model:#}");
+    assert_eq!(notices(on_disk, "served_model"), [] as [&str; 0]);
+    device.detach().ok();
+    // There is a store now, so the server's own account is in it, whose process has gone to another folder.
+    let page = lab.kurabe(&["list", "--served"]).ok().out;
+    assert!(
+        page.contains("ideal-ram-disk (memory.capacity = 1GiB)") && page.contains(" answers, "),
+        "{page}"
+    );
 }
 
 /// Power is cut in the middle of a verified run; what `check` says then.

@@ -7,7 +7,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 
-mod browser;
 mod lab;
 mod system;
 

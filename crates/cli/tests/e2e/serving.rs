@@ -51,6 +51,37 @@ fn a_signal_ends_it_cleanly_with_clients_and_without() {
 }
 
 #[test]
+fn a_server_is_kept_in_the_store_that_is_there() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    let serve_once = |more: &[&str]| {
+        let live = serve(&lab, &socket, more);
+        live.signal(Signal::INT);
+        live.end().ok();
+    };
+    serve_once(&[]);
+    assert!(!lab.store().exists(), "none is made for it");
+    lab.model_run("10us");
+    assert!(lab.kurabe(&["list", "--served"]).ok().out.contains("No model was served"));
+    serve_once(&["--set", "memory.access=3us"]);
+    serve_once(&[]);
+    let lines = lab.kurabe(&["list", "--served", "--json"]).ok().json_lines();
+    let accesses: Vec<bool> = lines.iter().map(|line| line.to_string().contains("\"3us\"")).collect();
+    assert_eq!(accesses, [true, false]);
+    let record = &lines[1]["record"];
+    assert_eq!((&record["model"]["name"], &record["kurabe_served"]), (&"ideal-ram-disk".into(), &1.into()));
+    assert!(record["figures"]["lateness"]["late"]["buckets"].is_array(), "{record}");
+    let page = lab.kurabe(&["list", "--served"]).ok().out;
+    assert!(page.lines().count() == 2 && page.contains("no request"), "{page}");
+    // Runs are listed without them.
+    assert_eq!(lab.list().len(), 1);
+    assert_eq!(lab.kurabe(&["list", "--served", "--last", "1"]).code(), Some(2));
+    let nowhere = lab.beside("missing/kurabe.db");
+    let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--db", text(&nowhere)];
+    lab.kurabe(&words).is_refusal(9, &["is not there"]);
+}
+
+#[test]
 fn a_killed_server_leaves_sockets_that_the_next_one_takes_over() {
     let lab = Lab::new();
     let socket = lab.beside("s.sock");

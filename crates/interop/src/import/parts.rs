@@ -103,7 +103,7 @@ pub(super) fn numbered(mut cells: Vec<Cell>) -> Vec<Cell> {
 
 /// A remark on the figures of a run.
 pub(super) fn notice(text: Text) -> Notice {
-    Notice { kind: NoticeKind::Other, text }
+    Notice::new(NoticeKind::Other, text)
 }
 
 /// The error of a file that is known but damaged, with its line (from 1).

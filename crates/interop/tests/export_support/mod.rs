@@ -161,10 +161,10 @@ pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<C
         error: None,
         labels: BTreeMap::new(),
         fill: None,
-        notices: vec![Notice {
-            kind: NoticeKind::SizeCut,
-            text: text!("the file is smaller", "ファイルは小さくなっています"),
-        }],
+        notices: vec![Notice::new(
+            NoticeKind::SizeCut,
+            text!("the file is smaller", "ファイルは小さくなっています"),
+        )],
         cells,
         health_after: None,
     }

@@ -93,6 +93,6 @@ fn thinned(mut run: RunRecord, latencies_too: bool, remark: &Text) -> RunRecord 
             imported.series.clear();
         }
     }
-    run.notices.push(Notice { kind: NoticeKind::Other, text: remark.clone() });
+    run.notices.push(Notice::new(NoticeKind::Other, remark.clone()));
     run
 }

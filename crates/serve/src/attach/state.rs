@@ -8,7 +8,7 @@
 
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_host::{Liveness, Number, life_of, mounts_at, own_identity};
+use kurabe_host::{Liveness, Number, life_of, mounts_at, own_identity, random_bytes};
 use rustix::fs::{FileType, Mode};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -106,18 +106,16 @@ impl Attachments {
 
     /// A new one, of this process.
     pub(super) fn make(&self) -> Result<AttachmentFolder> {
-        let mut number = [0; 8];
-        let made =
-            File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut number)).and_then(|()| {
-                let name = format!("{:016x}", u64::from_ne_bytes(number));
-                let folder = AttachmentFolder { path: self.folder.join(name) };
-                let mut builder = std::fs::DirBuilder::new();
-                builder.mode(OWNER_ALONE).create(&folder.path)?;
-                folder.write(None)?;
-                builder.create(folder.point())?;
-                Ok(folder)
-            });
-        made.map_err(|error| cannot_keep(&shown::path(&self.folder), &error))
+        let name = format!("{:016x}", u64::from_ne_bytes(random_bytes()?));
+        let made = || -> io::Result<AttachmentFolder> {
+            let folder = AttachmentFolder { path: self.folder.join(name) };
+            let mut builder = std::fs::DirBuilder::new();
+            builder.mode(OWNER_ALONE).create(&folder.path)?;
+            folder.write(None)?;
+            builder.create(folder.point())?;
+            Ok(folder)
+        };
+        made().map_err(|error| cannot_keep(&shown::path(&self.folder), &error))
     }
 
     /// All that are there.

@@ -78,6 +78,9 @@ impl Hub {
         outcome: FrontOutcome,
         timing: Option<Timing>,
     ) {
+        if let Some(timing) = timing {
+            self.hold_until(timing.due_ns);
+        }
         if let Ok(Body::Bytes(bytes)) = &outcome
             && bytes.len() > SMALL_BYTES
         {

@@ -31,6 +31,10 @@ impl Hub {
     }
 
     fn flush(&mut self, id: u64) {
+        let Some(connection) = self.connections.get(&id) else { return };
+        let due_ns =
+            connection.out.iter().filter_map(|segment| segment.timing).map(|timing| timing.due_ns).max();
+        self.hold_until(due_ns.unwrap_or(0));
         let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(&id) else { return };
         if connection.sending_at_worker || connection.is_full || connection.out.is_empty() {

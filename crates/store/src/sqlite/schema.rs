@@ -21,7 +21,10 @@ const CHECKSUMS_SINCE: i32 = 4;
 /// The version whose tables have a room for what runs made.
 const MADE_FILES_SINCE: i32 = 5;
 
-const STEPS: [&str; 5] = [
+/// The version whose tables have a room for what served models said.
+const SERVED_SINCE: i32 = 6;
+
+const STEPS: [&str; 6] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -149,6 +152,15 @@ INSERT INTO made_files (run_id, path, facts)
 DROP INDEX runs_with_test_file;
 ALTER TABLE runs DROP COLUMN test_file;
 ",
+    "
+-- What servers of models said at their end.
+CREATE TABLE served (
+    served_id INTEGER PRIMARY KEY,
+    kept_at   TEXT NOT NULL,
+    record    TEXT NOT NULL,
+    crc32     INTEGER NOT NULL
+) STRICT;
+",
 ];
 
 /// Whose file it is.
@@ -232,6 +244,11 @@ fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
 /// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
 pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(version_number(connection)? >= MADE_FILES_SINCE)
+}
+
+/// Whether the tables have room for what served models said: those of an older version that cannot be written have none.
+pub(super) fn keeps_served(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= SERVED_SINCE)
 }
 
 /// The version of the tables, if this kurabe knows it.

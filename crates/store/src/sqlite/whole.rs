@@ -29,6 +29,7 @@ pub(super) fn check(store: &SqliteStore) -> Result<StoreCheck> {
         }
         Err(error) => damages.push((None, error)),
     }
+    damages.extend(store.served().err().map(|error| (None, error)));
     let remarks = platform::open_to_others(&store.path).map(|mode| {
         let path = kurabe_core::shown::path(&store.path);
         text!(

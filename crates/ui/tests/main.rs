@@ -1,0 +1,11 @@
+//! The page as its users and its attackers see it.
+
+// Why a test is skipped.
+#![allow(clippy::print_stderr)]
+
+mod any_bytes;
+mod attacks;
+mod browsing;
+mod client;
+mod line;
+mod slow;
