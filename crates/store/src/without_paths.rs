@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn paths_of_the_machine_are_nowhere_and_everything_else_is_as_it_was() {
         let mut record = run_samples();
-        record.header.command = vec!["kurabe".to_owned(), "run".to_owned(), "/home/aki/work".to_owned()];
+        record.header.command = vec!["kurabe".to_owned(), "run".to_owned(), "/home/aki/own".to_owned()];
         let target = record.header.target.as_mut().unwrap();
-        (target.given, target.path) = ("/home/aki/work".to_owned(), "/home/aki/work".to_owned());
+        (target.given, target.path) = ("/home/aki/own".to_owned(), "/home/aki/own".to_owned());
         record.header.environment.file_system.get_or_insert_default().mount_point = Some("/home".to_owned());
         record.header.environment.file_system.get_or_insert_default().source = Some("/dev/sda1".to_owned());
-        record.labels.insert("where".to_owned(), "see /srv/secret/plan.txt, and /home/aki/work/x".to_owned());
+        record.labels.insert("where".to_owned(), "see /srv/secret/plan.txt, and /home/aki/own/x".to_owned());
         let hidden = without_paths(&record).unwrap();
         let words = serde_json::to_string(&hidden).unwrap();
         assert!(!words.contains("aki") && !words.contains("secret") && !words.contains("/home"), "{words}");

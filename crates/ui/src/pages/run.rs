@@ -2,7 +2,7 @@
 
 use crate::pages::frame::{encoded, say};
 use crate::pages::{action, page as framed};
-use crate::shared::{App, Reader, Shared, aside, catalogue};
+use crate::shared::{App, Reader, Site, aside, catalogue};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, Uri, header};
@@ -21,7 +21,7 @@ use serde_json::json;
 pub(crate) const MARGIN: f64 = 0.05;
 
 /// A run by its id, or what begins it.
-pub(crate) fn load(shared: &Shared, id: &str) -> Result<RunRecord> {
+pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
     let store = shared.open_store()?;
     store.load(&store.resolve(id)?)
 }
@@ -180,7 +180,7 @@ pub(crate) async fn file(
     reader: Reader,
     kind: &'static str,
     name: Option<String>,
-    work: impl FnOnce(&Shared) -> Result<Vec<u8>> + Send + 'static,
+    work: impl FnOnce(&Site) -> Result<Vec<u8>> + Send + 'static,
 ) -> Response {
     match aside(move || work(&shared)).await {
         Ok(bytes) => {
