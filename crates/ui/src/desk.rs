@@ -5,7 +5,7 @@
 //! asks for what came after the last number that it saw. What goes on is also kept as a [`Board`], for who opens a window late.
 
 use crate::board::Board;
-use crate::shared::Shared;
+use crate::shared::Site;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
@@ -72,7 +72,7 @@ impl Desk {
     ///
     /// # Errors
     /// When one goes on, or what is asked for cannot be measured.
-    pub(crate) fn start(&self, shared: &Arc<Shared>, wish: Wish) -> Result<String> {
+    pub(crate) fn start(&self, shared: &Arc<Site>, wish: Wish) -> Result<String> {
         let handle = RunHandle::default();
         let (opened, answer) = mpsc::channel();
         {
@@ -93,13 +93,7 @@ impl Desk {
         })
     }
 
-    fn measure(
-        &self,
-        shared: &Shared,
-        wish: Wish,
-        handle: &RunHandle,
-        opened: &mpsc::Sender<Result<String>>,
-    ) {
+    fn measure(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &mpsc::Sender<Result<String>>) {
         let outcome = self.measured(shared, wish, handle, opened);
         let mut state = locked(&self.state);
         state.running = None;
@@ -115,7 +109,7 @@ impl Desk {
 
     fn measured(
         &self,
-        shared: &Shared,
+        shared: &Site,
         wish: Wish,
         handle: &RunHandle,
         opened: &mpsc::Sender<Result<String>>,

@@ -17,7 +17,7 @@ pub(crate) mod session;
 pub(crate) mod studies;
 
 use crate::routes::nowhere_words;
-use crate::shared::{App, Reader, Shared, aside};
+use crate::shared::{App, Reader, Site, aside};
 use axum::Json;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -31,7 +31,7 @@ pub(crate) async fn page(
     shared: App,
     reader: Reader,
     uri: Uri,
-    work: impl FnOnce(&Shared) -> Result<(Text, Html)> + Send + 'static,
+    work: impl FnOnce(&Site) -> Result<(Text, Html)> + Send + 'static,
 ) -> Response {
     let address = uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
     let made = aside(move || {
@@ -50,7 +50,7 @@ pub(crate) async fn page(
 pub(crate) async fn piece(
     shared: App,
     reader: Reader,
-    work: impl FnOnce(&Shared) -> Result<Html> + Send + 'static,
+    work: impl FnOnce(&Site) -> Result<Html> + Send + 'static,
 ) -> Response {
     match aside(move || work(&shared).map(Html::finish)).await {
         Ok(piece) => frame::html(piece).into_response(),

@@ -8,7 +8,7 @@ use crate::desk::Desk;
 use crate::gate::Names;
 use crate::routes;
 use crate::session::Sessions;
-use crate::shared::{App, Shared};
+use crate::shared::{App, Site};
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -97,7 +97,7 @@ impl Ui {
                     .map(|(listener, _)| listener),
             ),
         }
-        let shared = Shared {
+        let shared = Site {
             store: options.store,
             names,
             cookie_name: format!("kurabe-{}", address.port()),

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 /// What all requests have in common.
-pub(crate) struct Shared {
+pub(crate) struct Site {
     pub(crate) store: PathBuf,
     pub(crate) names: Names,
     pub(crate) cookie_name: String,
@@ -31,9 +31,9 @@ pub(crate) struct Shared {
 }
 
 /// What a handler is given.
-pub(crate) type App = Arc<Shared>;
+pub(crate) type App = Arc<Site>;
 
-impl Shared {
+impl Site {
     /// The store, made if it is not there.
     pub(crate) fn open_store(&self) -> Result<Box<dyn Store>> {
         Ok(Box::new(SqliteStore::open(&self.store)?))

@@ -10,5 +10,6 @@ mod browsing;
 mod client;
 mod foreign;
 mod line;
+mod only_read;
 mod pictures;
 mod slow;

@@ -41,6 +41,7 @@ mod pivots;
 mod poisoned;
 mod procedures;
 mod programs;
+mod recipes;
 mod reports;
 mod round_trip;
 mod scripts;

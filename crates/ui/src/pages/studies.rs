@@ -59,7 +59,7 @@ pub(crate) async fn study(
     .await
 }
 
-fn computed(name: &str, shared: &crate::shared::Shared) -> Result<StudyResult> {
+fn computed(name: &str, shared: &crate::shared::Site) -> Result<StudyResult> {
     let mut kept = COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(result) = kept.iter().find(|result| result.study == name) {
         return Ok(result.clone());

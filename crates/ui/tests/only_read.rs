@@ -1,0 +1,73 @@
+//! What is there, a file or a device, is only read, whatever is asked of the page.
+
+use crate::attacks::Attacked;
+use crate::client::Answer;
+use std::process::Command;
+
+/// A device of zeros over a file, until this goes.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn over(image: &std::path::Path) -> Option<Self> {
+        let made = Command::new("losetup")
+            .args(["-f", "--show"])
+            .arg(image)
+            .output()
+            .ok()
+            .filter(|made| made.status.success())?;
+        Some(Self(String::from_utf8_lossy(&made.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+/// Measures a target through the page to its end; gives the record.
+fn measured(attacked: &Attacked, target: &str) -> serde_json::Value {
+    let form = serde_json::json!({ "target": target, "profile": "quick", "runs": "1" }).to_string();
+    let answer = attacked.page.send(&attacked.post("/measure", &form));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let run: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    let id = run["run"].as_str().expect("an id").to_owned();
+    let board = || attacked.page.send(&attacked.get("/board")).body;
+    crate::client::wait_until("the run is over", || board().contains("class=\"after\""));
+    let Answer { body, .. } = attacked.page.send(&attacked.get(&format!("/runs/{id}/record.json")));
+    serde_json::from_str::<serde_json::Value>(&body).expect("JSON")["run"].take()
+}
+
+/// Directions of what was measured.
+fn directions(record: &serde_json::Value) -> Vec<&str> {
+    record["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["direction"].as_str()).collect()
+}
+
+#[test]
+fn a_file_that_was_there_is_only_read() {
+    let attacked = Attacked::new();
+    let path = attacked.page.folder().join("precious");
+    let content: Vec<u8> = (0..4_u32 << 20).map(|place| (place % 251) as u8).collect();
+    std::fs::write(&path, &content).expect("a file");
+    let record = measured(&attacked, path.to_str().expect("a path"));
+    assert_eq!(directions(&record), ["read"; 3]);
+    assert!(std::fs::read(&path).expect("the file") == content, "not a byte changes");
+}
+
+#[test]
+fn a_device_is_only_read() {
+    let attacked = Attacked::new();
+    let image = attacked.page.folder().join("image");
+    let content: Vec<u8> = (0..16_u32 << 20).map(|place| (place % 253) as u8).collect();
+    std::fs::write(&image, &content).expect("an image");
+    let Some(device) = LoopDevice::over(&image) else {
+        eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+        return;
+    };
+    let record = measured(&attacked, &device.0);
+    assert_eq!(directions(&record), ["read"; 3]);
+    assert_eq!(record["header"]["target"]["writable"], false);
+    std::fs::File::open(&device.0).and_then(|device| device.sync_all()).expect("written back");
+    drop(device);
+    assert!(std::fs::read(&image).expect("the image") == content, "not a byte changes");
+}
