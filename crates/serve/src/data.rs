@@ -63,6 +63,19 @@ impl DiskData {
         }
     }
 
+    /// So many bytes from an offset on, in memory that need not be cleared first.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn read_new(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
+        if let Keeper::Memory(sparse) | Keeper::File(sparse) = &self.keeper {
+            return sparse.read_new(offset_bytes, length);
+        }
+        let mut bytes = vec![0; length];
+        self.read(offset_bytes, &mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Keeps bytes from an offset on; a pattern forgets them.
     ///
     /// # Errors

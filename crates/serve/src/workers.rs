@@ -326,9 +326,7 @@ fn read(disk: &Disk, offset_bytes: u64, length_bytes: u32) -> std::result::Resul
     {
         return Ok(Body::Hole);
     }
-    let mut bytes = vec![0; length_bytes as usize];
-    disk.data.read(offset_bytes, &mut bytes).map_err(|error| error_of(&error))?;
-    Ok(Body::Bytes(bytes))
+    disk.data.read_new(offset_bytes, length_bytes as usize).map(Body::Bytes).map_err(|error| error_of(&error))
 }
 
 fn error_of(error: &io::Error) -> NbdError {
