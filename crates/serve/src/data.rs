@@ -13,6 +13,7 @@ pub use open::DataPlace;
 
 use crate::protocol::{ExtentKind, StatusExtent};
 use image::OverImage;
+use rustix::fd::OwnedFd;
 use sparse::Sparse;
 use std::io;
 
@@ -46,6 +47,22 @@ impl DiskData {
     /// Whether a small piece takes so little time that who keeps the time may move it.
     pub fn is_quick(&self) -> bool {
         matches!(self.keeper, Keeper::Memory(_) | Keeper::Pattern)
+    }
+
+    /// Whether it can be sent from where it is, and never waits for a disk.
+    pub fn is_quick_to_send(&self) -> bool {
+        matches!(self.keeper, Keeper::Memory(_))
+    }
+
+    /// Sends so many bytes from an offset on to a socket, without copying them; how many it took.
+    ///
+    /// # Errors
+    /// The socket's; refused by data that is not quick to send.
+    pub fn send(&self, socket: &OwnedFd, offset_bytes: u64, length: usize) -> rustix::io::Result<usize> {
+        match &self.keeper {
+            Keeper::Memory(sparse) => sparse.send(socket, offset_bytes, length),
+            _ => Err(rustix::io::Errno::INVAL),
+        }
     }
 
     /// Fills a buffer from an offset on.

@@ -4,6 +4,7 @@
 
 use crate::protocol::ExtentKind;
 use rustix::buffer::spare_capacity;
+use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom};
 use std::fs::File;
 use std::io;
@@ -57,6 +58,16 @@ impl Sparse {
         // The allocator may have given more, and that was read as well.
         bytes.truncate(length);
         Ok(bytes)
+    }
+
+    pub(super) fn send(
+        &self,
+        socket: &OwnedFd,
+        offset_bytes: u64,
+        length: usize,
+    ) -> rustix::io::Result<usize> {
+        let mut offset_bytes = offset_bytes;
+        rustix::fs::sendfile(socket, &self.file, Some(&mut offset_bytes), length)
     }
 
     pub(super) fn write(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
