@@ -16,6 +16,7 @@ pub mod mqsim;
 pub mod null_versus;
 pub mod options;
 pub mod overhead;
+pub mod page;
 pub mod serve;
 mod serve_beside;
 mod serve_device;

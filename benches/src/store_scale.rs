@@ -108,7 +108,10 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Fills a store with copies of a run; gives their ids.
-fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
+///
+/// # Errors
+/// When the run cannot be measured or the store not be written.
+pub fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
     let template = measured(options)?;
     let store = SqliteStore::open(path)?;
     let mut random = Random::new(1, 0);

@@ -2,7 +2,7 @@
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
-    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, serve, store_scale,
+    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, serve, store_scale,
 };
 use std::path::{Path, PathBuf};
 
@@ -158,5 +158,16 @@ fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
         out.starts_with("skipped: there is no MQSim in `nowhere`") || out.contains("8 KiB random reads"),
         "{out}"
     );
+    Ok(())
+}
+
+#[test]
+fn page_runs() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    let mut out = Vec::new();
+    page::run(&page::Options { runs: 3, rounds: 1, models: 2, kurabe }, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert!(out.contains("with 3 runs in the store") && out.contains("of 2 models"), "{out}");
+    assert!(out.contains("following a run of"), "{out}");
     Ok(())
 }

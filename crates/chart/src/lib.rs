@@ -18,5 +18,5 @@ pub use plot::{
     Plot, Scale, ShareRow, Shares, Stretch,
 };
 pub use png::{PngError, png};
-pub use svg::{Drawing, Size, Theme, escape};
+pub use svg::{Drawing, Size, Theme, escape, style_sheet};
 pub use unit::Unit;

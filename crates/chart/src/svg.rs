@@ -62,6 +62,24 @@ pub enum Theme {
     Dark,
     /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
     Auto,
+    /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
+    /// their markup. The page has [`style_sheet`].
+    Page,
+}
+
+/// What a page needs whose drawings have the theme [`Theme::Page`], as CSS. A page that wants one of the two whatever the
+/// reader's screen is set to says so in `data-theme` of its root.
+pub fn style_sheet() -> String {
+    let colours = |dark: bool| -> String {
+        Ink::all().map(|ink| format!("{}:{};", ink.name(), ink.hex(dark))).collect()
+    };
+    let (light, dark) = (colours(false), colours(true));
+    format!(
+        ".kurabe-chart{{font-variant-numeric:tabular-nums;{light}}}\n\
+         @media (prefers-color-scheme:dark){{:root:not([data-theme=\"light\"]) .kurabe-chart{{{dark}}}}}\n\
+         :root[data-theme=\"dark\"] .kurabe-chart{{{dark}}}\n\
+         @media print{{:root:not([data-theme=\"light\"]) .kurabe-chart,:root[data-theme=\"dark\"] .kurabe-chart{{{light}}}}}\n"
+    )
 }
 
 /// A drawn chart.

@@ -9,6 +9,7 @@ mod run;
 mod serve;
 mod study;
 mod sweep;
+mod ui;
 mod vary;
 mod versus;
 mod vm;
@@ -21,6 +22,7 @@ pub use run::RunArgs;
 pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
+pub use ui::UiArgs;
 pub use versus::VersusArgs;
 pub use vm::VmArgs;
 
@@ -60,6 +62,7 @@ use std::path::PathBuf;
      kurabe models               devices not at hand: kurabe run model:NAME\n  \
      kurabe serve model:NAME --socket s.sock\n                              \
      such a device for QEMU, fio and others (NBD)\n  \
+     kurabe ui                   all of it in a browser on this machine\n  \
      kurabe import result.txt    what another tool measured\n  \
      kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                              \
      what a command does to a device, to replay it\n  \
@@ -85,6 +88,7 @@ use std::path::PathBuf;
      kurabe models               手元にないデバイスのモデル(kurabe run model:名前)\n  \
      kurabe serve model:名前 --socket s.sock\n                              \
      モデルを QEMU、fio などで使う(NBD)\n  \
+     kurabe ui                   このマシンのブラウザーで使う\n  \
      kurabe import result.txt    ほかのツールの結果を取り込む\n  \
      kurabe record /mnt/usb -o trace.iolog -- コマンド\n                              \
      コマンドの I/O を記録し、あとで再生する\n  \
@@ -176,6 +180,8 @@ pub enum Command {
     Detach(DetachArgs),
     #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
     Control(ControlArgs),
+    #[command(about = t("Everything in a browser on this machine: measure, compare, change models", "このマシンのブラウザーで使う(測定、比較、モデルの変更)"))]
+    Ui(UiArgs),
     #[command(about = t("What to type for a QEMU guest on a model; kurabe starts nothing itself", "モデルを QEMU のゲストで使うためのコマンドを表示する(kurabe は何も起動しない)"))]
     Vm(VmArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]

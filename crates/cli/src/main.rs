@@ -29,6 +29,7 @@ mod share;
 mod signals;
 mod stored;
 mod study;
+mod ui;
 mod versus;
 mod vm;
 mod words;
@@ -95,6 +96,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Attach(args) => attach::attach(args, global),
         Command::Detach(args) => attach::detach(args, global),
         Command::Control(args) => serve::control(args, global),
+        Command::Ui(args) => ui::ui(args, global, command_line),
         Command::Vm(args) => vm::vm(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),

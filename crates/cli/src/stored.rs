@@ -21,7 +21,11 @@ use kurabe_report::{
 use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
 use std::path::{Path, PathBuf};
 
-fn store_path(global: &Global) -> Result<PathBuf> {
+/// Where the store is.
+///
+/// # Errors
+/// When its folder is not there.
+pub fn store_path(global: &Global) -> Result<PathBuf> {
     match &global.db {
         Some(path) => check_folder(path).map(|()| path.clone()),
         None => default_path(|name| std::env::var_os(name)),

@@ -25,6 +25,7 @@ mod mount;
 mod noise;
 mod observe;
 mod place;
+mod places;
 mod platform;
 mod processes;
 mod random;
@@ -56,6 +57,7 @@ pub use noise::{
 };
 pub use observe::{ObserveOptions, observe};
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
+pub use places::{Place, places};
 pub use platform::{Number, block_number, loop_status, process_exists};
 pub use processes::this_process_holds;
 pub use random::random_bytes;

@@ -126,6 +126,11 @@ mod imp {
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     }
 
+    /// Whether this process may make files in a directory.
+    pub(crate) fn is_writable_directory(path: &Path) -> bool {
+        path.is_dir() && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+    }
+
     /// The machine's name in its network.
     pub(crate) fn host_name() -> String {
         rustix::system::uname().nodename().to_string_lossy().into_owned()
@@ -222,6 +227,10 @@ mod imp {
         unsupported()
     }
 
+    pub(crate) fn is_writable_directory(path: &Path) -> bool {
+        path.is_dir()
+    }
+
     /// Unknown here.
     pub(crate) fn host_name() -> String {
         String::new()
@@ -250,6 +259,6 @@ mod imp {
 
 pub use imp::{block_number, loop_status, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, object, open_folder, open_read,
-    path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
+    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, is_writable_directory, object,
+    open_folder, open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

@@ -36,6 +36,7 @@ mod stream;
 mod study;
 mod trace;
 pub mod versus;
+mod what_if;
 
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
@@ -44,7 +45,7 @@ pub use import::{Imported, import, import_device};
 pub use journal::Lab;
 pub use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, FaultKind, ImageCheck, Pages, SectorFault, Settings, WaitMode,
-    WriteList,
+    WriteList, plan_tasks,
 };
 pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
@@ -60,3 +61,4 @@ pub use step_change::StepChange;
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
 pub use trace::measured_latencies;
+pub use what_if::what_if;

@@ -175,15 +175,19 @@ impl Prepared {
 
     /// What is known before the target is touched: all but the target, if that is a path.
     pub(crate) fn header(&self, lab: &Lab<'_>) -> Result<RunHeader> {
+        self.header_with(&lab.store.salt()?, lab.command)
+    }
+
+    /// The same, with the salt of hashes and the command line given.
+    pub(crate) fn header_with(&self, salt: &[u8], command: &[String]) -> Result<RunHeader> {
         let profile = &self.plan.profile;
-        let salt = lab.store.salt()?;
         let (environment, target, model) = match &self.target {
             Unopened::Model(name, model) => {
                 // Nothing of this machine matters to a model.
                 (Environment::default(), Some(model_target(name, &**model, profile)), Some(model.record()))
             }
             Unopened::Path => {
-                let options = ObserveOptions { with_serial: self.request.with_serial, salt: &salt };
+                let options = ObserveOptions { with_serial: self.request.with_serial, salt };
                 (observe(&self.request.target, &options), None, None)
             }
         };
@@ -192,7 +196,7 @@ impl Prepared {
             kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
             id: String::new(),
             started_at: now()?,
-            command: lab.command.to_vec(),
+            command: command.to_vec(),
             target,
             profile: Some(profile.clone()),
             environment,
@@ -201,6 +205,20 @@ impl Prepared {
             model,
             versus: None,
         })
+    }
+
+    /// The model and what is done with it.
+    ///
+    /// # Errors
+    /// When the target is none.
+    pub(crate) fn into_model(self) -> Result<(Traced, String, Box<ModelTarget>)> {
+        match self.target {
+            Unopened::Model(name, model) => Ok((self.plan, name, model)),
+            Unopened::Path => Err(Error::new(
+                ErrorKind::Usage,
+                text!("the target is no model", "対象はモデルではありません"),
+            )),
+        }
     }
 
     /// Opens a run under this header; with `turns` as one of several in turns, on the target of another of them if that

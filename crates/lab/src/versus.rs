@@ -95,6 +95,31 @@ pub struct VersusRequest {
     pub destroy_data_on: Vec<PathBuf>,
 }
 
+/// Time of a repetition where none is asked for: many short ones show more than few long ones.
+pub const USUAL_REPETITION_NS: u64 = NS_PER_S / 10;
+
+impl Default for VersusRequest {
+    fn default() -> Self {
+        Self {
+            targets: Vec::new(),
+            variants: Vec::new(),
+            profile: "quick".to_owned(),
+            time_ns: None,
+            repetition_ns: USUAL_REPETITION_NS,
+            interval_ns: 0,
+            margin: 0.05,
+            size_bytes: None,
+            seed: None,
+            labels: Vec::new(),
+            settings: Settings::default(),
+            buffered: false,
+            no_fill: false,
+            write_existing: false,
+            destroy_data_on: Vec::new(),
+        }
+    }
+}
+
 /// A measurement whose blocks do not suffice for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooShort {

@@ -13,26 +13,31 @@ const NARROW: usize = 90;
 
 /// Entries, one a line, below the tool of their table; without entries a sentence.
 pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
+    catalogue_doc(entries, style.width < NARROW).terminal(style)
+}
+
+/// The same as a document; where there is little room, figures stand below the names.
+pub fn catalogue_doc(entries: &[Entry<'_>], is_narrow: bool) -> Doc {
     let mut doc = Doc::new();
     if entries.is_empty() {
         doc.say(text!(
             "Nothing in the catalogue has all of these words. `kurabe catalogue` lists everything.",
             "すべての語を含む項目はありません。`kurabe catalogue` で全項目を表示します。"
         ));
-        return doc.terminal(style);
+        return doc;
     }
     for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
         let table = entries[0].table;
         let title = table.title.map(|title| format!("{title} · {}", table.tool));
         doc.push(Paragraph::new(title).role(Role::Quiet));
-        doc.append(of_table(entries, style.width < NARROW)).gap();
+        doc.append(of_table(entries, is_narrow)).gap();
     }
     let next = text!(
         "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
         "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。"
     );
     doc.push(Paragraph::new(next).role(Role::Quiet));
-    doc.terminal(style)
+    doc
 }
 
 /// What scripts hear of an entry.

@@ -9,7 +9,7 @@ mod markdown;
 mod table;
 mod terminal;
 
-pub(crate) use html::Html;
+pub use html::{Attribute, Html};
 pub(crate) use table::{Column, Cut, Entry, EntryBody, Table, TableForm, TableRow};
 
 use crate::curve::Curve;

@@ -15,7 +15,7 @@ pub fn headline(header: &RunHeader) -> Text {
 
 /// The environment in one line, such as
 /// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
-pub(crate) fn surroundings(environment: &Environment) -> Text {
+pub fn surroundings(environment: &Environment) -> Text {
     let mut parts = Vec::new();
     parts.extend(place(environment));
     parts.extend(devices(&environment.devices));

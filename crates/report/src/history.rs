@@ -13,6 +13,11 @@ const LONGEST_COURSE: usize = 16;
 
 /// The page of one device and profile. `headers` are those of the oldest and of the newest run.
 pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2], style: &Style) -> String {
+    history_doc(history, device, headers).terminal(style)
+}
+
+/// The same as a document.
+pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) -> Doc {
     let mut doc = Doc::new();
     let (place, profile) = (headers[1].target_name(), headers[1].profile_name());
     let names = [device, place, &profile];
@@ -43,7 +48,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     doc.gap().push(Table::new(columns, rows).stacks());
     doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
     doc.append(stutters(change)).gap().append(fairness(&change.differences, &Asked::NONE));
-    doc.terminal(style)
+    doc
 }
 
 /// Whether all runs together rise or fall, and by how much.

@@ -51,6 +51,7 @@ mod style;
 mod sweep;
 mod sweep_curves;
 mod tails;
+mod tile;
 mod times;
 mod turns;
 mod verdict;
@@ -59,44 +60,49 @@ mod why;
 mod words;
 
 pub use card::card;
-pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
+pub use catalogue::{catalogue_doc, entry_json, render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair, render_pairs};
 pub use details::render_details;
+pub use doc::{Attribute, Doc, Html};
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
 pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use fastest::fastest_words;
-pub use foreseen::{render_foreseen, render_foreseen_versus};
-pub use headline::headline;
-pub use history::render_history;
+pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
+pub use headline::{headline, surroundings};
+pub use history::{history_doc, render_history};
 pub use layout::display_width;
 pub use leftovers::leftover_words;
-pub use list::render_list;
+pub use list::{list_doc, render_list};
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
-    render_model, render_models,
+    render_model, render_models, row_of_layers,
 };
-pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report};
+pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report, page_script, page_style};
 pub use pictures::{
     PICTURE_NAMES, Picture, charts_of, forest_of, further_charts, pictures, png, render_pictures,
 };
-pub use pivot::{pivot_answer, render_pivot};
+pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use profile::{render_profile, render_profiles};
+pub use programs::program_lines;
 pub use progress::{Mode, Progress};
-pub use recommend::{answer_for, render_recommendation};
+pub use recommend::{answer_for, recommendation_doc, render_recommendation};
 pub use recording::{beneath_line, recording_lines, traffic_line};
+pub use remarks::notices_doc;
 pub use run::{render_cell, render_header, render_result, render_run, render_sweep_result, render_sweep_run};
 pub use spark::sparkline;
-pub use standing::{render_standings, run_standings};
+pub use standing::{band_words, render_standings, run_standings};
 pub use study::{
-    render_studies, render_study, render_study_file, render_study_markdown, study_json, study_result_json,
-    verdict_answer,
+    render_studies, render_study, render_study_file, render_study_markdown, study_docs, study_json,
+    study_result_json, verdict_answer,
 };
 pub use study_progress::{StudyProgress, study_listener};
 pub use style::Style;
 pub use sweep_curves::render_sweep;
+pub use tile::Tile;
 pub use turns::render_versus;
 pub use versus_progress::{VersusProgress, too_short};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
+pub use words::directed;
 // The figures of a run for other programs.
 pub use kurabe_stats::run_figures;

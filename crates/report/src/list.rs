@@ -43,6 +43,13 @@ fn columns_needed(runs: &[ListedRun]) -> usize {
     ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
 }
 
+/// The runs as a table, for a page.
+pub fn list_doc(runs: &[ListedRun]) -> Doc {
+    let mut doc = Doc::new();
+    doc.push(table(runs));
+    doc
+}
+
 fn table(runs: &[ListedRun]) -> Table {
     let columns = [
         Column::left(text!("run", "測定")),

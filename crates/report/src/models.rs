@@ -193,7 +193,7 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
         [
             Entry::new(Role::Strong, shown::line(&model.name)),
             model.title.clone().into(),
-            Entry::new(Role::Quiet, row_of(&model.layers)),
+            Entry::new(Role::Quiet, row_of_layers(&model.layers)),
         ]
     });
     let hints = [
@@ -209,7 +209,7 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
 }
 
 /// `host → raid → 4 × ssd`; different members in brackets.
-fn row_of(layers: &[LayerSpec]) -> String {
+pub fn row_of_layers(layers: &[LayerSpec]) -> String {
     let mut row = Vec::new();
     let mut left = layers;
     while let Some((layer, rest)) = left.split_first() {
@@ -232,7 +232,7 @@ fn row_of(layers: &[LayerSpec]) -> String {
 }
 
 fn times(count: u64, layers: &[LayerSpec]) -> String {
-    let row = row_of(layers);
+    let row = row_of_layers(layers);
     match (count, layers.len()) {
         (1, _) => row,
         (_, 1) => format!("{count}×{row}"),

@@ -22,11 +22,11 @@ mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};
 
-use crate::doc::Html;
-use crate::pictures::Picture;
-use crate::standing::run_standings;
+use crate::doc::{Doc, Html};
+use crate::pictures::{Picture, account_of};
+use crate::standing::{run_standings, standings_doc};
 use extent::Extent;
-use kurabe_chart::Theme;
+use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
@@ -35,6 +35,16 @@ use rows::{CellRow, rows};
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
+
+/// How a page of kurabe looks, its drawings included, as CSS.
+pub fn page_style() -> String {
+    format!("{STYLE}{}", style_sheet())
+}
+
+/// What makes tables sort and marks of charts tell their values, as JavaScript.
+pub fn page_script() -> &'static str {
+    SCRIPT
+}
 
 /// Light, dark, or as the reader's system has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +56,25 @@ pub enum PageTheme {
     Light,
     /// Dark.
     Dark,
+}
+
+impl PageTheme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
+
+    /// Its word in flags and addresses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The one of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.word() == word)
+    }
 }
 
 /// The records that a page holds.
@@ -151,6 +180,25 @@ impl<'a> Report<'a> {
         format!("{}\nkurabe {}\n", doc.markdown(self.lang), env!("CARGO_PKG_VERSION"))
     }
 
+    /// What it says, for a page that is more than this report: heading and answer, and everything below.
+    pub fn docs(&self) -> [Doc; 2] {
+        [self.top(), self.body(&self.pictures())]
+    }
+
+    /// The figures of a run alone, what was published beside them, and where the time of a model went.
+    pub fn figures(&self) -> Doc {
+        let mut doc = Doc::new();
+        doc.push(self.main_table());
+        doc.append(standings_doc(&self.standings).unwrap_or_default());
+        if let [run] = self.runs.as_slice() {
+            let charts = [Lang::En, Lang::Ja].map(|lang| account_of(run, lang));
+            if let [Some(one), Some(other)] = charts {
+                doc.chart("time-account", [one, other]);
+            }
+        }
+        doc
+    }
+
     /// The page up to its foot.
     fn page(&self, theme: PageTheme, pictures: &[[Picture; 2]]) -> Html {
         let mut html = Html::new();
@@ -164,11 +212,7 @@ impl<'a> Report<'a> {
 
     fn head(&self, html: &mut Html, theme: PageTheme) {
         html.raw("<!doctype html>\n");
-        let forced = match theme {
-            PageTheme::Auto => "",
-            PageTheme::Light => "light",
-            PageTheme::Dark => "dark",
-        };
+        let forced = if theme == PageTheme::Auto { "" } else { theme.word() };
         html.open("html", &[("lang", self.lang.pick("en", "ja")), ("data-theme", forced)]);
         html.raw("<head><meta charset=\"utf-8\">\n");
         let policy = format!(

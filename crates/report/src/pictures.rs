@@ -88,6 +88,11 @@ pub(crate) fn curves(run: &RunRecord, lang: Lang) -> Vec<Chart> {
     positions::pictures(&View::new(&[run], lang, true)).into_iter().map(|picture| picture.chart).collect()
 }
 
+/// Where the time of a modelled run went, without words on which run.
+pub(crate) fn account_of(run: &RunRecord, lang: Lang) -> Option<Chart> {
+    account::pictures(&View::new(&[run], lang, true)).pop().map(|picture| picture.chart)
+}
+
 /// The course over rounds of a cell of one run; nothing if its profile does not track it.
 pub(crate) fn course(run: &RunRecord, cell: &Cell, lang: Lang) -> Option<Chart> {
     rounds::chart(run, cell, &View::new(&[run], lang, true))

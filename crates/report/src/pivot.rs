@@ -20,7 +20,14 @@ const MOST_SENTENCES: usize = 8;
 pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
     let mut doc = Doc::new();
-    doc.heading(1, format!("kurabe compare --by {}", keys.join(","))).say(headline(pivot));
+    doc.heading(1, format!("kurabe compare --by {}", keys.join(",")));
+    doc.and(pivot_doc(pivot)).terminal(style)
+}
+
+/// The same without its heading, as a document.
+pub fn pivot_doc(pivot: &Pivot) -> Doc {
+    let mut doc = Doc::new();
+    doc.say(headline(pivot));
     let answers = pivot_answer(pivot);
     if !answers.is_empty() {
         doc.gap().append(answers.into_iter().map(|answer| Paragraph::new(answer).listed()).collect());
@@ -36,7 +43,7 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
         doc.say(words);
     }
     doc.gap().append(fairness(pivot));
-    doc.terminal(style)
+    doc
 }
 
 /// How each value of the baseline's key does against the baseline, in a sentence each; nothing without a baseline.

@@ -19,6 +19,11 @@ pub fn render_recommendation(
     runs: &[&RunRecord],
     style: &Style,
 ) -> String {
+    recommendation_doc(choice, asked, runs).terminal(style)
+}
+
+/// The same as a document.
+pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunRecord]) -> Doc {
     let names = &*names(runs);
     let mut doc = Doc::new();
     doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
@@ -55,7 +60,7 @@ pub fn render_recommendation(
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
     }
-    doc.terminal(style)
+    doc
 }
 
 /// What the use bears, and of whom it is known that it keeps to it.

@@ -98,6 +98,15 @@ pub(crate) fn notices(record: &RunRecord) -> Vec<(Role, Text, Text)> {
     distinct(record).map(notice).collect()
 }
 
+/// The notices of a run as a list, for a page.
+pub fn notices_doc(record: &RunRecord) -> Doc {
+    let line = |notice| {
+        let (role, words) = in_a_line(notice);
+        Paragraph::new(words).role(role).listed()
+    };
+    distinct(record).map(line).collect()
+}
+
 /// The notices of a run, each once.
 fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
     let mut seen = BTreeSet::new();

@@ -53,7 +53,7 @@ pub(crate) fn standings_doc(standings: &[Standing]) -> Option<Doc> {
 }
 
 /// The kinds of devices that a cell is like, or between which it lies.
-fn band_words(standing: &Standing) -> Text {
+pub fn band_words(standing: &Standing) -> Text {
     let rate = standing.bytes_per_s;
     let (alike, others): (Vec<&Band>, Vec<&Band>) = standing.bands.iter().partition(|band| band.holds(rate));
     if !alike.is_empty() {

@@ -32,7 +32,16 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
     document(result).markdown(lang)
 }
 
+/// What a study comes to: its verdicts, and everything that they rest on.
+pub fn study_docs(result: &StudyResult) -> [Doc; 2] {
+    [verdicts::doc(result), tables_doc(result)]
+}
+
 fn document(result: &StudyResult) -> Doc {
+    tables_doc(result).and(verdicts::doc(result))
+}
+
+fn tables_doc(result: &StudyResult) -> Doc {
     let mut doc = Doc::new();
     doc.heading(1, result.study.clone()).aside(result.title.clone());
     if let Some(source) = &result.source {
@@ -50,7 +59,7 @@ fn document(result: &StudyResult) -> Doc {
         doc.gap().append(part_doc(part));
     }
     doc.gap().push(Paragraph::new(legend(result)).role(Role::Quiet));
-    doc.append(why_part(result)).append(verdicts::doc(result));
+    doc.append(why_part(result));
     doc
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn of_direction(given: Option<Direction>) -> Text {
 }
 
 /// A direction, if there is one, and the name of what goes in it.
-pub(crate) fn directed(given: Option<Direction>, name: &Text) -> Text {
+pub fn directed(given: Option<Direction>, name: &Text) -> Text {
     let direction = of_direction(given);
     text!("{direction} {name}", "{direction} {name}"; direction, name).map(|words| words.trim().to_owned())
 }

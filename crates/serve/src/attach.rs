@@ -258,7 +258,8 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
         };
         for entry in entries.flatten() {
             let folder = AttachmentFolder::at(entry.path());
-            if folder.number()? == Some(number)
+            // Who lives has the number still, wherever it is mounted.
+            if folder.noted_number() == Some(number)
                 && let Some(process) = folder.process().filter(|process| life_of(process) == Liveness::Alive)
             {
                 let devices = loops_on(&folder.point(), number)?;

@@ -32,6 +32,7 @@ mod stack;
 mod timeline;
 mod usb;
 mod world;
+mod written;
 mod zfs;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};

@@ -91,7 +91,7 @@ impl Canvas {
         match self.theme {
             Theme::Light => ink.hex(false),
             Theme::Dark => ink.hex(true),
-            Theme::Auto => format!("var({})", ink.name()),
+            Theme::Auto | Theme::Page => format!("var({})", ink.name()),
         }
     }
 
@@ -215,8 +215,10 @@ impl Canvas {
         let defs = if defs.is_empty() { defs } else { format!("<defs>{defs}</defs>") };
         let described: Vec<String> = notes.iter().cloned().chain(self.described).collect();
         let (w, h) = (px(self.width), px(height));
+        let numerals =
+            if self.theme == Theme::Page { "" } else { " style=\"font-variant-numeric:tabular-nums\"" };
         let out = format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" id="{PREFIX}" class="kurabe-chart" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{PREFIX}t {PREFIX}d" font-family="{FAMILY}" style="font-variant-numeric:tabular-nums" fill="{text}"><title id="{PREFIX}t">{}</title><desc id="{PREFIX}d">{}</desc>{style}{defs}<rect width="{w}" height="{h}" fill="{paper}"/>{}</svg>"#,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" id="{PREFIX}" class="kurabe-chart" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{PREFIX}t {PREFIX}d" font-family="{FAMILY}"{numerals} fill="{text}"><title id="{PREFIX}t">{}</title><desc id="{PREFIX}d">{}</desc>{style}{defs}<rect width="{w}" height="{h}" fill="{paper}"/>{}</svg>"#,
             escape(title),
             escape(&described.join("; ")),
             self.body,

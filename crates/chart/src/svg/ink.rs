@@ -69,6 +69,14 @@ impl Ink {
         (share.clamp(0.0, 1.0) * f64::from(RAMP - 1)).round() as u8
     }
 
+    /// All there are.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        use Ink::{Axis, Band, Better, Grid, Paper, Quiet, Stall, Text, Worse};
+        let series = (0..SERIES as u8).map(Ink::Series);
+        let ramp = (0..RAMP).flat_map(|step| [Ink::Ramp(step), Ink::OnRamp(step)]);
+        [Paper, Text, Quiet, Axis, Grid, Band, Stall, Better, Worse].into_iter().chain(series).chain(ramp)
+    }
+
     /// Its name as a CSS property.
     pub(super) fn name(self) -> String {
         match self {

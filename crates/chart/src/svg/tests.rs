@@ -377,3 +377,16 @@ fn lines_are_drawn_as_high_as_a_place_allows() {
     }
     assert!(chart.draw_into(&size, 60.0, Theme::Light).height_px > 150.0, "no flatter than can be read");
 }
+
+#[test]
+fn a_drawing_for_a_page_has_no_style_of_its_own_and_the_sheet_has_every_colour_of_it() {
+    let sheet = style_sheet();
+    for chart in [small_bars(), ten_hours(2)] {
+        let svg = chart.svg(&Size { width_px: 520 }, Theme::Page);
+        assert!(!svg.contains("<style") && !svg.contains("style="), "{svg}");
+        for property in svg.split("var(").skip(1).filter_map(|rest| rest.split_once(')')) {
+            // Light, dark by the reader's screen, dark by the page's word, and on paper.
+            assert_eq!(sheet.matches(&format!("{}:#", property.0)).count(), 4, "{}", property.0);
+        }
+    }
+}

@@ -116,3 +116,18 @@ impl VersusArgs {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn without_words_it_is_what_everybody_else_gets() {
+        let cli = Cli::try_parse_from(["kurabe", "versus", "a", "b"]).unwrap();
+        let Command::Versus(args) = cli.command else { panic!("{cli:?}") };
+        let targets = vec![PathBuf::from("a"), PathBuf::from("b")];
+        assert_eq!(args.request().unwrap(), VersusRequest { targets, ..VersusRequest::default() });
+    }
+}

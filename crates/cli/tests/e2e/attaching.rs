@@ -325,6 +325,22 @@ fn several_disks_of_a_box_go_together() {
 }
 
 #[test]
+fn a_device_of_another_mount_name_space_is_taken_away_as_well() {
+    let lab = Lab::new();
+    if !can_attach() {
+        return;
+    }
+    let alone = alone();
+    let words = [&["attach"][..], &DISK].concat();
+    let path = Live::start(lab.wrapped(&["unshare", "--mount"], &words)).end().ok().out.trim().to_owned();
+    assert!(!mounts().contains(text(&lab.beside("run"))), "{}", mounts());
+    let detached = lab.kurabe(&["detach", &path]).ok().out;
+    assert!(detached.contains("in time") || detached.contains("served"), "{detached}");
+    assert_eq!(attachments(&lab), [] as [String; 0]);
+    drop(alone);
+}
+
+#[test]
 fn in_the_foreground_it_ends_with_a_signal() {
     let lab = Lab::new();
     if !can_attach() {

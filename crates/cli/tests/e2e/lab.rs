@@ -232,6 +232,13 @@ impl Live {
         Self::start_after(command, || ())
     }
 
+    /// Starts a program that measures for longer than others.
+    pub fn start_patiently(command: Command) -> Self {
+        let mut live = Self::start(command);
+        live.deadline += 4 * TIME_LIMIT;
+        live
+    }
+
     /// Starts a program from a thread of its own that does something before: what holds for that thread, such as a
     /// filter of system calls, is inherited by the program.
     pub fn start_after(mut command: Command, before: impl FnOnce() + Send) -> Self {
@@ -258,6 +265,11 @@ impl Live {
     /// Sends a signal.
     pub fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(self.pid(), signal).expect("a signal is sent");
+    }
+
+    /// What it said on standard output so far.
+    pub fn out(&self) -> String {
+        words_of(&self.out)
     }
 
     /// Waits until it said something on standard output.

@@ -7,7 +7,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 
-mod browser;
 mod lab;
 mod system;
 
@@ -36,11 +35,13 @@ mod neighbours;
 mod nothing_lost;
 mod orphans;
 mod other_tools;
+mod page;
 mod pictures;
 mod pivots;
 mod poisoned;
 mod procedures;
 mod programs;
+mod recipes;
 mod reports;
 mod round_trip;
 mod scripts;

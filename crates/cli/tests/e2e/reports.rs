@@ -1,7 +1,7 @@
 //! Reports: what is written, that it comes back, and that a browser shows it.
 
-use crate::browser::Browser;
 use crate::lab::{Lab, list_of, text};
+use kurabe_testkit::browser::Browser;
 use serde_json::{Value, json};
 
 /// Runs of a model, each with an access time of its own; gives their ids.
@@ -148,7 +148,7 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
     let title = || browser.run("return document.title");
     for (lang, section) in [("en", "Stutter"), ("ja", "停滞")] {
         for count in [1, 2, all.len()] {
-            browser.open(&page(lang, &all[all.len() - count..]));
+            browser.open_file(&page(lang, &all[all.len() - count..]));
             assert_eq!(title(), "Disks & co");
             assert_eq!(browser.run("return document.documentElement.lang"), lang);
             let headings =

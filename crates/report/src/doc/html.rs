@@ -149,6 +149,8 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("<thead><tr>");
     for column in &table.columns {
         let numbers = column.flush == Flush::Right;
+        // A button needs a name.
+        let sorts = sorts && !column.title.is_empty();
         html.open("th", &[("scope", "col"), ("class", if numbers { "n" } else { "" })]);
         if sorts {
             html.open("button", &[("type", "button")]);
@@ -224,28 +226,41 @@ fn class_of(role: Role) -> &'static str {
     }
 }
 
-/// A piece of a page.
-#[derive(Default)]
-pub(crate) struct Html {
+/// A piece of a page: grows by markup of this program and by escaped words of others, and by nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Html {
     text: String,
 }
 
 /// An attribute: name and value.
-pub(crate) type Attribute<'a> = (&'static str, &'a str);
+pub type Attribute<'a> = (&'static str, &'a str);
 
 impl Html {
-    pub(crate) fn new() -> Self {
+    /// An empty piece.
+    pub fn new() -> Self {
         Self::default()
     }
 
+    /// A document with its charts, in the theme of a page that holds [`page_style`](crate::page_style).
+    pub fn doc(&mut self, doc: &Doc, lang: Lang) -> &mut Self {
+        doc.write_html(self, lang, Theme::Page);
+        self
+    }
+
+    /// Another piece behind this one.
+    pub fn piece(&mut self, piece: &Self) -> &mut Self {
+        self.text.push_str(&piece.text);
+        self
+    }
+
     /// Words, whatever they hold.
-    pub(crate) fn words(&mut self, words: &str) -> &mut Self {
+    pub fn words(&mut self, words: &str) -> &mut Self {
         escape(words, &mut self.text);
         self
     }
 
     /// Markup of this program.
-    pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
+    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
@@ -263,7 +278,7 @@ impl Html {
     }
 
     /// The start of an element; attributes without a value that says something are left out.
-    pub(crate) fn open(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) -> &mut Self {
+    pub fn open(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) -> &mut Self {
         self.text.push('<');
         self.text.push_str(tag);
         for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
@@ -278,7 +293,7 @@ impl Html {
     }
 
     /// Its end.
-    pub(crate) fn close(&mut self, tag: &'static str) -> &mut Self {
+    pub fn close(&mut self, tag: &'static str) -> &mut Self {
         self.text.push_str("</");
         self.text.push_str(tag);
         self.text.push('>');
@@ -293,12 +308,7 @@ impl Html {
     }
 
     /// An element that holds words alone.
-    pub(crate) fn element(
-        &mut self,
-        tag: &'static str,
-        attributes: &[Attribute<'_>],
-        words: &str,
-    ) -> &mut Self {
+    pub fn element(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) -> &mut Self {
         self.open(tag, attributes).words(words).close(tag)
     }
 
@@ -307,7 +317,8 @@ impl Html {
         self.text.len()
     }
 
-    pub(crate) fn finish(self) -> String {
+    /// The markup.
+    pub fn finish(self) -> String {
         self.text
     }
 }

@@ -1,37 +1,40 @@
 'use strict';
 (() => {
   // Tables: a click on a title sorts by it, largest first where it holds numbers; a third one brings the first order back.
-  for (const table of document.querySelectorAll('table.sorts')) {
+  // One listener for all, so that tables that come later sort, too.
+  const orders = new WeakMap();
+  document.addEventListener('click', (event) => {
+    const head = event.target.closest('table.sorts thead button')?.closest('th');
+    if (!head) return;
+    const table = head.closest('table');
     const body = table.tBodies[0];
-    const original = [...body.rows];
+    if (!orders.has(table)) orders.set(table, [...body.rows]);
+    const original = orders.get(table);
     const heads = [...table.tHead.rows[0].cells];
-    heads.forEach((head, column) => {
-      const numbers = head.classList.contains('n') || original.some((row) => row.cells[column]?.dataset.v !== undefined);
-      head.querySelector('button').addEventListener('click', () => {
-        const first = numbers ? 'descending' : 'ascending';
-        const second = numbers ? 'ascending' : 'descending';
-        const now = head.getAttribute('aria-sort');
-        const next = now === first ? second : now === second ? null : first;
-        heads.forEach((other) => other.removeAttribute('aria-sort'));
-        const rows = [...original];
-        if (next) {
-          head.setAttribute('aria-sort', next);
-          const sign = next === 'ascending' ? 1 : -1;
-          const key = (row) => {
-            const cell = row.cells[column];
-            return numbers ? (cell.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell.textContent;
-          };
-          rows.sort((a, b) => {
-            const [one, two] = [key(a), key(b)];
-            // What has no value stands last in either order.
-            if (one === null || two === null) return (one === null) - (two === null);
-            return sign * (numbers ? one - two : one.localeCompare(two, document.documentElement.lang, { numeric: true }));
-          });
-        }
-        body.append(...rows);
+    const column = heads.indexOf(head);
+    const numbers = head.classList.contains('n') || original.some((row) => row.cells[column]?.dataset.v !== undefined);
+    const first = numbers ? 'descending' : 'ascending';
+    const second = numbers ? 'ascending' : 'descending';
+    const now = head.getAttribute('aria-sort');
+    const next = now === first ? second : now === second ? null : first;
+    heads.forEach((other) => other.removeAttribute('aria-sort'));
+    const rows = [...original];
+    if (next) {
+      head.setAttribute('aria-sort', next);
+      const sign = next === 'ascending' ? 1 : -1;
+      const key = (row) => {
+        const cell = row.cells[column];
+        return numbers ? (cell.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell.textContent;
+      };
+      rows.sort((a, b) => {
+        const [one, two] = [key(a), key(b)];
+        // What has no value stands last in either order.
+        if (one === null || two === null) return (one === null) - (two === null);
+        return sign * (numbers ? one - two : one.localeCompare(two, document.documentElement.lang, { numeric: true }));
       });
-    });
-  }
+    }
+    body.append(...rows);
+  });
 
   // Values: what a mark of a chart or a figure of a table says, beside the pointer.
   const tip = document.getElementById('tip');
@@ -51,6 +54,7 @@
   };
   const show = (event) => {
     const said = words(event.target);
+    if (!tip) return;
     tip.hidden = !said;
     if (!said) return;
     tip.textContent = said;
@@ -62,7 +66,7 @@
   };
   document.addEventListener('pointermove', show);
   document.addEventListener('pointerdown', show);
-  document.addEventListener('scroll', () => { tip.hidden = true; }, true);
+  document.addEventListener('scroll', () => { if (tip) tip.hidden = true; }, true);
 
   // Paper cannot be unfolded.
   let folded = [];

@@ -190,9 +190,14 @@ impl AttachmentFolder {
         }
     }
 
+    /// The device number that it noted of its file system, which may be mounted in another mount name space.
+    pub(super) fn noted_number(&self) -> Option<Number> {
+        self.record()?.number
+    }
+
     /// The device number of its file system, if that is mounted and provably its own.
     pub(super) fn number(&self) -> io::Result<Option<Number>> {
-        let noted = self.record().and_then(|record| record.number);
+        let noted = self.noted_number();
         let mounts = mounts_at(&self.point())?;
         let own = |number: Number| noted.is_none_or(|noted| noted == number);
         Ok(mounts

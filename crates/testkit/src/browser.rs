@@ -3,17 +3,31 @@
 //! The model: a driver process with one session, asked by plain HTTP on the loopback interface. It logs what the page
 //! wrote to the console and every request that it made. It all ends with this value.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Longest time of one question to the driver.
+/// Longest time of one question to the driver, and of what is waited for: both end long before on a machine that is not stuck.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Between two looks at a page that is waited for.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// The name under which WebDriver gives an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Keys by the names of WebDriver (its section 17.4.2).
+pub mod keys {
+    pub const TAB: &str = "\u{e004}";
+    pub const ENTER: &str = "\u{e007}";
+    pub const RIGHT: &str = "\u{e014}";
+}
+
+/// More stops than any page has for the Tab key.
+const MOST_TABS: usize = 300;
 
 /// A browser with one page.
 pub struct Browser {
@@ -55,25 +69,55 @@ impl Browser {
             "--disable-component-update",
             "--disable-sync",
             "--window-size=1280,900",
+            // Names of nobody (RFC 6761) lead to this machine, as a name that was rebound does.
+            "--host-resolver-rules=MAP *.example 127.0.0.1",
             &user_data,
         ];
-        let wanted = json!({ "capabilities": { "alwaysMatch": {
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         } } });
-        let session = browser.ask("POST", "/session", Some(&wanted))?;
+        let session = browser.ask("POST", "/session", Some(&capabilities))?;
         browser.session = session["sessionId"].as_str().expect("a session").to_owned();
         Ok(browser)
     }
 
+    /// Opens an address.
+    pub fn open(&self, address: &str) {
+        self.post("url", &json!({ "url": address }));
+    }
+
     /// Opens a file.
-    pub fn open(&self, page: &Path) {
-        self.post("url", &json!({ "url": format!("file://{}", page.display()) }));
+    pub fn open_file(&self, page: &Path) {
+        self.open(&format!("file://{}", page.display()));
+    }
+
+    /// Waits until an expression of JavaScript is true; panics with what the page shows if it never is.
+    pub fn wait_until(&self, condition: &str) {
+        let begun = Instant::now();
+        let script = format!("return Boolean({condition})");
+        loop {
+            // While a page is left for another one there is nothing to ask.
+            let answer = self.try_run(&script);
+            if answer == Ok(Value::Bool(true)) {
+                return;
+            }
+            if begun.elapsed() > TIME_LIMIT {
+                let page = self.run("return location.href + '\\n' + document.querySelector('main, body').innerText.slice(0, 2000)");
+                panic!("never true: {condition} ({answer:?})\n{}", page.as_str().unwrap_or_default());
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
     }
 
     /// What a script returns.
     pub fn run(&self, script: &str) -> Value {
-        self.post("execute/sync", &json!({ "script": script, "args": [] }))
+        self.try_run(script).unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    fn try_run(&self, script: &str) -> Result<Value, String> {
+        let path = format!("/session/{}/execute/sync", self.session);
+        self.ask("POST", &path, Some(&json!({ "script": script, "args": [] })))
     }
 
     /// What a script gives to its last argument, later.
@@ -82,8 +126,8 @@ impl Browser {
     }
 
     fn element(&self, selector: &str) -> String {
-        let found = self.post("element", &json!({ "using": "css selector", "value": selector }));
-        found[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {found}")).to_owned()
+        let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
+        element[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {element}")).to_owned()
     }
 
     /// Clicks as a hand does.
@@ -96,6 +140,26 @@ impl Browser {
     pub fn press(&self, selector: &str, keys: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/value"), &json!({ "text": keys }));
+    }
+
+    /// Types wherever the focus is.
+    pub fn type_keys(&self, keys: &str) {
+        let strokes = keys.chars().flat_map(|key| {
+            ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
+        });
+        let steps: Vec<Value> = strokes.collect();
+        self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] }));
+    }
+
+    /// Goes on with the Tab key until the focus is on an element; panics if it never is.
+    pub fn tab_to(&self, selector: &str) {
+        for _ in 0..MOST_TABS {
+            if self.run(&format!("return document.activeElement.matches({selector:?})")) == true {
+                return;
+            }
+            self.type_keys(keys::TAB);
+        }
+        panic!("the Tab key does not lead to {selector}");
     }
 
     /// Moves the pointer onto an element.
@@ -114,8 +178,41 @@ impl Browser {
     /// The colours that the reader's system asks for.
     pub fn prefer(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        let params = json!({ "features": features });
-        self.post("goog/cdp/execute", &json!({ "cmd": "Emulation.setEmulatedMedia", "params": params }));
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
+    /// The size of the window, which may be narrower than a real one can be.
+    pub fn resize(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What the window shows, as PNG.
+    pub fn picture(&self) -> Vec<u8> {
+        let picture = self.devtools("Page.captureScreenshot", &json!({ "format": "png" }));
+        STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("a picture")
+    }
+
+    /// The window that is asked from now on.
+    pub fn window(&self) -> String {
+        let path = format!("/session/{}/window", self.session);
+        let window = self.ask("GET", &path, None).expect("a window");
+        window.as_str().expect("a window").to_owned()
+    }
+
+    /// Opens a further window, which is not looked at yet.
+    pub fn new_window(&self) -> String {
+        self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().expect("a window").to_owned()
+    }
+
+    /// Looks at a window.
+    pub fn look_at(&self, window: &str) {
+        self.post("window", &json!({ "handle": window }));
+    }
+
+    /// Asks the browser beside WebDriver, by the Chrome DevTools Protocol.
+    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
     /// What the page wrote to the console so far, errors of the browser included.
@@ -125,11 +222,19 @@ impl Browser {
 
     /// Addresses that were asked for so far.
     pub fn requests(&self) -> Vec<String> {
+        let requests = self.happened("Network.requestWillBeSent");
+        requests
+            .iter()
+            .map(|request| request["request"]["url"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    /// What the browser did of a kind since it was asked last.
+    pub fn happened(&self, kind: &str) -> Vec<Value> {
         let of = |entry: &Value| {
-            let message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
-            let message = &message["message"];
-            (message["method"] == "Network.requestWillBeSent")
-                .then(|| message["params"]["request"]["url"].as_str().unwrap_or_default().to_owned())
+            let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            let message = &mut message["message"];
+            (message["method"] == kind).then(|| message["params"].take())
         };
         self.log("performance").iter().filter_map(of).collect()
     }
@@ -156,11 +261,13 @@ impl Browser {
             let mut answer = Vec::new();
             // The driver may keep the line open although it was asked not to: its header tells the length.
             let mut part = [0; 1 << 14];
-            while !is_whole(&answer) {
+            let mut whole = None;
+            while whole.is_none_or(|length| answer.len() < length) {
                 match stream.read(&mut part)? {
                     0 => break,
                     count => answer.extend_from_slice(&part[..count]),
                 }
+                whole = whole.or_else(|| whole_length(&answer));
             }
             Ok(answer)
         });
@@ -175,14 +282,15 @@ impl Browser {
     }
 }
 
-fn is_whole(answer: &[u8]) -> bool {
-    let words = String::from_utf8_lossy(answer);
-    let Some(head) = words.find("\r\n\r\n") else { return false };
-    let length = words[..head].lines().find_map(|line| {
+/// The length of an answer with its head, once that is complete.
+fn whole_length(answer: &[u8]) -> Option<usize> {
+    let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+    String::from_utf8_lossy(&answer[..head]).lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-    });
-    length.is_some_and(|length| answer.len() >= head + 4 + length)
+        let length =
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())??;
+        Some(head + 4 + length)
+    })
 }
 
 impl Drop for Browser {

@@ -1,0 +1,125 @@
+//! The recipes of `recipes/`: real file systems on served models, in small. Each ends with its table, leaves nothing behind,
+//! and says what virtual time says where that is far from 1.
+
+use crate::lab::{Ended, Lab, Live, names, text};
+use crate::system::{alone, system};
+use rustix::process::Signal;
+use std::path::Path;
+use std::process::Command;
+
+const RECIPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
+
+/// What a recipe needs beyond what every one does; says so if it is not there.
+fn have(programs: &[&str]) -> bool {
+    let common = ["unshare", "losetup", "mkfs.ext4", "awk"];
+    let missing =
+        common.iter().chain(programs).find(|program| system("which", &[program]).is_none()).copied();
+    let device =
+        ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| std::fs::File::open(path).is_err());
+    let mounts = system("unshare", &["--mount", "true"]).is_some();
+    if let Some(missing) = missing.or(device).or((!mounts).then_some("the right to mount")) {
+        eprintln!("skipped: {missing} is not there");
+    }
+    missing.is_none() && device.is_none() && mounts
+}
+
+fn command(lab: &Lab, name: &str, sizes: &[(&str, &str)]) -> Command {
+    let mut command = lab.wrapped(&["sh", text(&Path::new(RECIPES).join(name))], &[]);
+    let temporary = lab.beside("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
+    command.env("KURABE", env!("CARGO_BIN_EXE_kurabe")).env("TMPDIR", temporary);
+    command.envs(sizes.iter().copied());
+    command
+}
+
+/// No folder, no mount, no device, no process.
+fn is_gone(lab: &Lab) {
+    assert_eq!(names(&lab.beside("tmp")), [] as [String; 0]);
+    let attached: Vec<String> =
+        names(&lab.beside("run")).into_iter().filter(|name| name.len() == 16).collect();
+    assert_eq!(attached, [] as [String; 0]);
+    let loops = system("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]).unwrap();
+    assert!(!loops.contains(text(&lab.beside(""))), "{loops}");
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(text(&lab.beside(""))), "{mounts}");
+    assert!(!lab.store().exists());
+}
+
+/// Runs a recipe; what it printed.
+fn cook(name: &str, sizes: &[(&str, &str)]) -> String {
+    let (lab, alone) = (Lab::new(), alone());
+    let out = Live::start_patiently(command(&lab, name, sizes)).end().ok().out;
+    is_gone(&lab);
+    drop(alone);
+    assert!(out.contains("served  virtual") && out.contains("in real time."), "{out}");
+    out
+}
+
+/// The end of the line about something.
+fn direction<'t>(out: &'t str, what: &str) -> &'t str {
+    let line = out.lines().find(|line| line.starts_with(what)).unwrap_or_else(|| panic!("{what}: {out}"));
+    line.rsplit("   ").next().unwrap_or(line)
+}
+
+#[test]
+fn exfat_is_slow_where_its_data_lie_across_the_units_of_the_stick() {
+    let has_exfat = std::fs::read_to_string("/proc/filesystems").unwrap().contains("exfat");
+    if have(&["mkfs.exfat"]) && (has_exfat || have(&["mount.exfat-fuse"])) {
+        let out = cook("exfat-ext4.sh", &[("TIME", "5s")]);
+        assert_eq!(direction(&out, "rewrites:"), "the same direction", "{out}");
+        assert_eq!(direction(&out, "large file:"), "no direction in virtual time", "{out}");
+    }
+}
+
+#[test]
+fn a_mirror_in_a_box_reads_as_its_link_lets_it() {
+    let is_running = system("pidof", &["zfs-fuse"]).is_some();
+    if is_running {
+        eprintln!("skipped: zfs-fuse runs already");
+    } else if have(&["zfs-fuse", "zpool", "git"]) {
+        let out = cook("zfs-mirror.sh", &[("MIB", "32"), ("FILES", "100"), ("ROUNDS", "1")]);
+        // What takes so little is near 1 beside other programs, but not on the other side.
+        for what in ["SATA: one disk reads", "three disks: USB reads"] {
+            assert_ne!(direction(&out, what), "THE OTHER DIRECTION", "{out}");
+        }
+        assert!(system("pidof", &["zfs-fuse"]).is_none());
+    }
+}
+
+#[test]
+fn a_copy_within_an_ssd_of_2009_shows_which_one_stutters() {
+    if have(&[]) {
+        let out = cook("copy-hg2.sh", &[("MIB", "32")]);
+        for what in ["DelayRatio of the OCZ Core V2", "the one over the other"] {
+            assert_eq!(direction(&out, what), "the same direction", "{out}");
+        }
+    }
+}
+
+#[test]
+fn a_recipe_that_is_interrupted_takes_all_of_it_away() {
+    if !have(&[]) {
+        return;
+    }
+    let (lab, alone) = (Lab::new(), alone());
+    let mut live = Live::start_patiently(command(&lab, "copy-hg2.sh", &[("MIB", "32")]));
+    live.wait_for_out("in virtual time");
+    live.signal(Signal::TERM);
+    let ended: Ended = live.end();
+    assert_eq!(ended.code(), Some(143), "{ended:#?}");
+    is_gone(&lab);
+    drop(alone);
+}
+
+#[test]
+fn a_recipe_says_what_is_missing() {
+    let lab = Lab::new();
+    if !have(&[]) {
+        return;
+    }
+    let mut command = command(&lab, "copy-hg2.sh", &[]);
+    command.env("KURABE", "/nowhere/kurabe");
+    let ended = Live::start(command).end();
+    assert_eq!(ended.code(), Some(2), "{ended:#?}");
+    assert!(ended.err.contains("KURABE="), "{ended:#?}");
+}

@@ -1,0 +1,101 @@
+//! A device as a file again: for who changed one and wants to keep it.
+//!
+//! The model: every parameter is written with the source that it has, those that were left out or came from another file too,
+//! so that the file stands alone.
+
+use crate::spec::{DeviceSpec, LayerSpec};
+use kurabe_core::Text;
+
+impl DeviceSpec {
+    /// The device as the text of a file that makes the same device.
+    pub fn to_toml(&self) -> String {
+        let mut out =
+            format!("schema = 1\nname = {}\ntitle = {}\n", quoted(&self.name), bilingual(&self.title));
+        if let Some(note) = &self.note {
+            out.push_str(&format!("note = {}\n", bilingual(note)));
+        }
+        write_layers(&mut out, "layer", &self.layers);
+        out
+    }
+}
+
+fn write_layers(out: &mut String, path: &str, layers: &[LayerSpec]) {
+    for layer in layers {
+        out.push_str(&format!(
+            "\n[[{path}]]\nkind = {}\nname = {}\n",
+            quoted(layer.kind.word),
+            quoted(&layer.name)
+        ));
+        for setting in layer.settings.iter() {
+            let (key, value) = (setting.parameter.key, value(&setting.written));
+            out.push_str(&format!("{key} = {{ value = {value}, source = {} }}\n", quoted(&setting.source)));
+        }
+        for member in &layer.members {
+            out.push_str(&format!("\n[[{path}.member]]\ncount = {}\n", member.count));
+            write_layers(out, &format!("{path}.member.layer"), &member.layers);
+        }
+    }
+}
+
+/// Numbers, flags and tables stand as they are; everything else is a text.
+fn value(written: &str) -> String {
+    let is_number = written.parse::<i64>().is_ok()
+        || (written.contains('.') && written.parse::<f64>().is_ok_and(f64::is_finite));
+    let is_bare = is_number || written.starts_with('[') || matches!(written, "true" | "false");
+    if is_bare { written.to_owned() } else { quoted(written) }
+}
+
+fn bilingual(text: &Text) -> String {
+    format!("{{ en = {}, ja = {} }}", quoted(&text.en), quoted(&text.ja))
+}
+
+/// A basic string of TOML.
+fn quoted(words: &str) -> String {
+    let mut out = String::from("\"");
+    for character in words.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            character if character.is_control() => out.push_str(&format!("\\U{:08X}", u32::from(character))),
+            character => out.push(character),
+        }
+    }
+    out + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEVICES, device_named};
+
+    /// The file read again; it uses no other.
+    fn read(device: &DeviceSpec) -> DeviceSpec {
+        let source = device.to_toml();
+        DeviceSpec::parse(&device.name, &source, &|_, _| unreachable!())
+            .unwrap_or_else(|error| panic!("{error}\n{source}"))
+    }
+
+    #[test]
+    fn every_device_that_comes_with_kurabe_is_the_same_when_it_was_written_and_read() {
+        for (name, _) in DEVICES {
+            let device = device_named(name).unwrap();
+            let again = read(&device);
+            assert_eq!(again.layers.len(), device.layers.len(), "{name}");
+            for (one, other) in again.all_layers().iter().zip(device.all_layers()) {
+                assert!(one.settings.are_same(&other.settings), "{name}: {}", other.name);
+            }
+            assert_eq!((&again.title, &again.note), (&device.title, &device.note), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_kept() {
+        let mut device = device_named("samsung-fit-plus-exfat").unwrap();
+        device.set("flash.program_rate", "10 MB/s").unwrap();
+        device.title.en = "a \"stick\"\n".to_owned();
+        let again = read(&device);
+        assert_eq!(again.title.en, device.title.en);
+        assert!(
+            again.to_toml().contains("program_rate = { value = \"10 MB/s\", source = \"set for this run\" }")
+        );
+    }
+}

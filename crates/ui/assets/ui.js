@@ -1,0 +1,317 @@
+'use strict';
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const post = (address, body, signal) => fetch(address, {
+    method: 'POST', signal, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+  });
+  // What went wrong, in the server's words.
+  const reason = async (answer) => {
+    const { error } = await answer.json().catch(() => ({}));
+    return error ? [error.what, error.cause, error.remedy].filter(Boolean).join(' — ') : `HTTP ${answer.status}`;
+  };
+  const say = (words) => { const ear = $('say'); if (ear && words) ear.textContent = words; };
+  const wrong = (words) => {
+    const place = $('wrong');
+    if (!place) return;
+    place.textContent = words || '';
+    place.hidden = !words;
+  };
+  const put = (place, markup) => { place.innerHTML = markup; };
+
+  // The door: the word behind # is exchanged for a cookie, once, and goes out of the address.
+  if (document.body.dataset.door) {
+    const knock = () => {
+      const word = location.hash.slice(1);
+      if (word) {
+        history.replaceState(null, '', location.pathname);
+        post('/session', { word }).then(async (answer) => {
+          if (answer.ok) location.replace('/');
+          else $('door').textContent = await reason(answer);
+        });
+      } else if (!sessionStorage.getItem('knocked')) {
+        // Who came from elsewhere has not shown the cookie yet.
+        sessionStorage.setItem('knocked', '1');
+        location.replace(location.pathname + location.search);
+      }
+    };
+    knock();
+    // The address may be opened where the door is shown already: then only what stands behind # changes.
+    addEventListener('hashchange', knock);
+    return;
+  }
+  sessionStorage.removeItem('knocked');
+
+  // Sliders that say their value beside them.
+  document.addEventListener('input', (event) => {
+    const output = event.target.matches?.('.sliders input') && event.target.parentElement.querySelector('output');
+    if (output) output.textContent = event.target.value + ' %';
+  });
+
+  // A name for a run.
+  $('label')?.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const form = event.target;
+    const answer = await post(`/runs/${form.dataset.run}/label`, { name: form.elements.name.value });
+    say(answer.ok ? '✓' : await reason(answer));
+    form.querySelector('button').textContent = answer.ok ? '✓' : '✗';
+  });
+
+  measuring();
+  modelling();
+
+  function measuring() {
+    const form = $('measure');
+    const board = $('board');
+    if (!form || !board) return;
+    let unit = localStorage.getItem('kurabe-unit') || 'rate';
+    let course = [];
+    const jobs = $('job');
+
+    const asked = (only) => {
+      const { elements } = form;
+      const other = elements.other.value.trim();
+      return {
+        target: other || elements.target?.value || '',
+        profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
+        job: jobs.open ? elements.job.value : '', against: elements.against.value.trim(),
+      };
+    };
+
+    // A job of fio: fields write the text, a pasted text comes back as fields.
+    const parts = [...form.querySelectorAll('[data-job]')];
+    const write = () => {
+      const lines = parts.map((part) => `${part.dataset.job}=${part.value.trim()}`);
+      form.elements.job.value = ['[global]', 'direct=1', 'ioengine=io_uring', 'time_based=1', '', '[job]', ...lines, ''].join('\n');
+    };
+    const read = async (fills) => {
+      const answer = await post('/job', { job: form.elements.job.value, target: asked().target });
+      const place = $('job-notes');
+      if (!answer.ok) { place.textContent = await reason(answer); place.hidden = false; return; }
+      const { command, fields, notes } = await answer.json();
+      $('command').textContent = command;
+      place.textContent = notes || '';
+      place.hidden = !notes;
+      if (fills && fields) for (const part of parts) part.value = fields[part.dataset.job];
+    };
+    jobs.addEventListener('toggle', () => {
+      if (jobs.open && !form.elements.job.value) write();
+      if (jobs.open) read(false);
+      plan();
+    });
+    for (const part of parts) part.addEventListener('input', () => { write(); read(false); });
+    form.elements.job.addEventListener('input', () => read(true));
+
+    // What it would cost, asked again whenever the form changes; the last question wins.
+    let asking;
+    const plan = async () => {
+      asking?.abort();
+      asking = new AbortController();
+      try {
+        const answer = await post('/plan', asked(), asking.signal);
+        if (answer.ok) put($('plan'), await answer.text());
+        else $('plan').textContent = await reason(answer);
+      } catch { /* overtaken */ }
+    };
+    let waiting;
+    form.addEventListener('input', (event) => {
+      if (event.target.name === 'target') form.elements.other.value = '';
+      clearTimeout(waiting);
+      waiting = setTimeout(plan, 200);
+    });
+    plan();
+
+    const start = async (only) => {
+      wrong('');
+      const answer = await post('/measure', asked(only));
+      if (!answer.ok) wrong(await reason(answer));
+      else board.scrollIntoView({ block: 'start', behavior: 'auto' });
+    };
+    form.addEventListener('submit', (event) => { event.preventDefault(); start(); });
+    $('stop').addEventListener('click', () => post('/stop', {}));
+
+    const show = () => {
+      board.dataset.unit = unit;
+      for (const button of board.querySelectorAll('.units button')) {
+        button.setAttribute('aria-pressed', String(button.dataset.unit === unit));
+      }
+      const goesOn = Boolean(board.querySelector('[data-goes-on]'));
+      $('stop').hidden = !goesOn;
+      $('all').disabled = goesOn;
+      for (const step of board.querySelectorAll('.step')) step.disabled = goesOn;
+    };
+    board.addEventListener('click', (event) => {
+      const button = event.target.closest('button');
+      if (button?.dataset.unit) {
+        unit = button.dataset.unit;
+        localStorage.setItem('kurabe-unit', unit);
+        show();
+      }
+      if (button?.dataset.only) start(button.dataset.only);
+    });
+    show();
+
+    // The repetition that goes on; it may have begun while a board was fetched that does not show it.
+    let begun = null;
+    const mark = () => {
+      if (!begun) return;
+      for (const tile of board.querySelectorAll('.tile')) {
+        const isNow = tile.dataset.cell === String(begun.cell);
+        tile.classList.toggle('now', isNow && !tile.classList.contains('done'));
+      }
+      const place = $('phase');
+      if (place) place.textContent = begun.words;
+    };
+    // What has the focus has it again on the new board.
+    const replace = (markup) => {
+      const focus = board.contains(document.activeElement) ? document.activeElement : null;
+      const name = focus && ['data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
+      const value = name && focus.getAttribute(name);
+      put(board, markup);
+      mark();
+      if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+    };
+    // The board is made by the server; while one is fetched, a second wish for it waits for the first.
+    let fetching = false;
+    let again = false;
+    const renew = async () => {
+      if (fetching) { again = true; return; }
+      fetching = true;
+      do {
+        again = false;
+        try {
+          const answer = await fetch('/board');
+          if (answer.ok) replace(await answer.text());
+        } catch { /* the connection tells, and comes back */ }
+        show();
+      } while (again);
+      fetching = false;
+    };
+
+    const draw = (now) => {
+      const tile = board.querySelector('.tile.now');
+      const live = tile?.querySelector('.live');
+      if (live) {
+        live.textContent = `${now.number} ${now.unit}`;
+        tile.querySelector('.more').textContent = `${now.iops} IOPS · ≤ ${now.worst}`;
+      }
+      course.push([now.at, now.rate]);
+      if (course.length > 600) course.shift();
+      const path = $('course');
+      if (!path || course.length < 2) return;
+      const most = Math.max(...course.map(([, rate]) => rate)) || 1;
+      const [first, last] = [course[0][0], course[course.length - 1][0]];
+      const points = course.map(([at, rate]) => {
+        const x = (at - first) / Math.max(last - first, 1e-9) * 600;
+        return `${x.toFixed(1)} ${(116 - rate / most * 110).toFixed(1)}`;
+      });
+      path.setAttribute('d', 'M' + points.join('L'));
+      $('scale').textContent = `0 – ${most.toFixed(1)} MB/s · ${first.toFixed(0)} – ${last.toFixed(0)} s`;
+    };
+    const heard = {
+      board: ({ say: words }) => { if (words) begun = null; say(words); return renew(); },
+      phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
+      begin: ({ cell, words }) => { course = []; begun = { cell, words }; mark(); },
+      now: draw,
+    };
+    const events = new EventSource('/events?from=' + board.dataset.from);
+    events.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      heard[message.t]?.(message);
+    };
+    let lost = false;
+    events.onerror = () => { lost = true; document.body.classList.add('lost'); };
+    events.onopen = () => {
+      document.body.classList.remove('lost');
+      if (lost) { lost = false; renew(); }
+    };
+  }
+
+  function modelling() {
+    const bench = $('model');
+    const form = $('what');
+    if (!bench || !form) return;
+    const fields = [...bench.querySelectorAll('.parameter [name]')];
+    const sets = () => fields.filter((field) => field.value !== field.dataset.was).map((field) => [field.name, field.value]);
+
+    let asking;
+    const figures = async () => {
+      asking?.abort();
+      asking = new AbortController();
+      const place = $('figures');
+      place.setAttribute('aria-busy', 'true');
+      const changed = sets();
+      const query = new URLSearchParams(changed).toString();
+      $('device').href = `/models/${bench.dataset.model}/device.toml${query ? '?' + query : ''}`;
+      for (const field of fields) field.closest('.parameter').classList.toggle('changed', field.value !== field.dataset.was);
+      try {
+        const answer = await post(`/models/${bench.dataset.model}/figures`, { profile: form.elements.profile.value, sets: changed }, asking.signal);
+        if (answer.ok) { put(place, await answer.text()); wrong(''); } else wrong(await reason(answer));
+      } catch { return; /* overtaken */ }
+      place.removeAttribute('aria-busy');
+    };
+
+    // A slider's place in thousandths, and the number there, by the scale of the parameter.
+    const scales = {
+      linear: [(least, most, at) => least + (most - least) * at, (least, most, value) => (value - least) / (most - least)],
+      log: [
+        (least, most, at) => Math.exp(Math.log(Math.max(least, most / 1e9, 1e-9)) * (1 - at) + Math.log(most) * at),
+        (least, most, value) => {
+          const low = Math.max(least, most / 1e9, 1e-9);
+          return Math.log(Math.max(value, low) / low) / Math.log(most / low);
+        },
+      ],
+    };
+    scales['powers-of-two'] = scales.log;
+    scales.multiples = scales.log;
+    const reach = (slider) => {
+      // Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, the field goes everywhere.
+      const own = Number(slider.dataset.number);
+      const [least, most] = [Number(slider.dataset.least), Number(slider.dataset.most)];
+      if (slider.dataset.scale === 'linear' && most - least <= 100) return [least, most];
+      const around = own > 0 ? own : Math.min(most, 1);
+      return [Math.max(least, around / 16), Math.min(most, around * 16)];
+    };
+    const shown = (slider, value) => {
+      const { scale, unit, step } = slider.dataset;
+      let number = value;
+      if (scale === 'powers-of-two') number = 2 ** Math.round(Math.log2(value));
+      // Sizes are multiples of some sector: nothing is finer than an eighth of the power of two below.
+      else if (unit === 'B' && !step && value >= 8) { const grain = 2 ** (Math.floor(Math.log2(value)) - 3); number = Math.round(value / grain) * grain; }
+      else if (step) number = Math.max(1, Math.round(value / step)) * step;
+      else if (unit || Number.isInteger(Number(slider.dataset.number)) && Number(slider.dataset.most) > 1) number = Math.round(value);
+      else number = Number(value.toPrecision(4));
+      return `${number}${unit ? ' ' + unit : ''}`;
+    };
+    for (const slider of bench.querySelectorAll('input[type=range][data-for]')) {
+      const field = $(slider.dataset.for);
+      const [least, most] = reach(slider);
+      const [value, place] = scales[slider.dataset.scale] || scales.linear;
+      // A press of a key goes to the next power of two, or a hundredth of the way.
+      slider.step = slider.dataset.scale === 'powers-of-two' ? String(1000 / Math.max(1, Math.round(Math.log2(most / least)))) : '10';
+      const home = () => { slider.value = String(1000 * place(least, most, Number(slider.dataset.number))); };
+      home();
+      slider.addEventListener('input', () => {
+        field.value = shown(slider, value(least, most, slider.value / 1000));
+        slider.setAttribute('aria-valuetext', field.value);
+      });
+      slider.addEventListener('change', figures);
+      slider.home = home;
+    }
+    for (const field of fields) field.addEventListener('change', figures);
+    form.elements.profile.addEventListener('change', figures);
+    form.addEventListener('submit', (event) => event.preventDefault());
+    $('reset').addEventListener('click', () => {
+      for (const field of fields) field.value = field.dataset.was;
+      for (const slider of bench.querySelectorAll('input[type=range][data-for]')) slider.home();
+      figures();
+    });
+    // A box of the stack opens its layer.
+    const open = () => {
+      const layer = location.hash && document.querySelector(`details[id="${CSS.escape(decodeURIComponent(location.hash.slice(1)))}"]`);
+      if (layer) layer.open = true;
+    };
+    addEventListener('hashchange', open);
+    open();
+    figures();
+  }
+})();

@@ -1,0 +1,64 @@
+//! Style, script and icon, and the names under which browsers keep them.
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kurabe_report::{page_script, page_style};
+use std::sync::LazyLock;
+
+const STYLE: &str = include_str!("../assets/ui.css");
+const SCRIPT: &str = include_str!("../assets/ui.js");
+
+/// Two bars side by side.
+const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M5 13V6M11 13V3" stroke="#fff" stroke-width="3"/></svg>"##;
+
+/// A file that the page loads.
+struct Asset {
+    /// Its address, with a word that changes with its content.
+    address: String,
+    kind: &'static str,
+    content: String,
+}
+
+static CSS: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", format!("{}{STYLE}", page_style())));
+static JS: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("js", "text/javascript; charset=utf-8", format!("{SCRIPT}\n{}", page_script()))
+});
+
+static SVG: LazyLock<Asset> = LazyLock::new(|| Asset::new("svg", "image/svg+xml", ICON.to_owned()));
+
+impl Asset {
+    fn new(ending: &str, kind: &'static str, content: String) -> Self {
+        // FNV-1a: it has to change with the content, and nothing else.
+        let hash = content.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        });
+        Self { address: format!("/assets/{hash:016x}.{ending}"), kind, content }
+    }
+}
+
+/// Where the style is.
+pub(crate) fn style_address() -> &'static str {
+    &CSS.address
+}
+
+/// Where the script is.
+pub(crate) fn script_address() -> &'static str {
+    &JS.address
+}
+
+/// Where the icon is.
+pub(crate) fn icon_address() -> &'static str {
+    &SVG.address
+}
+
+/// `GET /assets/NAME`
+pub(crate) async fn asset(Path(name): Path<String>) -> Response {
+    let asset =
+        [&*CSS, &*JS, &*SVG].into_iter().find(|asset| asset.address.strip_prefix("/assets/") == Some(&name));
+    let Some(asset) = asset else { return StatusCode::NOT_FOUND.into_response() };
+    let kept = "public, max-age=31536000, immutable";
+    ([(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, kept)], asset.content.as_str())
+        .into_response()
+}

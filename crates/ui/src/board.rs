@@ -1,0 +1,229 @@
+//! What is known of the run that goes on, and what windows are told of it.
+//!
+//! The model: the board is what a window that is opened late sees; a window that is open changes its own by [`message`]s.
+//! Whatever changes the shape of the board (a cell is over, a notice came) is told as "fetch it again", because its markup is
+//! made in one place; what moves many times a second is a few words and numbers.
+
+use kurabe_core::event::Event;
+use kurabe_core::profile::Task;
+use kurabe_core::record::{Cell, RunRecord, RunStatus};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Error, Lang, Text, number, shown, text};
+use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
+use kurabe_report::{Tile, directed, program_lines};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What is known of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    /// As it is so far.
+    pub(crate) record: RunRecord,
+    /// What is going to be measured.
+    pub(crate) tasks: Vec<Task>,
+    /// The cell that is measured now.
+    pub(crate) now: Option<u32>,
+    /// What else goes on.
+    pub(crate) phase: Option<Text>,
+    /// Time that is left, the running repetition not subtracted.
+    pub(crate) left_ns: Option<u64>,
+    /// The programs that it runs, each told before it first runs.
+    pub(crate) programs: Vec<Text>,
+    /// The runs that take turns with it.
+    pub(crate) others: Vec<String>,
+    /// Why it ended before its end.
+    pub(crate) error: Option<Arc<Error>>,
+}
+
+impl Board {
+    /// Keeps what an event brings.
+    pub(crate) fn follow(board: &mut Option<Self>, run: &str, event: &Event) {
+        if let Event::RunStarted { header, planned_ns, .. } = event {
+            // Of targets in turns the first is shown, and the others are named.
+            if let Some(first) = board.as_mut().filter(|board| board.goes_on()) {
+                first.others.push(header.id.clone());
+                return;
+            }
+            let tasks = header
+                .profile
+                .as_ref()
+                .zip(header.target.as_ref())
+                .and_then(|(profile, target)| plan_tasks(profile, target).ok());
+            *board = Some(Self {
+                record: RunRecord::begun((**header).clone()),
+                tasks: tasks.unwrap_or_default(),
+                now: None,
+                phase: None,
+                left_ns: *planned_ns,
+                error: None,
+                programs: Vec::new(),
+                others: Vec::new(),
+            });
+        }
+        if let Some(board) = board.as_mut().filter(|board| board.record.header.id == run) {
+            board.take(event);
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Notice { notice } => self.record.notices.push(notice.clone()),
+            Event::FillProgress { done_bytes, total_bytes } => {
+                self.phase = Some(filling(*done_bytes, *total_bytes));
+            }
+            Event::FillDone { fill } => (self.record.fill, self.phase) = (Some(*fill), None),
+            Event::StepsAdded { steps, planned_ns, .. } => {
+                if let Some(profile) = &mut self.record.header.profile {
+                    profile.steps.extend_from_slice(steps);
+                }
+                self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
+            }
+            Event::Preparing { what } => (self.now, self.phase) = (None, Some(what.clone())),
+            Event::Pause { length_ns } => (self.now, self.phase) = (None, Some(pause(*length_ns))),
+            Event::RepetitionStarted { cell_index, .. } => (self.now, self.phase) = (Some(*cell_index), None),
+            Event::RepetitionDone { repetition, .. } => {
+                self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
+            }
+            Event::CellDone { cell } => {
+                self.record.cells.retain(|other| other.index != cell.index);
+                self.record.cells.push((**cell).clone());
+                self.record.cells.sort_by_key(|cell| cell.index);
+                self.now = None;
+            }
+            Event::RunDone { status, ended_at, error } => {
+                self.record.status = *status;
+                self.record.ended_at = Some(ended_at.clone());
+                self.record.error.clone_from(error);
+                (self.now, self.phase, self.left_ns) = (None, None, None);
+            }
+            Event::Programs { .. } => self.programs.extend(program_lines(event)),
+            Event::RunStarted { .. }
+            | Event::RoundDone { .. }
+            | Event::CellBegun { .. }
+            | Event::Progress { .. } => {}
+        }
+    }
+
+    /// It ended by an error.
+    pub(crate) fn failed(&mut self, error: Error) {
+        if self.record.status == RunStatus::Running {
+            self.record.status = RunStatus::Failed;
+        }
+        self.error = Some(Arc::new(error));
+    }
+
+    /// Whether it goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.record.status == RunStatus::Running
+    }
+}
+
+fn filling(done_bytes: u64, total_bytes: u64) -> Text {
+    let share = number::percent(done_bytes as f64 / total_bytes.max(1) as f64);
+    text!("writing the test file: {share}", "テストファイルを書き込み中: {share}")
+}
+
+fn pause(length_ns: u64) -> Text {
+    let time = number::clock(length_ns);
+    text!("pause of {time}", "{time} 休止中")
+}
+
+/// What a window is told of an event; `None` if it changes nothing there.
+pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
+    match event {
+        Happening::Run(event) => of_run(event, lang),
+        Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
+            let words = text!(
+                "{blocks} blocks, {settled} of {comparisons} comparisons clear",
+                "{blocks} ブロック、比較 {comparisons} 件中 {settled} 件が確定"
+            );
+            Some(phase(&words, lang))
+        }
+        Happening::Turns(TurnsEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
+        Happening::Point(_) => None,
+    }
+}
+
+fn of_run(event: &Event, lang: Lang) -> Option<Value> {
+    let again = json!({ "t": "board" });
+    Some(match event {
+        Event::RunStarted { .. }
+        | Event::Notice { .. }
+        | Event::FillDone { .. }
+        | Event::StepsAdded { .. }
+        | Event::Programs { .. } => again,
+        Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
+        Event::RunDone { status, .. } => {
+            let words = match status {
+                RunStatus::Complete => text!("the run is complete", "測定が完了しました"),
+                _ => text!("the run has ended", "測定が終了しました"),
+            };
+            json!({ "t": "board", "say": words.get(lang), "over": true })
+        }
+        Event::FillProgress { done_bytes, total_bytes } => {
+            let share = *done_bytes as f64 / (*total_bytes).max(1) as f64;
+            json!({ "t": "phase", "words": filling(*done_bytes, *total_bytes).get(lang), "share": share })
+        }
+        Event::Preparing { what } => phase(what, lang),
+        Event::Pause { length_ns } => phase(&pause(*length_ns), lang),
+        Event::RepetitionStarted {
+            cell_index,
+            label,
+            direction,
+            repetition_index,
+            repetition_count,
+            discarded,
+        } => {
+            let name = directed(*direction, &Text::same(shown::line(label).to_string()));
+            let number = u64::from(*repetition_index) + 1;
+            let apart = if *discarded { text!(" (discarded)", "(集計外)") } else { Text::same("") };
+            let words = text!(
+                "{name} · {number}/{repetition_count}{apart}",
+                "{name} · {number}/{repetition_count}{apart}";
+                name, apart
+            );
+            json!({ "t": "begin", "cell": cell_index, "words": words.get(lang) })
+        }
+        Event::Progress { elapsed_ns, interval, interval_ns } => {
+            let seconds = (*interval_ns).max(1) as f64 / 1e9;
+            let bytes = interval.read_bytes.saturating_add(interval.write_bytes);
+            let operations = u64::from(interval.read_operations) + u64::from(interval.write_operations);
+            let rate = bytes as f64 / seconds;
+            let rate_words = number::rate(rate);
+            json!({
+                "t": "now",
+                "at": *elapsed_ns as f64 / 1e9,
+                "rate": rate / 1e6,
+                "number": rate_words.number,
+                "unit": rate_words.unit,
+                "iops": number::iops(operations as f64 / seconds).number,
+                "worst": number::latency(interval.read_worst_ns.max(interval.write_worst_ns) as f64).to_string(),
+                "writes": interval.write_bytes > interval.read_bytes,
+            })
+        }
+        Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::RoundDone { .. } => {
+            return None;
+        }
+    })
+}
+
+fn phase(words: &Text, lang: Lang) -> Value {
+    json!({ "t": "phase", "words": shown::line(words.get(lang)).to_string() })
+}
+
+/// A cell in one sentence, for who listens.
+fn spoken(cell: &Cell, lang: Lang) -> String {
+    let name = directed(cell.direction, &Text::same(shown::line(&cell.label).to_string()));
+    let figure = Tile::of(cell, kurabe_core::profile::Statistic::Mean).main;
+    let figure = figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string());
+    text!("{name}: {figure}", "{name}: {figure}"; name).take(lang)
+}
+
+/// The columns in which tiles of these directions stand.
+pub(crate) fn column(direction: Option<Direction>) -> usize {
+    match direction {
+        Some(Direction::Read) => 0,
+        Some(Direction::Write) => 1,
+        _ => 2,
+    }
+}

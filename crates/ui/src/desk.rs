@@ -1,0 +1,202 @@
+//! What is measured: one run at a time, on a thread of its own, seen by any number of windows.
+//!
+//! The model: a second run would be measured together with the first, so there is none; who asks for one is told what goes on.
+//! The lab's stream lives as long as the server, so its numbers go on from run to run, and a window that lost its connection
+//! asks for what came after the last number that it saw. What goes on is also kept as a [`Board`], for who opens a window late.
+
+use crate::board::Board;
+use crate::shared::Shared;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_lab::versus::{PreparedVersus, VersusRequest};
+use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use tokio::sync::watch;
+
+/// What somebody wants measured.
+pub(crate) enum Wish {
+    /// One target.
+    Run(Box<RunRequest>),
+    /// Several in turns.
+    Turns(Box<VersusRequest>),
+}
+
+impl Wish {
+    fn is_modelled(&self) -> bool {
+        let is_model = |target: &PathBuf| target.to_string_lossy().starts_with("model:");
+        match self {
+            Self::Run(request) => is_model(&request.target),
+            Self::Turns(request) => request.targets.iter().all(is_model),
+        }
+    }
+}
+
+/// What is measured, and what is known of it.
+pub(crate) struct Desk {
+    pub(crate) stream: Arc<Stream>,
+    state: Arc<Mutex<OnDesk>>,
+    /// The number of the next envelope; told also when something else has changed.
+    news: Arc<watch::Sender<u64>>,
+    command: Vec<String>,
+}
+
+#[derive(Default)]
+struct OnDesk {
+    running: Option<Running>,
+    board: Option<Board>,
+}
+
+struct Running {
+    handle: RunHandle,
+    thread: Option<JoinHandle<()>>,
+    is_modelled: bool,
+}
+
+impl Desk {
+    pub(crate) fn new(command: Vec<String>) -> Self {
+        let (stream, news) = (Arc::new(Stream::default()), Arc::new(watch::Sender::new(0)));
+        let state: Arc<Mutex<OnDesk>> = Arc::default();
+        let (kept, telling) = (Arc::clone(&state), Arc::clone(&news));
+        stream.listen(Box::new(move |envelope: &Envelope| {
+            if let Happening::Run(event) = &envelope.event {
+                Board::follow(&mut locked(&kept).board, &envelope.run, event);
+            }
+            telling.send_replace(envelope.number + 1);
+            Ok(())
+        }));
+        Self { stream, state, news, command }
+    }
+
+    /// Begins a run and returns its id.
+    ///
+    /// # Errors
+    /// When one goes on, or what is asked for cannot be measured.
+    pub(crate) fn start(&self, shared: &Arc<Shared>, wish: Wish) -> Result<String> {
+        let handle = RunHandle::default();
+        let (opened, answer) = mpsc::channel();
+        {
+            let mut state = locked(&self.state);
+            if state.running.is_some() {
+                return Err(busy());
+            }
+            let is_modelled = wish.is_modelled();
+            let (shared, own) = (Arc::clone(shared), handle.clone());
+            let work = move || shared.desk.measure(&shared, wish, &own, &opened);
+            let thread = std::thread::Builder::new().name("measuring".to_owned()).spawn(work);
+            let thread = thread.map_err(|error| Error::no_thread(&error))?;
+            state.running = Some(Running { handle, thread: Some(thread), is_modelled });
+            state.board = None;
+        }
+        answer.recv().unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました")))
+        })
+    }
+
+    fn measure(
+        &self,
+        shared: &Shared,
+        wish: Wish,
+        handle: &RunHandle,
+        opened: &mpsc::Sender<Result<String>>,
+    ) {
+        let outcome = self.measured(shared, wish, handle, opened);
+        let mut state = locked(&self.state);
+        state.running = None;
+        match (outcome, &mut state.board) {
+            (Err(Failure::Later(error)), Some(board)) => board.failed(error),
+            // Who asked is told.
+            (Err(Failure::AtOnce(error)), _) => drop(opened.send(Err(error))),
+            _ => {}
+        }
+        drop(state);
+        self.news.send_modify(|_| {});
+    }
+
+    fn measured(
+        &self,
+        shared: &Shared,
+        wish: Wish,
+        handle: &RunHandle,
+        opened: &mpsc::Sender<Result<String>>,
+    ) -> std::result::Result<(), Failure> {
+        let store = shared.open_store().map_err(Failure::AtOnce)?;
+        kurabe_lab::recover(&*store).map_err(Failure::AtOnce)?;
+        let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
+        // Nobody listens any more if the window was closed meanwhile; the run goes on.
+        let answer = |id: &str| drop(opened.send(Ok(id.to_owned())));
+        match wish {
+            Wish::Run(request) => {
+                let open = Prepared::new(*request).and_then(|prepared| prepared.open(&lab));
+                let open = open.map_err(Failure::AtOnce)?;
+                answer(&open.header().id);
+                open.measure().outcome.map_err(Failure::Later)
+            }
+            Wish::Turns(request) => {
+                let open = PreparedVersus::new(*request).and_then(|prepared| prepared.open(&lab));
+                let open = open.map_err(Failure::AtOnce)?;
+                open.headers().next().into_iter().for_each(|header| answer(&header.id));
+                open.measure().why.map(|_| ()).map_err(Failure::Later)
+            }
+        }
+    }
+
+    /// Asks what runs to stop; what was measured is kept.
+    pub(crate) fn stop(&self) {
+        if let Some(running) = &locked(&self.state).running {
+            running.handle.stop();
+        }
+    }
+
+    /// Waits for the end of what runs.
+    pub(crate) fn wait(&self) {
+        let thread = locked(&self.state).running.as_mut().and_then(|running| running.thread.take());
+        if let Some(thread) = thread {
+            // A panic of it was printed when it happened.
+            let _ = thread.join();
+        }
+    }
+
+    /// Refuses what would take the processors from real storage that is being measured.
+    ///
+    /// # Errors
+    /// When such a run goes on.
+    pub(crate) fn refuse_beside_real(&self) -> Result<()> {
+        match &locked(&self.state).running {
+            Some(running) if !running.is_modelled => Err(busy()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of the run that goes on, or went on last; and the number from which on it is followed.
+    pub(crate) fn board(&self) -> (Option<Board>, u64) {
+        let state = locked(&self.state);
+        (state.board.clone(), *self.news.borrow())
+    }
+
+    /// Tells when something has happened.
+    pub(crate) fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+}
+
+/// Where a run failed: before anything was measured, which who asked for it hears, or later, which stands on the board.
+enum Failure {
+    AtOnce(Error),
+    Later(Error),
+}
+
+fn busy() -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        text!(
+            "a measurement is going on, and a second one beside it would spoil both",
+            "測定中です。同時に 2 つ測ると、どちらの結果も正しくなくなります"
+        ),
+    )
+    .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
+}
+
+fn locked(state: &Mutex<OnDesk>) -> MutexGuard<'_, OnDesk> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

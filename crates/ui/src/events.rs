@@ -1,0 +1,61 @@
+//! What happens, as server-sent events (HTML Living Standard, 9.2) that are resumed by their number.
+//!
+//! The model: a window gets no envelopes but what it has to change: words to show, figures to draw, or that a piece of its page
+//! must be fetched again. A number that is not kept any more is answered by that, too.
+
+use crate::board::message;
+use crate::shared::{App, Reader};
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, StreamExt, stream};
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// Comments in between, so that a connection that is gone is noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+#[derive(Deserialize)]
+pub(crate) struct EventsQuery {
+    /// The number from which on events are wanted.
+    #[serde(default)]
+    from: u64,
+}
+
+/// `GET /events`
+pub(crate) async fn events(
+    State(shared): State<App>,
+    reader: Reader,
+    Query(EventsQuery { from }): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let first = last.map_or(from, |last| last.saturating_add(1));
+    let (news, closing) = (shared.desk.news(), shared.closing.subscribe());
+    let steps = stream::unfold(
+        (shared, news, closing, first, true),
+        move |(shared, mut news, mut closing, next, at_once)| async move {
+            if !at_once {
+                tokio::select! {
+                    changed = news.changed() => changed.ok()?,
+                    _ = closing.wait_for(|closes| *closes) => return None,
+                }
+            }
+            news.borrow_and_update();
+            let envelopes = shared.desk.stream.since(next);
+            let mut batch = Vec::new();
+            // Something was missed, or changed without an event of its own.
+            if envelopes.first().map_or(!at_once, |envelope| envelope.number != next) {
+                batch.push(Event::default().data(r#"{"t":"board"}"#));
+            }
+            let next = envelopes.last().map_or(next, |envelope| envelope.number + 1);
+            batch.extend(envelopes.iter().filter_map(|envelope| {
+                let data = message(&envelope.event, reader.lang)?.to_string();
+                Some(Event::default().id(envelope.number.to_string()).data(data))
+            }));
+            Some((stream::iter(batch.into_iter().map(Ok)), (shared, news, closing, next, false)))
+        },
+    );
+    Sse::new(steps.flatten()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+}

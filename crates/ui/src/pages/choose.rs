@@ -1,0 +1,58 @@
+//! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
+
+use crate::pages::nowhere;
+use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
+use axum::extract::{Path, Query};
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use kurabe_report::PageTheme;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(crate) struct WayBack {
+    #[serde(default)]
+    back: String,
+}
+
+/// `GET /choose/WHAT/WORD`
+pub(crate) async fn choose(
+    reader: Reader,
+    uri: Uri,
+    Path((what, word)): Path<(String, String)>,
+    Query(WayBack { back }): Query<WayBack>,
+) -> Response {
+    let choice = match (what.as_str(), word.as_str()) {
+        ("lang", "ja") => (LANG_COOKIE, "ja"),
+        ("lang", "en") => (LANG_COOKIE, "en"),
+        ("theme", word) => match PageTheme::named(word) {
+            Some(theme) => (THEME_COOKIE, theme.word()),
+            None => return nowhere(reader, uri).await,
+        },
+        _ => return nowhere(reader, uri).await,
+    };
+    let cookie = format!("{}={}; Path=/; Max-Age=31536000; SameSite=Strict", choice.0, choice.1);
+    let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, own_page(&back).to_owned())];
+    (StatusCode::SEE_OTHER, headers).into_response()
+}
+
+/// The page to come back to: one of this server, or the first.
+fn own_page(back: &str) -> &str {
+    let is_path = back.starts_with('/') && !back.starts_with("//");
+    let is_plain = back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_path && is_plain { back } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_back_stays_on_this_server() {
+        assert_eq!(own_page("/runs?q=a%20b"), "/runs?q=a%20b");
+        for foreign in
+            ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"]
+        {
+            assert_eq!(own_page(foreign), "/", "{foreign:?}");
+        }
+    }
+}

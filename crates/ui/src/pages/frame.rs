@@ -1,0 +1,126 @@
+//! What stands around every page: its head, the ways to the other pages, language and theme.
+
+use crate::assets::{icon_address, script_address, style_address};
+use crate::shared::Reader;
+use axum::response::{Html as HtmlBody, IntoResponse};
+use kurabe_core::{Lang, Text, text};
+use kurabe_report::{Html, PageTheme};
+
+/// What a page is framed with.
+pub(crate) struct Frame<'a> {
+    pub(crate) reader: Reader,
+    /// Its own address, to which the choices of language and theme come back.
+    pub(crate) address: &'a str,
+    pub(crate) title: &'a Text,
+}
+
+/// The pages that one gets to from everywhere.
+fn ways() -> [(&'static str, Text); 5] {
+    [
+        ("/", text!("Measure", "測定")),
+        ("/runs", text!("Runs", "結果")),
+        ("/models", text!("Models", "モデル")),
+        ("/studies", text!("Studies", "スタディ")),
+        ("/catalogue", text!("Published", "公表値")),
+    ]
+}
+
+impl Frame<'_> {
+    /// The whole page.
+    pub(crate) fn around(&self, content: &Html) -> String {
+        let lang = self.reader.lang;
+        let mut html = self.head();
+        html.raw("<body>\n");
+        let skip = text!("to the content", "本文へ");
+        html.element("a", &[("class", "skip"), ("href", "#main")], skip.get(lang));
+        html.raw("<header class=\"bar\">");
+        html.raw("<a class=\"brand\" href=\"/\"><b>kurabe</b> <span lang=\"ja\">比べ</span></a>");
+        let label = text!("pages", "ページ");
+        html.open("nav", &[("aria-label", label.get(lang))]);
+        for (address, name) in ways() {
+            let here = self.is_in(address);
+            let attributes = [("href", address), ("aria-current", if here { "page" } else { "" })];
+            html.element("a", &attributes, name.get(lang));
+        }
+        html.close("nav");
+        self.choices(&mut html);
+        html.raw("</header>\n<main id=\"main\">\n").piece(content).raw("</main>\n");
+        html.raw("<div id=\"say\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></div>\n");
+        html.raw("<div id=\"tip\" role=\"status\" hidden></div>\n</body></html>\n");
+        html.finish()
+    }
+
+    /// Whether the page is the one of this address, or below it.
+    fn is_in(&self, address: &str) -> bool {
+        let own = self.address.split('?').next().unwrap_or_default();
+        let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
+        own == address || compares || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    fn choices(&self, html: &mut Html) {
+        let Reader { lang, theme } = self.reader;
+        html.raw("<div class=\"choices\">");
+        let (word, name) = match lang {
+            Lang::En => ("ja", "日本語"),
+            Lang::Ja => ("en", "English"),
+        };
+        let address = self.choice("lang", word);
+        html.element("a", &[("href", &address), ("lang", word), ("hreflang", word)], name);
+        let next = match theme {
+            PageTheme::Auto => PageTheme::Dark,
+            PageTheme::Dark => PageTheme::Light,
+            PageTheme::Light => PageTheme::Auto,
+        };
+        let words = match next {
+            PageTheme::Auto => text!("as the system", "システムに合わせる"),
+            PageTheme::Dark => text!("dark", "ダーク"),
+            PageTheme::Light => text!("light", "ライト"),
+        };
+        let title = text!("theme: {words}", "テーマ: {words}"; words);
+        let address = self.choice("theme", next.word());
+        html.element("a", &[("href", &address), ("title", title.get(lang))], words.get(lang));
+        html.raw("</div>");
+    }
+
+    fn choice(&self, what: &str, word: &str) -> String {
+        format!("/choose/{what}/{word}?back={}", encoded(self.address))
+    }
+
+    fn head(&self) -> Html {
+        let Reader { lang, theme } = self.reader;
+        let theme = if theme == PageTheme::Auto { "" } else { theme.word() };
+        let mut html = Html::new();
+        html.raw("<!doctype html>\n");
+        html.open("html", &[("lang", lang.pick("en", "ja")), ("data-theme", theme)]);
+        html.raw("<head><meta charset=\"utf-8\">\n");
+        html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
+        html.element("title", &[], &format!("{} · kurabe", self.title.get(lang)));
+        html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+        html.open("link", &[("rel", "icon"), ("href", icon_address())]);
+        html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
+        html
+    }
+}
+
+/// A page or a piece as an answer.
+pub(crate) fn html(page: String) -> impl IntoResponse {
+    HtmlBody(page)
+}
+
+/// An element with words in the reader's language.
+pub(crate) fn say(html: &mut Html, tag: &'static str, class: &str, words: &Text, lang: Lang) {
+    html.element(tag, &[("class", class)], words.get(lang));
+}
+
+/// A piece of an address: what is neither letter, digit nor `-._~` as its bytes (RFC 3986, 2.1).
+pub(crate) fn encoded(words: &str) -> String {
+    let mut out = String::new();
+    for byte in words.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

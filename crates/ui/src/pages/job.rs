@@ -1,0 +1,154 @@
+//! A job of fio instead of a procedure: fields, the job's text and the command line are three forms of one thing.
+//!
+//! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
+//! comes back as fields and as a command line.
+
+use crate::pages::action;
+use crate::pages::frame::say;
+use crate::shared::{App, Reader};
+use axum::extract::{Json, State};
+use axum::response::Response;
+use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Result, text};
+use kurabe_interop::{FioJob, read_fio_job};
+use kurabe_lab::{CachePolicy, Procedure, RunRequest, Settings};
+use kurabe_report::Html;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What a pasted job is called in errors.
+const PASTED: &str = "pasted.fio";
+
+/// A request that does what a pasted job asks for, where the request says.
+///
+/// # Errors
+/// When it holds what kurabe does not do.
+pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
+    let FioJob { profile, keeps_cache, .. } = read_fio_job(PASTED, job)?;
+    let cache = if keeps_cache { CachePolicy::Keep } else { request.settings.cache };
+    let settings = Settings { cache, ..request.settings };
+    Ok(RunRequest { procedure: Procedure::Given(Box::new(profile)), settings, ..request })
+}
+
+/// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
+pub(crate) fn form(html: &mut Html, lang: Lang) {
+    html.raw("<details id=\"job\"><summary>")
+        .words(text!("As a job of fio", "fio のジョブで指定").get(lang))
+        .raw("</summary>");
+    html.raw("<p class=\"line\">");
+    html.raw("<label>rw <select data-job=\"rw\">");
+    for word in ["read", "write", "randread", "randwrite", "rw", "randrw"] {
+        html.element("option", &[("value", word)], word);
+    }
+    html.raw("</select></label> ");
+    for (option, usual) in
+        [("bs", "4k"), ("iodepth", "32"), ("numjobs", "1"), ("runtime", "5"), ("size", "1g")]
+    {
+        html.raw("<label>").words(option).raw(" ");
+        html.open("input", &[("data-job", option), ("value", usual), ("size", "6"), ("spellcheck", "false")])
+            .raw("</label> ");
+    }
+    html.raw("</p>");
+    let label =
+        text!("job file, written by the fields or pasted", "ジョブファイル(上の欄から生成、または貼り付け)");
+    html.open(
+        "textarea",
+        &[("name", "job"), ("rows", "10"), ("spellcheck", "false"), ("aria-label", label.get(lang))],
+    );
+    html.raw("</textarea>");
+    html.raw("<p class=\"notice\" id=\"job-notes\" hidden></p>");
+    say(html, "p", "quiet", &text!("the same on the command line", "コマンドラインでは"), lang);
+    html.raw("<pre><code id=\"command\">–</code></pre></details>");
+}
+
+/// A job as it was pasted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pasted {
+    job: String,
+    target: String,
+}
+
+/// `POST /job`: what a pasted job means, as fields of the form and as a command line.
+pub(crate) async fn read(
+    State(shared): State<App>,
+    reader: Reader,
+    Json(Pasted { job, target }): Json<Pasted>,
+) -> Response {
+    action(shared, reader, move |_| {
+        let profile = read_fio_job(PASTED, &job)?.profile;
+        let notes = profile.differs.as_ref().map(|differs| differs.get(reader.lang));
+        let steps: Vec<&IoStep> = profile
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Io(step) => Some(step),
+                _ => None,
+            })
+            .collect();
+        let (command, fields) = match steps.as_slice() {
+            [step] if profile.steps.len() == 1 => {
+                (command(step, &profile, &target), Some(fields(step, &profile)))
+            }
+            // Several sections are a file on the command line, too.
+            _ => (format!("kurabe run job.fio {}", quoted(&target)), None),
+        };
+        Ok(json!({ "command": command, "fields": fields, "notes": notes }))
+    })
+    .await
+}
+
+/// What fio calls the order and the direction of a step.
+fn rw(step: &IoStep) -> String {
+    let random = if step.pattern.is_sequential() { "" } else { "rand" };
+    let direction = match step.directions.as_slice() {
+        [Direction::Read] => "read",
+        [Direction::Write] => "write",
+        _ => "rw",
+    };
+    format!("{random}{direction}")
+}
+
+fn block_bytes(step: &IoStep) -> u32 {
+    step.block_sizes.first().map_or(4096, |block| block.size_bytes)
+}
+
+fn time_ns(step: &IoStep, profile: &Profile) -> u64 {
+    step.end.time_ns.unwrap_or(profile.rules.time_ns)
+}
+
+fn fields(step: &IoStep, profile: &Profile) -> Value {
+    json!({
+        "rw": rw(step), "bs": block_bytes(step), "iodepth": step.iodepth, "numjobs": step.threads,
+        "runtime": time_ns(step, profile).div_ceil(NS_PER_S), "size": profile.rules.size_bytes,
+    })
+}
+
+/// The step as words of `kurabe run`.
+fn command(step: &IoStep, profile: &Profile, target: &str) -> String {
+    let mix = if step.directions == [Direction::Mix] {
+        format!(" --rwmixread {}", step.read_percent)
+    } else {
+        String::new()
+    };
+    let buffered = if profile.rules.direct { "" } else { " --buffered" };
+    format!(
+        "kurabe run --rw {}{mix} --bs {} --iodepth {} --threads {} --time {} --size {}{buffered} {}",
+        rw(step),
+        format_bytes(u64::from(block_bytes(step))).replace(' ', ""),
+        step.iodepth,
+        step.threads,
+        format_time_setting(time_ns(step, profile)).replace(' ', ""),
+        format_bytes(profile.rules.size_bytes).replace(' ', ""),
+        quoted(target)
+    )
+}
+
+/// A word of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._:-".contains(&byte));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,224 @@
+//! One run: what its report says, its card, and what can be taken away of it.
+
+use crate::pages::frame::{encoded, say};
+use crate::pages::{action, page as framed};
+use crate::shared::{App, Reader, Shared, aside, catalogue};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use kurabe_chart::Theme;
+use kurabe_compare::NAME_LABEL;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, Lang, Result, text};
+use kurabe_interop::ExportFormat;
+use kurabe_report::{Html, PageTheme, Report, png, run_figures};
+use kurabe_store::{export_with_figures, without_paths};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Differences up to this do not matter, as on the command line.
+pub(crate) const MARGIN: f64 = 0.05;
+
+/// A run by its id, or what begins it.
+pub(crate) fn load(shared: &Shared, id: &str) -> Result<RunRecord> {
+    let store = shared.open_store()?;
+    store.load(&store.resolve(id)?)
+}
+
+/// `GET /runs/ID`
+pub(crate) async fn page(
+    State(shared): State<App>,
+    reader: Reader,
+    uri: Uri,
+    Path(id): Path<String>,
+) -> Response {
+    framed(shared, reader, uri, move |shared| {
+        let record = load(shared, &id)?;
+        let lang = reader.lang;
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
+        let [top, body] = report.docs();
+        let mut html = Html::new();
+        html.raw("<header class=\"report\">").doc(&top, lang);
+        ways(&mut html, &record, lang);
+        html.raw("</header>").doc(&body, lang);
+        taken(&mut html, &record, lang);
+        Ok((report.title(), html))
+    })
+    .await
+}
+
+fn ways(html: &mut Html, record: &RunRecord, lang: Lang) {
+    let id = encoded(&record.header.id);
+    html.raw("<p class=\"ways\">");
+    let ways = [
+        ("#card".to_owned(), text!("card", "画像カード")),
+        (format!("/runs/{id}/text"), text!("as text", "テキスト")),
+        (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
+        (
+            format!("/runs/{id}/report.html?without_paths=true"),
+            text!("… without the paths of this machine", "…(このマシンのパスを伏せて)"),
+        ),
+        (format!("/runs/{id}/record.json"), text!("record (JSON)", "記録(JSON)")),
+    ];
+    for (address, name) in ways {
+        html.element("a", &[("href", &address)], name.get(lang)).raw(" ");
+    }
+    html.raw("</p>");
+}
+
+/// The card as it would be posted, and the run's name.
+fn taken(html: &mut Html, record: &RunRecord, lang: Lang) {
+    let id = encoded(&record.header.id);
+    html.raw("<section id=\"card\">");
+    say(html, "h2", "", &text!("Card", "画像カード"), lang);
+    let other = lang.pick("ja", "en");
+    html.raw("<div class=\"gallery\">");
+    for (tongue, theme) in
+        [(lang.pick("en", "ja"), "light"), (lang.pick("en", "ja"), "dark"), (other, "light"), (other, "dark")]
+    {
+        let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
+        let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
+        html.open("a", &[("href", &address), ("download", &format!("kurabe-{id}-{tongue}-{theme}.png"))]);
+        html.open(
+            "img",
+            &[
+                ("src", &address),
+                ("alt", words.get(lang)),
+                ("loading", "lazy"),
+                ("width", "1200"),
+                ("height", "675"),
+            ],
+        );
+        html.raw("</a>");
+    }
+    html.raw("</div></section><section>");
+    say(html, "h2", "", &text!("Name", "名前"), lang);
+    let label = text!("a name of your own for this run", "この測定に付ける名前");
+    html.open("form", &[("class", "line"), ("id", "label"), ("data-run", &id)]);
+    html.open(
+        "input",
+        &[
+            ("name", "name"),
+            ("aria-label", label.get(lang)),
+            ("maxlength", "80"),
+            ("value", record.labels.get(NAME_LABEL).map_or("", String::as_str)),
+        ],
+    );
+    html.raw(" ").element("button", &[], text!("keep", "保存").get(lang)).raw("</form></section>");
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CardQuery {
+    #[serde(default)]
+    lang: String,
+    #[serde(default)]
+    theme: String,
+}
+
+/// `GET /runs/ID/card.png`
+pub(crate) async fn card(
+    State(shared): State<App>,
+    reader: Reader,
+    Path(id): Path<String>,
+    Query(asked): Query<CardQuery>,
+) -> Response {
+    let lang = if asked.lang.is_empty() { reader.lang } else { Lang::from_locale(&asked.lang) };
+    let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
+    file(shared, reader, "image/png", None, move |shared| {
+        png(&kurabe_report::card(&load(shared, &id)?, theme, lang), 1.0)
+    })
+    .await
+}
+
+/// `GET /runs/ID/text`: as people paste it.
+pub(crate) async fn text(State(shared): State<App>, reader: Reader, Path(id): Path<String>) -> Response {
+    file(shared, reader, "text/plain; charset=utf-8", None, move |shared| {
+        let record = load(shared, &id)?;
+        kurabe_interop::export(&[record], ExportFormat::CdmText, reader.lang).map(String::into_bytes)
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SavedQuery {
+    /// Whether it says nothing of the paths of this machine.
+    #[serde(default)]
+    without_paths: bool,
+}
+
+/// `GET /runs/ID/report.html`: the report as a file of its own.
+pub(crate) async fn saved(
+    State(shared): State<App>,
+    reader: Reader,
+    Path(id): Path<String>,
+    Query(query): Query<SavedQuery>,
+) -> Response {
+    let name = format!("kurabe-{}.html", encoded(&id));
+    file(shared, reader, "application/octet-stream", Some(name), move |shared| {
+        let record = load(shared, &id)?;
+        let record = if query.without_paths { without_paths(&record)? } else { record };
+        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
+        Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
+    })
+    .await
+}
+
+/// `GET /runs/ID/record.json`
+pub(crate) async fn record(State(shared): State<App>, reader: Reader, Path(id): Path<String>) -> Response {
+    let name = format!("kurabe-{}.json", encoded(&id));
+    file(shared, reader, "application/json", Some(name), move |shared| {
+        let record = load(shared, &id)?;
+        Ok(export_with_figures(&record, &run_figures(&record)).into_bytes())
+    })
+    .await
+}
+
+/// A file that is made aside; with a name it is kept instead of shown.
+pub(crate) async fn file(
+    shared: App,
+    reader: Reader,
+    kind: &'static str,
+    name: Option<String>,
+    work: impl FnOnce(&Shared) -> Result<Vec<u8>> + Send + 'static,
+) -> Response {
+    match aside(move || work(&shared)).await {
+        Ok(bytes) => {
+            let kept =
+                name.map(|name| [(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))]);
+            (
+                StatusCode::OK,
+                [(header::CONTENT_TYPE, kind)],
+                kept.unwrap_or([(header::CONTENT_DISPOSITION, "inline".to_owned())]),
+                bytes,
+            )
+                .into_response()
+        }
+        Err(error) => (StatusCode::NOT_FOUND, error_words(&error, reader.lang)).into_response(),
+    }
+}
+
+fn error_words(error: &Error, lang: Lang) -> String {
+    error.render(lang) + "\n"
+}
+
+#[derive(Deserialize)]
+pub(crate) struct NewName {
+    name: String,
+}
+
+/// `POST /runs/ID/label`
+pub(crate) async fn label(
+    State(shared): State<App>,
+    reader: Reader,
+    Path(id): Path<String>,
+    Json(NewName { name }): Json<NewName>,
+) -> Response {
+    action(shared, reader, move |shared| {
+        let store = shared.open_store()?;
+        let name = name.trim();
+        store.label(&store.resolve(&id)?, NAME_LABEL, Some(name).filter(|name| !name.is_empty()))?;
+        Ok(json!({}))
+    })
+    .await
+}

@@ -1,0 +1,95 @@
+//! The door: what who has no session sees, and how one is got.
+
+use crate::assets::{icon_address, script_address, style_address};
+use crate::pages::{action, piece};
+use crate::shared::{App, Reader};
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kurabe_core::{Error, ErrorKind, text};
+use kurabe_report::Html;
+use serde_json::{Value, json};
+
+/// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
+pub(crate) fn door(reader: Reader) -> String {
+    let lang = reader.lang;
+    let mut html = Html::new();
+    html.raw("<!doctype html>\n").open("html", &[("lang", lang.pick("en", "ja"))]);
+    html.raw("<head><meta charset=\"utf-8\"><title>kurabe</title>\n");
+    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
+    html.open("link", &[("rel", "icon"), ("href", icon_address())]);
+    html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
+    html.raw("<body data-door=\"1\"><main>");
+    html.element("h1", &[], "kurabe");
+    let words = text!(
+        "This page belongs to a kurabe that runs in a terminal. Open the address that it printed there; an address lets one \
+         browser in, once.",
+        "このページは端末で動いている kurabe のものです。端末に表示されたアドレスを開いてください。1 つのアドレスで入れるのは、\
+         1 つのブラウザーが 1 回だけです。"
+    );
+    html.element("p", &[("id", "door")], words.get(lang));
+    html.raw("<form method=\"post\" action=\"/session\">");
+    let label =
+        text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
+    html.element("label", &[("for", "word")], label.get(lang));
+    html.open(
+        "input",
+        &[
+            ("id", "word"),
+            ("name", "word"),
+            ("autocomplete", "off"),
+            ("required", "required"),
+            ("maxlength", "64"),
+        ],
+    );
+    html.element("button", &[("class", "main")], text!("open", "開く").get(lang));
+    html.raw("</form></main></body></html>\n");
+    html.finish()
+}
+
+/// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
+pub(crate) async fn enter(
+    State(shared): State<App>,
+    reader: Reader,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let is_form = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
+    let body = String::from_utf8_lossy(&body);
+    let word = match is_form {
+        true => body.strip_prefix("word=").unwrap_or_default().trim().to_owned(),
+        false => {
+            let sent: Value = serde_json::from_str(&body).unwrap_or_default();
+            sent["word"].as_str().unwrap_or_default().to_owned()
+        }
+    };
+    let cookie = match shared.sessions.enter(&word) {
+        Ok(Some(cookie)) => cookie,
+        Ok(None) => {
+            let error = Error::new(
+                ErrorKind::Refused,
+                text!(
+                    "this address was used already, or is none of this kurabe",
+                    "このアドレスは使用済みか、この kurabe のものではありません"
+                ),
+            );
+            return piece(shared, reader, move |_| Err(error)).await;
+        }
+        Err(error) => return piece(shared, reader, move |_| Err(error)).await,
+    };
+    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", shared.cookie_name);
+    if is_form {
+        let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, "/".to_owned())];
+        return (StatusCode::SEE_OTHER, headers).into_response();
+    }
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+}
+
+/// `POST /session/new`: an address for another browser.
+pub(crate) async fn another(State(shared): State<App>, reader: Reader) -> Response {
+    action(shared, reader, |shared| Ok(json!({ "address": shared.launch_address()? }))).await
+}

@@ -1,0 +1,102 @@
+//! Which address leads where, and what every answer carries.
+
+use crate::assets::asset;
+use crate::events::events;
+use crate::gate::{SESSION_PATH, admit};
+use crate::pages::{self, frame};
+use crate::shared::{App, Reader};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use kurabe_core::text;
+use std::time::Duration;
+
+/// A form, or a job file that was pasted, is far smaller.
+const MOST_BODY_BYTES: usize = 256 << 10;
+
+/// What every answer says: nothing is loaded but from here, nothing runs that stands in the markup, nobody frames it.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+         base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    // Not `no-referrer`: a form without script would come from the origin `null` then (Fetch, "append a request Origin header").
+    (header::REFERRER_POLICY, "same-origin"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// All addresses, each answered within a time.
+pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
+    Router::new()
+        .route("/", get(pages::measure::page))
+        .route("/board", get(pages::measure::board))
+        .route("/plan", post(pages::measure::plan))
+        .route("/job", post(pages::job::read))
+        .route("/measure", post(pages::measure::start))
+        .route("/stop", post(pages::measure::stop))
+        .route("/events", get(events))
+        .route("/runs", get(pages::runs::page))
+        .route("/runs/{id}", get(pages::run::page))
+        .route("/runs/{id}/card.png", get(pages::run::card))
+        .route("/runs/{id}/text", get(pages::run::text))
+        .route("/runs/{id}/report.html", get(pages::run::saved))
+        .route("/runs/{id}/record.json", get(pages::run::record))
+        .route("/runs/{id}/label", post(pages::run::label))
+        .route("/compare", get(pages::compare::page))
+        .route("/matrix", get(pages::matrix::page))
+        .route("/history", get(pages::history::page))
+        .route("/models", get(pages::models::page))
+        .route("/models/{name}", get(pages::model::page))
+        .route("/models/{name}/figures", post(pages::model::figures))
+        .route("/models/{name}/device.toml", get(pages::model::device))
+        .route("/studies", get(pages::studies::page))
+        .route("/studies/{name}", get(pages::studies::study))
+        .route("/catalogue", get(pages::catalogue::page))
+        .route("/choose/{what}/{word}", get(pages::choose::choose))
+        .route(SESSION_PATH, post(pages::session::enter))
+        .route("/session/new", post(pages::session::another))
+        .route("/assets/{name}", get(asset))
+        .fallback(pages::nowhere)
+        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
+        .layer(from_fn_with_state((shared.clone(), answer_time), guard))
+        .with_state(shared)
+}
+
+/// The gate before everything, and the headers on everything.
+async fn guard(
+    State((shared, answer_time)): State<(App, Duration)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let reader = Reader::of(request.headers(), shared.lang);
+    let asked = (request.method(), request.uri(), request.headers());
+    let mut answer = match admit(asked, &shared.names, &shared.cookie_name, &shared.sessions) {
+        Ok(()) => match tokio::time::timeout(answer_time, next.run(request)).await {
+            Ok(answer) => answer,
+            Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+        },
+        // Who comes without a session is shown where to get one.
+        Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && *request.method() == Method::GET => {
+            (refusal.status(), frame::html(pages::session::door(reader))).into_response()
+        }
+        Err(refusal) => (refusal.status(), refusal.words()).into_response(),
+    };
+    let headers = answer.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// The words of an address that leads nowhere.
+pub(crate) fn nowhere_words() -> kurabe_core::Text {
+    text!("there is no such page", "このページはありません")
+}

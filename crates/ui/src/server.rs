@@ -1,0 +1,206 @@
+//! The server: listeners on this machine, connections with limits, and its end.
+//!
+//! The model: one thread serves everything; what takes long is done aside by at most [`ASIDE_THREADS`] others, so that a page
+//! never takes the processors from what is measured. A connection that says nothing, says it too slowly or says too much is
+//! closed; more connections than [`MOST_CONNECTIONS`] are not taken.
+
+use crate::desk::Desk;
+use crate::gate::Names;
+use crate::routes;
+use crate::session::Sessions;
+use crate::shared::{App, Shared};
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+
+/// Connections at a time: several windows, each with six as browsers open them.
+const MOST_CONNECTIONS: usize = 64;
+/// Bytes of a request's head, cookies of other programs on the same host included.
+const MOST_HEAD_BYTES: usize = 64 << 10;
+/// Threads for what takes long.
+const ASIDE_THREADS: usize = 2;
+/// Windows are told that the server ends, and are not waited for longer.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// What the page is served with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store.
+    pub store: PathBuf,
+    /// The port; 0 is any that is free.
+    pub port: u16,
+    /// An address beyond this machine.
+    pub listen: Option<IpAddr>,
+    /// The language of who has not chosen one.
+    pub lang: Lang,
+    /// The command line that records keep.
+    pub command: Vec<String>,
+}
+
+/// How long a client is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Who has not sent the head of a request by then will not.
+    pub head: Duration,
+    /// Who has not sent a body by then will not; what is asked for is made in less.
+    pub answer: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(10), answer: Duration::from_secs(60) }
+    }
+}
+
+/// The page, ready to be served.
+pub struct Ui {
+    shared: App,
+    listeners: Vec<TcpListener>,
+    patience: Patience,
+}
+
+/// Ends a page from another thread.
+#[derive(Clone)]
+pub struct Closer(App);
+
+impl Closer {
+    /// Stops what runs, keeps it, and ends the server.
+    pub fn close(&self) {
+        self.0.desk.stop();
+        self.0.closing.send_replace(true);
+    }
+}
+
+impl Ui {
+    /// Takes the port.
+    ///
+    /// # Errors
+    /// When it is taken, or may not be.
+    pub fn bind(options: Options) -> Result<Self> {
+        let first = options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let (listener, address) = listen(SocketAddr::new(first, options.port))?;
+        let mut listeners = vec![listener];
+        let mut names = Names::loopback(address.port());
+        match options.listen {
+            Some(_) => names = names.and(address.to_string()),
+            // Browsers may take `localhost` for either; a machine without IPv6 has the first alone.
+            None => listeners.extend(
+                listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port()))
+                    .ok()
+                    .map(|(listener, _)| listener),
+            ),
+        }
+        let shared = Shared {
+            store: options.store,
+            names,
+            cookie_name: format!("kurabe-{}", address.port()),
+            address: format!("http://{address}"),
+            sessions: Sessions::default(),
+            desk: Desk::new(options.command),
+            lang: options.lang,
+            closing: watch::Sender::new(false),
+        };
+        Ok(Self { shared: Arc::new(shared), listeners, patience: Patience::default() })
+    }
+
+    /// Waits for clients as long as this.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// An address that lets one browser in, once.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn launch_address(&self) -> Result<String> {
+        self.shared.launch_address()
+    }
+
+    /// What ends it.
+    pub fn closer(&self) -> Closer {
+        Closer(Arc::clone(&self.shared))
+    }
+
+    /// Serves until it is closed; what ran then is stored.
+    ///
+    /// # Errors
+    /// When the system gives no executor.
+    pub fn serve(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(ASIDE_THREADS)
+            .thread_name("page-aside")
+            .build()
+            .map_err(|error| cannot_serve(&error))?;
+        let Self { shared, listeners, patience } = self;
+        runtime.block_on(async {
+            let app = routes::router(Arc::clone(&shared), patience.answer);
+            let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let accepting: Vec<_> = listeners
+                .into_iter()
+                .map(|listener| {
+                    let listener = tokio::net::TcpListener::from_std(listener)?;
+                    Ok(tokio::spawn(accept(listener, app.clone(), Arc::clone(&room), patience.head)))
+                })
+                .collect::<std::io::Result<_>>()
+                .map_err(|error| cannot_serve(&error))?;
+            let mut closing = shared.closing.subscribe();
+            // The sender lives as long as this.
+            let _ = closing.wait_for(|closes| *closes).await;
+            accepting.iter().for_each(tokio::task::JoinHandle::abort);
+            tokio::time::sleep(FAREWELL).await;
+            Ok::<(), Error>(())
+        })?;
+        runtime.shutdown_background();
+        shared.desk.wait();
+        Ok(())
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    bound.map_err(|error| {
+        Error::os(text!("cannot listen on {address}", "{address} で待ち受けられません"), &error).remedy(
+            text!("leave --port out, and a free one is taken", "--port を外すと、空いているポートを使います"),
+        )
+    })
+}
+
+fn cannot_serve(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Internal, text!("cannot serve the page", "ページを公開できません")).because(error)
+}
+
+async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaphore>, head_time: Duration) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors: the connections that are open have to end first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
+        let app = app.clone();
+        tokio::spawn(async move {
+            let served = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(head_time)
+                .max_buf_size(MOST_HEAD_BYTES)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app))
+                .await;
+            // A client that went away is no news.
+            drop((served, permit));
+        });
+    }
+}

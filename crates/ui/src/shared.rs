@@ -1,0 +1,101 @@
+//! What all requests have in common, and what each says of its reader.
+
+use crate::desk::Desk;
+use crate::gate::{Names, cookies};
+use crate::session::Sessions;
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_report::PageTheme;
+use kurabe_store::{SqliteStore, Store};
+use kurabe_study::catalogue::Catalogue;
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
+
+/// What all requests have in common.
+pub(crate) struct Shared {
+    pub(crate) store: PathBuf,
+    pub(crate) names: Names,
+    pub(crate) cookie_name: String,
+    /// `http://127.0.0.1:4321`
+    pub(crate) address: String,
+    pub(crate) sessions: Sessions,
+    pub(crate) desk: Desk,
+    /// The language of who has not chosen one.
+    pub(crate) lang: Lang,
+    /// Whether the server is on its way out.
+    pub(crate) closing: watch::Sender<bool>,
+}
+
+/// What a handler is given.
+pub(crate) type App = Arc<Shared>;
+
+impl Shared {
+    /// The store, made if it is not there.
+    pub(crate) fn open_store(&self) -> Result<Box<dyn Store>> {
+        Ok(Box::new(SqliteStore::open(&self.store)?))
+    }
+
+    /// An address that lets one browser in.
+    pub(crate) fn launch_address(&self) -> Result<String> {
+        Ok(format!("{}/#{}", self.address, self.sessions.launch()?))
+    }
+}
+
+/// The published figures, read once.
+///
+/// # Errors
+/// When the catalogue is wrong.
+pub(crate) fn catalogue() -> Result<&'static Catalogue> {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    if let Some(catalogue) = CATALOGUE.get() {
+        return Ok(catalogue);
+    }
+    let read = Catalogue::load()?;
+    Ok(CATALOGUE.get_or_init(|| read))
+}
+
+/// Does what may take its time beside the thread that serves.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        Err(Error::new(
+            ErrorKind::Internal,
+            text!(
+                "kurabe failed while it made this page",
+                "このページの作成中に kurabe 内部でエラーが起きました"
+            ),
+        ))
+    })
+}
+
+/// Who reads: language and theme, as the browser's cookies have them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader {
+    pub(crate) lang: Lang,
+    pub(crate) theme: PageTheme,
+}
+
+/// Cookies of the reader's choices; they give no rights.
+pub(crate) const LANG_COOKIE: &str = "kurabe-lang";
+pub(crate) const THEME_COOKIE: &str = "kurabe-theme";
+
+impl Reader {
+    pub(crate) fn of(headers: &HeaderMap, usual: Lang) -> Self {
+        let value = |name| cookies(headers).find(|(cookie, _)| *cookie == name).map(|(_, value)| value);
+        Self {
+            lang: value(LANG_COOKIE).map_or(usual, Lang::from_locale),
+            theme: value(THEME_COOKIE).and_then(PageTheme::named).unwrap_or_default(),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &App) -> std::result::Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers, shared.lang))
+    }
+}

@@ -1,0 +1,414 @@
+//! A reader with Chromium: what is pressed, and what is seen then. Every flow is one that the keyboard can do.
+
+use crate::client::Served;
+use crate::line::Line;
+use kurabe_testkit::browser::{Browser, keys};
+use serde_json::Value;
+
+/// A reader in front of a page of its own.
+pub struct Reader {
+    pub page: Served,
+    pub browser: Browser,
+}
+
+impl Reader {
+    /// `None`, with a printed reason, where there is no browser.
+    pub fn new() -> Option<Self> {
+        match Browser::start() {
+            Ok(browser) => Some(Self { page: Served::new(), browser }),
+            Err(why) => {
+                eprintln!("skipped: no browser to look with ({why})");
+                None
+            }
+        }
+    }
+
+    /// One that has come in by the address.
+    pub fn inside() -> Option<Self> {
+        let reader = Self::new()?;
+        reader.browser.open(&reader.page.launch_address);
+        reader.browser.wait_until("document.querySelector('#measure')");
+        Some(reader)
+    }
+
+    /// Opens a path of the page.
+    pub fn go(&self, path: &str) {
+        self.browser.open(&format!("http://{}{path}", self.page.host()));
+    }
+
+    pub fn words(&self, expression: &str) -> String {
+        self.browser.run(&format!("return {expression}")).as_str().unwrap_or_default().to_owned()
+    }
+
+    pub fn count(&self, selector: &str) -> u64 {
+        self.browser
+            .run(&format!("return document.querySelectorAll({selector:?}).length"))
+            .as_u64()
+            .unwrap_or(0)
+    }
+
+    pub fn wait_for(&self, selector: &str) {
+        self.browser.wait_until(&format!("document.querySelector({selector:?})"));
+    }
+
+    /// Measures a model to its end, beside what is shown; gives the run's id.
+    pub fn measured(&self, model: &str) -> String {
+        let script = format!(
+            "const done = arguments[0];
+             fetch('/measure', {{ method: 'POST', headers: {{ 'Content-Type': 'application/json' }},
+                 body: JSON.stringify({{ target: 'model:{model}', profile: 'quick', size: '16MiB', runs: '2' }}) }})
+                 .then((answer) => answer.json()).then(async ({{ run }}) => {{
+                     let board = '';
+                     while (!board.includes('class=\"after\"')) board = await (await fetch('/board')).text();
+                     done(run);
+                 }});"
+        );
+        self.browser.run_later(&script).as_str().expect("an id").to_owned()
+    }
+
+    /// Starts a run on a real file system by the form, which has to be shown.
+    pub fn start(&self, profile: &str, runs: u32) {
+        let folder = self.page.folder().join("work");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let fields = [("profile", profile), ("size", "16MiB"), ("runs", &runs.to_string())];
+        for (name, value) in fields {
+            self.browser
+                .run(&format!("document.querySelector('#measure').elements['{name}'].value = '{value}'"));
+        }
+        self.browser.run(&format!("document.querySelector('#measure').elements.other.value = {folder:?}"));
+        self.browser.click("#all");
+        self.wait_for("#board [data-goes-on]");
+    }
+
+    /// The console holds nothing but what a test expects: no exception, nothing that the policy stopped.
+    pub fn console_is_clean(&self, expected: &[&str]) {
+        let lines = self.browser.console();
+        let strange: Vec<&String> =
+            lines.iter().filter(|line| !expected.iter().any(|expected| line.contains(expected))).collect();
+        assert!(strange.is_empty(), "{strange:#?}");
+    }
+}
+
+/// What the browser logs of the door: it has the status of a refusal.
+const DOOR: &str = "401 (Unauthorized)";
+
+/// A folder on a real file system.
+fn folder(reader: &Reader) -> String {
+    let folder = reader.page.folder().join("measured");
+    std::fs::create_dir(&folder).expect("a folder");
+    folder.to_str().expect("a path").to_owned()
+}
+
+/// Fills the form by keys alone, up to the button that starts.
+fn fill_form(reader: &Reader, target: &str, profile: &str, runs: &str) {
+    let browser = &reader.browser;
+    browser.tab_to("#measure input[name=other]");
+    browser.type_keys(target);
+    // A list chooses what begins with the typed letters.
+    for (name, words) in [("profile", profile), ("size", "16M"), ("runs", runs)] {
+        browser.tab_to(&format!("#measure select[name={name}]"));
+        browser.type_keys(words);
+        browser.wait_until(&format!("document.activeElement.value.startsWith('{words}')"));
+    }
+    browser.wait_until("/at most|MB|cells/.test(document.querySelector('#plan').textContent)");
+    browser.tab_to("#all");
+}
+
+#[test]
+fn a_run_is_started_by_keys_and_its_tiles_fill() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    assert_eq!(reader.words("location.hash + location.search"), "", "the word is gone from the address");
+    assert_eq!(reader.words("document.cookie"), "", "no script reads the cookie");
+    fill_form(&reader, &folder(&reader), "quick", "1");
+    browser.run("window.lines = []; new MutationObserver(() => lines.push(document.querySelector('#say').textContent))
+         .observe(document.querySelector('#say'), { childList: true, characterData: true, subtree: true })");
+    browser.type_keys(keys::ENTER);
+    // Another unit, by key; the button keeps the focus while tiles fill.
+    reader.wait_for("#board .units");
+    browser.tab_to("#board [data-unit=iops]");
+    browser.type_keys(" ");
+    reader.wait_for("#board .tile.done");
+    reader.wait_for("#board .after");
+    assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
+    assert_eq!(reader.words("document.querySelector('#board .status').textContent"), "complete");
+    assert_eq!(reader.count("#board .tile.done"), 6);
+    let figures = browser.run("return [...document.querySelectorAll('.tile.done .u-rate b')].map((b) => Number(b.textContent.replace(',', '')))");
+    assert!(
+        figures
+            .as_array()
+            .is_some_and(|all| all.len() == 6 && all.iter().all(|figure| figure.as_f64() > Some(0.0))),
+        "{figures}"
+    );
+    browser.wait_until("lines.some((line) => line.includes('the run is complete')) && lines.some((line) => /MB|GB/.test(line))");
+    assert_eq!(
+        reader.words("getComputedStyle(document.querySelector('.tile.done .u-iops')).display"),
+        "inline"
+    );
+    assert_eq!(
+        reader.words("getComputedStyle(document.querySelector('.tile.done .u-rate')).display"),
+        "none"
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
+    assert!(left.is_empty(), "{left:?}");
+    card_loads(&reader);
+    reader.console_is_clean(&[DOOR]);
+}
+
+/// From the tiles to the run, and its card is a picture.
+fn card_loads(reader: &Reader) {
+    reader.browser.tab_to("#board .ways a[href^='/runs/']");
+    reader.browser.type_keys(keys::ENTER);
+    reader.wait_for("#card img");
+    reader.browser.run("document.querySelector('#card').scrollIntoView()");
+    reader.browser.wait_until("[...document.querySelectorAll('#card img')].every((card) => card.complete && card.naturalWidth === 1200)");
+    assert_eq!(reader.count("#card img"), 4);
+}
+
+#[test]
+fn a_run_is_stopped_and_kept() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    fill_form(&reader, &folder(&reader), "default", "3");
+    browser.type_keys(keys::ENTER);
+    // One cell is over, seven are to come, of seconds each.
+    reader.wait_for("#board .tile.done");
+    browser.tab_to("#stop");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#board .after");
+    let status = reader.words("document.querySelector('#board .status').textContent");
+    assert_eq!(status, "stopped; what was measured is kept");
+    let kept = reader.count("#board .tile.done");
+    assert!((1..8).contains(&kept), "{kept}");
+    assert_eq!(
+        browser
+            .run("return document.querySelector('#stop').hidden && !document.querySelector('#all').disabled"),
+        true
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
+    assert!(left.is_empty(), "the test file is taken away: {left:?}");
+    // It is in the store as it is on the tiles.
+    browser.tab_to("#board .ways a[href^='/runs/']");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#card");
+    let script = "const done = arguments[0]; fetch(location.pathname + '/record.json').then((answer) => answer.json()).then(done)";
+    let record = &browser.run_later(script)["run"];
+    assert_eq!(record["status"], "interrupted");
+    assert_eq!(record["cells"].as_array().map(|cells| cells.len() as u64), Some(kept));
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn two_runs_are_ticked_and_compared() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    let ids = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
+    reader.go("/runs");
+    for id in &ids {
+        browser.tab_to(&format!("input[name=run][value={id}]"));
+        browser.type_keys(" ");
+    }
+    browser.tab_to("#compare button.main");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for(".answer");
+    assert_eq!(reader.words("location.pathname"), "/compare");
+    for id in &ids {
+        assert!(reader.words("location.search").contains(id.as_str()));
+    }
+    let answer = reader.words("document.querySelector('.answer').textContent");
+    assert!(answer.contains("faster"), "{answer}");
+    // For a use, whose shares are sliders.
+    browser.tab_to("#use select");
+    browser.type_keys("swap");
+    let chosen = reader.words("document.querySelector('#use select').value");
+    assert_eq!(chosen, "swap");
+    browser.tab_to("#use button");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for(".sliders output");
+    assert_eq!(reader.words("document.querySelector('#use select').value"), chosen);
+    let before = reader.words("document.querySelector('.sliders output').textContent");
+    browser.tab_to(".sliders input");
+    browser.type_keys(keys::RIGHT);
+    assert_ne!(reader.words("document.querySelector('.sliders output').textContent"), before);
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn a_slider_moved_by_keys_changes_the_figures() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    reader.go("/models/samsung-870-evo");
+    let figures = || reader.words("document.querySelector('#figures').textContent");
+    let computed = "document.querySelector('#figures table') && !document.querySelector('#figures').hasAttribute('aria-busy')";
+    browser.wait_until(computed);
+    let before = figures();
+    let slider = "document.querySelector('.parameter input[type=range]')";
+    // Its layer opens by a key, too.
+    browser.run(&format!("{slider}.closest('details').querySelector('summary').id = 'layer'"));
+    browser.tab_to("#layer");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until(&format!("{slider}.closest('details').open"));
+    let places = browser.run("return document.querySelectorAll('.parameter input[type=range]').length");
+    assert!(places.as_u64() >= Some(5), "{places}");
+    let field = browser.run(&format!("return {slider}.dataset.for"));
+    let field = format!("document.getElementById({field})");
+    let was = reader.words(&format!("{field}.value"));
+    browser.tab_to(".parameter input[type=range]");
+    browser.type_keys(&keys::RIGHT.repeat(40));
+    browser.wait_until(&format!(
+        "{field}.value !== {was:?} && {field}.closest('.parameter').classList.contains('changed')"
+    ));
+    browser
+        .wait_until(&format!("{computed} && document.querySelector('#figures').textContent !== {before:?}"));
+    // The device that is saved has the change.
+    let file = browser.run_later("const done = arguments[0]; fetch(document.querySelector('#device').href).then((answer) => answer.text()).then(done)");
+    assert!(file.as_str().is_some_and(|file| file.contains("my-samsung-870-evo")), "{file}");
+    // And back.
+    browser.click("#reset");
+    browser
+        .wait_until(&format!("{computed} && document.querySelector('#figures').textContent === {before:?}"));
+    assert_eq!(reader.words(&format!("{field}.value")), was);
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn language_and_theme_are_chosen_and_stay() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    let ground = || reader.words("getComputedStyle(document.body).backgroundColor");
+    browser.prefer("light");
+    reader.go("/runs?q=a%26b");
+    browser.tab_to(".choices a[hreflang=ja]");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("document.documentElement.lang === 'ja'");
+    assert_eq!(reader.words("location.pathname + location.search"), "/runs?q=a%26b", "on the same page");
+    assert_eq!(reader.words("document.querySelector('h1').textContent"), "結果");
+    let light = ground();
+    browser.click(".choices a[href^='/choose/theme/dark']");
+    browser.wait_until("document.documentElement.dataset.theme === 'dark'");
+    assert_ne!(ground(), light);
+    for path in ["/", "/models", "/nowhere"] {
+        reader.go(path);
+        assert_eq!(
+            reader.words("document.documentElement.lang + document.documentElement.dataset.theme"),
+            "jadark",
+            "{path}"
+        );
+    }
+    browser.click(".choices a[href^='/choose/theme/light']");
+    browser.wait_until("document.documentElement.dataset.theme === 'light'");
+    assert_eq!(ground(), light);
+    // Light although the system is dark.
+    browser.prefer("dark");
+    assert_eq!(ground(), light);
+    browser.click(".choices a[href^='/choose/theme/auto']");
+    browser.wait_until("!document.documentElement.dataset.theme");
+    assert_ne!(ground(), light);
+    browser.click(".choices a[hreflang=en]");
+    browser.wait_until("document.documentElement.lang === 'en'");
+    reader.console_is_clean(&[DOOR, "404 (Not Found)"]);
+}
+
+#[test]
+fn events_go_on_where_they_were_cut() {
+    let Some(reader) = Reader::new() else { return };
+    let browser = &reader.browser;
+    let line = Line::to(reader.page.port);
+    browser.open(&reader.page.launch_address.replace(&reader.page.host(), &line.host()));
+    reader.wait_for("#measure");
+    // A listener of the test's own beside the page's, which keeps what it hears.
+    let listen = "const events = new EventSource('/events?from=0');
+         events.onmessage = (event) => ids.push(event.lastEventId + ' ' + event.data);";
+    browser.run(&format!("window.ids = []; {listen}"));
+    fill_form(&reader, &folder(&reader), "quick", "5");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#board .tile.done");
+    line.cut();
+    browser.wait_until("document.body.classList.contains('lost')");
+    let heard = browser.run("return ids.length");
+    line.mend();
+    browser.wait_until("!document.body.classList.contains('lost')");
+    reader.wait_for("#board .after");
+    assert_eq!(reader.count("#board .tile.done"), 6);
+    browser.wait_until("ids.some((line) => line.includes('\"over\":true'))");
+    // Who hears it from the beginning hears the same, in the same order.
+    let cut = browser.run("return ids");
+    let whole = browser.run_later(&format!(
+        "const done = arguments[0]; const ids = []; {listen}
+         events.addEventListener('message', () => {{ if (ids.at(-1).includes('\"over\":true')) {{ events.close(); done(ids); }} }});"
+    ));
+    let numbered = |all: &Value| -> Vec<Value> {
+        let all = all.as_array().expect("a list").iter();
+        all.take_while(|line| !line.as_str().is_some_and(|line| line.contains("\"over\":true")))
+            .cloned()
+            .collect()
+    };
+    assert!(
+        heard.as_u64() > Some(0) && numbered(&cut).len() as u64 > heard.as_u64().unwrap_or(0),
+        "{heard} before, {cut}"
+    );
+    assert_eq!(numbered(&cut), numbered(&whole));
+    reader.console_is_clean(&[DOOR, "ERR_"]);
+}
+
+#[test]
+fn two_windows_show_the_same_run() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    let first = browser.window();
+    let second = browser.new_window();
+    browser.look_at(&second);
+    reader.go("/");
+    reader.wait_for("#measure");
+    browser.look_at(&first);
+    fill_form(&reader, &folder(&reader), "quick", "1");
+    browser.type_keys(keys::ENTER);
+    let tiles = || {
+        reader.wait_for("#board .after");
+        assert_eq!(reader.count("#board .tile.done"), 6);
+        reader.words("document.querySelector('#board .tiles').innerText")
+    };
+    let seen = tiles();
+    browser.look_at(&second);
+    assert_eq!(tiles(), seen);
+    // And a third one that comes late.
+    let third = browser.new_window();
+    browser.look_at(&third);
+    reader.go("/");
+    assert_eq!(tiles(), seen);
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn without_scripts_the_door_opens_and_runs_are_read() {
+    let Some(reader) = Reader::new() else { return };
+    let browser = &reader.browser;
+    browser.devtools("Emulation.setScriptExecutionDisabled", &serde_json::json!({ "value": true }));
+    reader.go("/");
+    browser.press("#word", reader.page.word());
+    browser.press("#word", keys::ENTER);
+    reader.wait_for("#measure");
+    reader.go("/runs");
+    reader.wait_for("main .empty");
+    assert!(reader.words("document.body.innerText").contains("No run is stored yet"));
+}
+
+#[test]
+fn an_address_opens_the_door_that_is_shown_already_once() {
+    let Some(reader) = Reader::new() else { return };
+    let browser = &reader.browser;
+    reader.go("/");
+    reader.wait_for("#door");
+    // What stands behind # changes, and nothing is loaded for that.
+    browser.open(&reader.page.launch_address);
+    reader.wait_for("#measure");
+    // Another browser comes too late.
+    browser.devtools("Network.clearBrowserCookies", &serde_json::json!({}));
+    browser.open("about:blank");
+    browser.open(&reader.page.launch_address);
+    browser.wait_until("document.querySelector('#door')?.textContent.includes('was used already')");
+    assert_eq!(reader.words("location.hash"), "");
+    reader.console_is_clean(&[DOOR, "409 (Conflict)"]);
+}

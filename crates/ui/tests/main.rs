@@ -1,0 +1,14 @@
+//! The page as its users and its attackers see it.
+
+// Why a test is skipped.
+#![allow(clippy::print_stderr)]
+
+mod accessible;
+mod any_bytes;
+mod attacks;
+mod browsing;
+mod client;
+mod foreign;
+mod line;
+mod pictures;
+mod slow;
