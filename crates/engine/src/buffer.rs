@@ -20,6 +20,10 @@ pub const BUFFER_ALIGNMENT_BYTES: usize = 4096;
 /// Size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
+/// What is left of a limited address space (`ulimit -v`) when all buffers are there: names, histograms and the store take some
+/// MiB while it is measured, and an allocation of theirs that fails would end the process.
+const RESERVE_BYTES: usize = 16 << 20;
+
 /// The pages under buffers. The kind changes what a disk seems to do, because a request of scattered pages is cut
 /// at the device's segment limit, so it stands in the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,10 +95,16 @@ impl Arena {
         let mapped = length.next_multiple_of(alignment);
         let mapping_length = mapped + alignment;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // Asked for in one mapping with the reserve, so that no other thread ever meets less than that.
+        let whole_length = mapping_length.checked_add(RESERVE_BYTES).ok_or(rustix::io::Errno::NOMEM)?;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
         let mapping =
-            unsafe { mmap_anonymous(std::ptr::null_mut(), mapping_length, protection, MapFlags::PRIVATE) }?;
+            unsafe { mmap_anonymous(std::ptr::null_mut(), whole_length, protection, MapFlags::PRIVATE) }?;
         let mapping = NonNull::new(mapping.cast::<u8>()).ok_or(rustix::io::Errno::NOMEM)?;
+        // SAFETY: the reserve is the end of the mapping made above, behind the buffers.
+        let reserve = unsafe { mapping.add(mapping_length) };
+        // SAFETY: nothing refers to the reserve, which begins at a page: the length before it is a multiple of one.
+        unsafe { munmap(reserve.as_ptr().cast(), RESERVE_BYTES) }?;
         let shift = mapping.as_ptr().align_offset(alignment);
         // SAFETY: the mapping is one alignment longer than the buffers need, and the shift is below it.
         let start = unsafe { mapping.add(shift) };
