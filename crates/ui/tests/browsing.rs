@@ -207,7 +207,7 @@ fn two_runs_are_ticked_and_compared() {
     let ids = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
     reader.go("/runs");
     for id in &ids {
-        browser.tab_to(&format!("input[name=run][value={id}]"));
+        browser.tab_to(&format!("input[name=run][value='{id}']"));
         browser.type_keys(" ");
     }
     browser.tab_to("#compare button.main");
