@@ -10,6 +10,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, nearest, number, shown, text};
 use kurabe_report::{PageTheme, Report, png};
+use kurabe_store::without_paths;
 use kurabe_study::catalogue::Catalogue;
 use std::io::Write;
 use std::path::Path;
@@ -29,7 +30,10 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     if let Some(path) = file(args) {
         refuse_existing(path, existing)?;
     }
-    let runs = in_order(args, global)?;
+    let mut runs = in_order(args, global)?;
+    if args.without_paths {
+        runs = runs.iter().map(without_paths).collect::<Result<_>>()?;
+    }
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
     let report = report.beside(&Catalogue::load()?);

@@ -84,6 +84,7 @@ pub use pictures::{
 };
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use profile::{render_profile, render_profiles};
+pub use programs::program_lines;
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, recommendation_doc, render_recommendation};
 pub use recording::{beneath_line, recording_lines, traffic_line};

@@ -4,7 +4,7 @@ use kurabe_core::event::Event;
 use kurabe_core::{Text, shown, text};
 
 /// What is going to run, if the event tells it.
-pub(crate) fn program_lines(event: &Event) -> Vec<Text> {
+pub fn program_lines(event: &Event) -> Vec<Text> {
     let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
     let line = |programs: &[String], kind: Text| {
         let programs = shown::line(&programs.join("; "));

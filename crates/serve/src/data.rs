@@ -13,6 +13,7 @@ pub use open::DataPlace;
 
 use crate::protocol::{ExtentKind, StatusExtent};
 use image::OverImage;
+use rustix::fd::OwnedFd;
 use sparse::Sparse;
 use std::io;
 
@@ -48,6 +49,22 @@ impl DiskData {
         matches!(self.keeper, Keeper::Memory(_) | Keeper::Pattern)
     }
 
+    /// Whether it can be sent from where it is, and never waits for a disk.
+    pub fn is_quick_to_send(&self) -> bool {
+        matches!(self.keeper, Keeper::Memory(_))
+    }
+
+    /// Sends so many bytes from an offset on to a socket, without copying them; how many it took.
+    ///
+    /// # Errors
+    /// The socket's; refused by data that is not quick to send.
+    pub fn send(&self, socket: &OwnedFd, offset_bytes: u64, length: usize) -> rustix::io::Result<usize> {
+        match &self.keeper {
+            Keeper::Memory(sparse) => sparse.send(socket, offset_bytes, length),
+            _ => Err(rustix::io::Errno::INVAL),
+        }
+    }
+
     /// Fills a buffer from an offset on.
     ///
     /// # Errors
@@ -61,6 +78,19 @@ impl DiskData {
                 Ok(())
             }
         }
+    }
+
+    /// So many bytes from an offset on, in memory that need not be cleared first.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn read_new(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
+        if let Keeper::Memory(sparse) | Keeper::File(sparse) = &self.keeper {
+            return sparse.read_new(offset_bytes, length);
+        }
+        let mut bytes = vec![0; length];
+        self.read(offset_bytes, &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Keeps bytes from an offset on; a pattern forgets them.

@@ -14,6 +14,7 @@ mod listen;
 mod platform;
 mod power;
 mod round_trip;
+mod segment;
 mod server;
 mod workers;
 

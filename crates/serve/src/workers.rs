@@ -9,11 +9,12 @@ use crate::disk::Disk;
 use crate::honesty::Timing;
 use crate::hub::{FrontAnswer, FrontOutcome};
 use crate::protocol::{NbdError, StatusExtent};
+use crate::segment::{Segment, Stretch, is_ready, send_all};
 use kurabe_core::{Error, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::RecvFlags;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,14 +32,6 @@ const AWAKE: Duration = Duration::from_micros(50);
 /// Bytes taken from a socket at once: larger than a socket's usual memory (208 KiB).
 const PIECE_BYTES: usize = 256 << 10;
 
-/// What one answer consists of: bytes, and when they are due. Where the bytes of an answer are several of these, the last
-/// has no timing.
-#[derive(Debug)]
-pub(crate) struct Segment {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) timing: Option<Timing>,
-}
-
 /// Something to do to data.
 #[derive(Debug)]
 pub(crate) enum Deed {
@@ -53,6 +46,8 @@ pub(crate) enum Deed {
 pub(crate) enum Body {
     Nothing,
     Bytes(Vec<u8>),
+    /// They stay where they are until they are sent.
+    Stored(Stretch),
     Hole,
     Extents(Vec<StatusExtent>),
 }
@@ -220,43 +215,6 @@ impl Worker {
     }
 }
 
-/// Sends segments until the socket takes no more for longer than the patience, or all is sent. What is left stays;
-/// `begins` is told the timing of each answer when its first byte is about to go.
-///
-/// # Errors
-/// The client is gone.
-pub(crate) fn send_all(
-    socket: &OwnedFd,
-    rest: &mut VecDeque<Segment>,
-    bytes: &mut usize,
-    patience: Option<Timespec>,
-    mut begins: impl FnMut(Timing),
-) -> io::Result<()> {
-    while let Some(segment) = rest.front_mut() {
-        segment.timing.take().into_iter().for_each(&mut begins);
-        let mut from = 0;
-        while from < segment.bytes.len() {
-            match rustix::net::send(socket, &segment.bytes[from..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
-            {
-                Ok(count) => {
-                    from += count;
-                    *bytes += count;
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    if !patience.is_some_and(|patience| is_ready(socket, PollFlags::OUT, patience)) {
-                        segment.bytes.drain(..from);
-                        return Ok(());
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        rest.pop_front();
-    }
-    Ok(())
-}
-
 /// Waits awake for a moment; whether what is waited for came.
 fn stay_awake(mut came: impl FnMut() -> bool) -> bool {
     let from = Instant::now();
@@ -271,11 +229,6 @@ fn stay_awake(mut came: impl FnMut() -> bool) -> bool {
 
 fn has_bytes(socket: &OwnedFd) -> bool {
     is_ready(socket, PollFlags::IN, Timespec { tv_sec: 0, tv_nsec: 0 })
-}
-
-fn is_ready(socket: &OwnedFd, what: PollFlags, patience: Timespec) -> bool {
-    let mut fds = [PollFd::new(socket, what)];
-    poll(&mut fds, Some(&patience)).is_ok_and(|count| count > 0)
 }
 
 /// Takes what comes until the payload is whole, or nothing comes for longer than the patience.
@@ -326,9 +279,7 @@ fn read(disk: &Disk, offset_bytes: u64, length_bytes: u32) -> std::result::Resul
     {
         return Ok(Body::Hole);
     }
-    let mut bytes = vec![0; length_bytes as usize];
-    disk.data.read(offset_bytes, &mut bytes).map_err(|error| error_of(&error))?;
-    Ok(Body::Bytes(bytes))
+    disk.data.read_new(offset_bytes, length_bytes as usize).map(Body::Bytes).map_err(|error| error_of(&error))
 }
 
 fn error_of(error: &io::Error) -> NbdError {

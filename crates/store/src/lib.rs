@@ -35,6 +35,7 @@ mod rescue;
 mod sqlite;
 mod store;
 mod tidy_json;
+mod without_paths;
 
 pub use bundle::{
     ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
@@ -45,3 +46,4 @@ pub use label::check_label_key;
 pub use location::default_path;
 pub use sqlite::SqliteStore;
 pub use store::{LAST, Store, StoreCheck, being_measured, is_same_run, no_such_run};
+pub use without_paths::without_paths;

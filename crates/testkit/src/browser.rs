@@ -73,11 +73,11 @@ impl Browser {
             "--host-resolver-rules=MAP *.example 127.0.0.1",
             &user_data,
         ];
-        let wanted = json!({ "capabilities": { "alwaysMatch": {
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         } } });
-        let session = browser.ask("POST", "/session", Some(&wanted))?;
+        let session = browser.ask("POST", "/session", Some(&capabilities))?;
         browser.session = session["sessionId"].as_str().expect("a session").to_owned();
         Ok(browser)
     }
@@ -126,8 +126,8 @@ impl Browser {
     }
 
     fn element(&self, selector: &str) -> String {
-        let found = self.post("element", &json!({ "using": "css selector", "value": selector }));
-        found[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {found}")).to_owned()
+        let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
+        element[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {element}")).to_owned()
     }
 
     /// Clicks as a hand does.

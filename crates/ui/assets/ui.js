@@ -20,18 +20,23 @@
 
   // The door: the word behind # is exchanged for a cookie, once, and goes out of the address.
   if (document.body.dataset.door) {
-    const word = location.hash.slice(1);
-    if (word) {
-      history.replaceState(null, '', location.pathname);
-      post('/session', { word }).then(async (answer) => {
-        if (answer.ok) location.replace('/');
-        else $('door').textContent = await reason(answer);
-      });
-    } else if (!sessionStorage.getItem('knocked')) {
-      // Who came from elsewhere has not shown the cookie yet.
-      sessionStorage.setItem('knocked', '1');
-      location.replace(location.pathname + location.search);
-    }
+    const knock = () => {
+      const word = location.hash.slice(1);
+      if (word) {
+        history.replaceState(null, '', location.pathname);
+        post('/session', { word }).then(async (answer) => {
+          if (answer.ok) location.replace('/');
+          else $('door').textContent = await reason(answer);
+        });
+      } else if (!sessionStorage.getItem('knocked')) {
+        // Who came from elsewhere has not shown the cookie yet.
+        sessionStorage.setItem('knocked', '1');
+        location.replace(location.pathname + location.search);
+      }
+    };
+    knock();
+    // The address may be opened where the door is shown already: then only what stands behind # changes.
+    addEventListener('hashchange', knock);
     return;
   }
   sessionStorage.removeItem('knocked');
@@ -145,6 +150,26 @@
     });
     show();
 
+    // The repetition that goes on; it may have begun while a board was fetched that does not show it.
+    let begun = null;
+    const mark = () => {
+      if (!begun) return;
+      for (const tile of board.querySelectorAll('.tile')) {
+        const isNow = tile.dataset.cell === String(begun.cell);
+        tile.classList.toggle('now', isNow && !tile.classList.contains('done'));
+      }
+      const place = $('phase');
+      if (place) place.textContent = begun.words;
+    };
+    // What has the focus has it again on the new board.
+    const replace = (markup) => {
+      const focus = board.contains(document.activeElement) ? document.activeElement : null;
+      const name = focus && ['data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
+      const value = name && focus.getAttribute(name);
+      put(board, markup);
+      mark();
+      if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+    };
     // The board is made by the server; while one is fetched, a second wish for it waits for the first.
     let fetching = false;
     let again = false;
@@ -155,7 +180,7 @@
         again = false;
         try {
           const answer = await fetch('/board');
-          if (answer.ok) put(board, await answer.text());
+          if (answer.ok) replace(await answer.text());
         } catch { /* the connection tells, and comes back */ }
         show();
       } while (again);
@@ -183,18 +208,9 @@
       $('scale').textContent = `0 – ${most.toFixed(1)} MB/s · ${first.toFixed(0)} – ${last.toFixed(0)} s`;
     };
     const heard = {
-      board: ({ say: words }) => { say(words); return renew(); },
+      board: ({ say: words }) => { if (words) begun = null; say(words); return renew(); },
       phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
-      begin: ({ cell, words }) => {
-        course = [];
-        for (const tile of board.querySelectorAll('.tile')) {
-          const isNow = tile.dataset.cell === String(cell);
-          if (isNow && !tile.classList.contains('done')) tile.classList.add('now');
-          else tile.classList.remove('now');
-        }
-        const place = $('phase');
-        if (place) place.textContent = words;
-      },
+      begin: ({ cell, words }) => { course = []; begun = { cell, words }; mark(); },
       now: draw,
     };
     const events = new EventSource('/events?from=' + board.dataset.from);

@@ -10,7 +10,7 @@ use kurabe_core::record::{Cell, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
-use kurabe_report::{Tile, directed};
+use kurabe_report::{Tile, directed, program_lines};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub(crate) struct Board {
     pub(crate) phase: Option<Text>,
     /// Time that is left, the running repetition not subtracted.
     pub(crate) left_ns: Option<u64>,
+    /// The programs that it runs, each told before it first runs.
+    pub(crate) programs: Vec<Text>,
     /// The runs that take turns with it.
     pub(crate) others: Vec<String>,
     /// Why it ended before its end.
@@ -54,6 +56,7 @@ impl Board {
                 phase: None,
                 left_ns: *planned_ns,
                 error: None,
+                programs: Vec::new(),
                 others: Vec::new(),
             });
         }
@@ -93,8 +96,8 @@ impl Board {
                 self.record.error.clone_from(error);
                 (self.now, self.phase, self.left_ns) = (None, None, None);
             }
+            Event::Programs { .. } => self.programs.extend(program_lines(event)),
             Event::RunStarted { .. }
-            | Event::Programs { .. }
             | Event::RoundDone { .. }
             | Event::CellBegun { .. }
             | Event::Progress { .. } => {}
@@ -147,7 +150,8 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
         Event::RunStarted { .. }
         | Event::Notice { .. }
         | Event::FillDone { .. }
-        | Event::StepsAdded { .. } => again,
+        | Event::StepsAdded { .. }
+        | Event::Programs { .. } => again,
         Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
@@ -197,10 +201,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
                 "writes": interval.write_bytes > interval.read_bytes,
             })
         }
-        Event::RepetitionDone { .. }
-        | Event::CellBegun { .. }
-        | Event::Programs { .. }
-        | Event::RoundDone { .. } => {
+        Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::RoundDone { .. } => {
             return None;
         }
     })

@@ -66,6 +66,20 @@ impl Reader {
         self.browser.run_later(&script).as_str().expect("an id").to_owned()
     }
 
+    /// Starts a run on a real file system by the form, which has to be shown.
+    pub fn start(&self, profile: &str, runs: u32) {
+        let folder = self.page.folder().join("work");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let fields = [("profile", profile), ("size", "16MiB"), ("runs", &runs.to_string())];
+        for (name, value) in fields {
+            self.browser
+                .run(&format!("document.querySelector('#measure').elements['{name}'].value = '{value}'"));
+        }
+        self.browser.run(&format!("document.querySelector('#measure').elements.other.value = {folder:?}"));
+        self.browser.click("#all");
+        self.wait_for("#board [data-goes-on]");
+    }
+
     /// The console holds nothing but what a test expects: no exception, nothing that the policy stopped.
     pub fn console_is_clean(&self, expected: &[&str]) {
         let lines = self.browser.console();
@@ -110,8 +124,13 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     browser.run("window.lines = []; new MutationObserver(() => lines.push(document.querySelector('#say').textContent))
          .observe(document.querySelector('#say'), { childList: true, characterData: true, subtree: true })");
     browser.type_keys(keys::ENTER);
+    // Another unit, by key; the button keeps the focus while tiles fill.
+    reader.wait_for("#board .units");
+    browser.tab_to("#board [data-unit=iops]");
+    browser.type_keys(" ");
     reader.wait_for("#board .tile.done");
     reader.wait_for("#board .after");
+    assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
     assert_eq!(reader.words("document.querySelector('#board .status').textContent"), "complete");
     assert_eq!(reader.count("#board .tile.done"), 6);
     let figures = browser.run("return [...document.querySelectorAll('.tile.done .u-rate b')].map((b) => Number(b.textContent.replace(',', '')))");
@@ -122,9 +141,6 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
         "{figures}"
     );
     browser.wait_until("lines.some((line) => line.includes('the run is complete')) && lines.some((line) => /MB|GB/.test(line))");
-    // Another unit, by key.
-    browser.tab_to("#board [data-unit=iops]");
-    browser.type_keys(" ");
     assert_eq!(
         reader.words("getComputedStyle(document.querySelector('.tile.done .u-iops')).display"),
         "inline"
@@ -154,9 +170,9 @@ fn card_loads(reader: &Reader) {
 fn a_run_is_stopped_and_kept() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
-    fill_form(&reader, &folder(&reader), "quick", "9");
+    fill_form(&reader, &folder(&reader), "default", "3");
     browser.type_keys(keys::ENTER);
-    // One cell is over, five are to come.
+    // One cell is over, seven are to come, of seconds each.
     reader.wait_for("#board .tile.done");
     browser.tab_to("#stop");
     browser.type_keys(keys::ENTER);
@@ -164,7 +180,7 @@ fn a_run_is_stopped_and_kept() {
     let status = reader.words("document.querySelector('#board .status').textContent");
     assert_eq!(status, "stopped; what was measured is kept");
     let kept = reader.count("#board .tile.done");
-    assert!((1..6).contains(&kept), "{kept}");
+    assert!((1..8).contains(&kept), "{kept}");
     assert_eq!(
         browser
             .run("return document.querySelector('#stop').hidden && !document.querySelector('#all').disabled"),
@@ -377,4 +393,22 @@ fn without_scripts_the_door_opens_and_runs_are_read() {
     reader.go("/runs");
     reader.wait_for("main .empty");
     assert!(reader.words("document.body.innerText").contains("No run is stored yet"));
+}
+
+#[test]
+fn an_address_opens_the_door_that_is_shown_already_once() {
+    let Some(reader) = Reader::new() else { return };
+    let browser = &reader.browser;
+    reader.go("/");
+    reader.wait_for("#door");
+    // What stands behind # changes, and nothing is loaded for that.
+    browser.open(&reader.page.launch_address);
+    reader.wait_for("#measure");
+    // Another browser comes too late.
+    browser.devtools("Network.clearBrowserCookies", &serde_json::json!({}));
+    browser.open("about:blank");
+    browser.open(&reader.page.launch_address);
+    browser.wait_until("document.querySelector('#door')?.textContent.includes('was used already')");
+    assert_eq!(reader.words("location.hash"), "");
+    reader.console_is_clean(&[DOOR, "409 (Conflict)"]);
 }

@@ -3,9 +3,12 @@
 // Why a test is skipped.
 #![allow(clippy::print_stderr)]
 
+mod accessible;
 mod any_bytes;
 mod attacks;
 mod browsing;
 mod client;
+mod foreign;
 mod line;
+mod pictures;
 mod slow;

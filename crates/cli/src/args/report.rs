@@ -59,6 +59,8 @@ pub struct ReportArgs {
     pub margin: f64,
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
     pub about: Vec<String>,
+    #[arg(long, help = t("Without the paths of this machine: /path-1 instead of /home/…", "このマシンのパスを伏せる(/home/… を /path-1 に)"))]
+    pub without_paths: bool,
     #[arg(long, help = t("Replace the file if it is there", "ファイルがあれば置き換える"))]
     pub force: bool,
 }

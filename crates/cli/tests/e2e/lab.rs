@@ -267,6 +267,11 @@ impl Live {
         rustix::process::kill_process(self.pid(), signal).expect("a signal is sent");
     }
 
+    /// What it said on standard output so far.
+    pub fn out(&self) -> String {
+        words_of(&self.out)
+    }
+
     /// Waits until it said something on standard output.
     #[track_caller]
     pub fn wait_for_out(&mut self, words: &str) {

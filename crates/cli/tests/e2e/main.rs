@@ -35,6 +35,7 @@ mod neighbours;
 mod nothing_lost;
 mod orphans;
 mod other_tools;
+mod page;
 mod pictures;
 mod pivots;
 mod poisoned;

@@ -149,6 +149,8 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("<thead><tr>");
     for column in &table.columns {
         let numbers = column.flush == Flush::Right;
+        // A button needs a name.
+        let sorts = sorts && !column.title.is_empty();
         html.open("th", &[("scope", "col"), ("class", if numbers { "n" } else { "" })]);
         if sorts {
             html.open("button", &[("type", "button")]);

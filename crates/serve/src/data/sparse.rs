@@ -3,6 +3,8 @@
 //! Read and written by calls, never through a mapping: a mapped hole takes a page as soon as it is looked at.
 
 use crate::protocol::ExtentKind;
+use rustix::buffer::spare_capacity;
+use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom};
 use std::fs::File;
 use std::io;
@@ -41,6 +43,31 @@ impl Sparse {
 
     pub(super) fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset_bytes)
+    }
+
+    pub(super) fn read_new(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(length);
+        while bytes.len() < length {
+            let offset_bytes = offset_bytes + bytes.len() as u64;
+            match rustix::io::pread(&self.file, spare_capacity(&mut bytes), offset_bytes) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // The allocator may have given more, and that was read as well.
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    pub(super) fn send(
+        &self,
+        socket: &OwnedFd,
+        offset_bytes: u64,
+        length: usize,
+    ) -> rustix::io::Result<usize> {
+        let mut offset_bytes = offset_bytes;
+        rustix::fs::sendfile(socket, &self.file, Some(&mut offset_bytes), length)
     }
 
     pub(super) fn write(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {

@@ -2,7 +2,8 @@
 
 use super::{FIRST_CONNECTION, Hub, LISTENER, MOST_CONNECTIONS, SMALL_BYTES};
 use crate::protocol::{Conversation, MOST_HELD_BYTES};
-use crate::workers::{Incoming, Segment};
+use crate::segment::Segment;
+use crate::workers::Incoming;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::net::SocketFlags;
@@ -120,7 +121,7 @@ impl Hub {
         if epoll::add(&self.epoll, &socket, EventData::new_u64(id), interest).is_err() {
             return;
         }
-        let greeting = Segment { bytes: Conversation::greeting(), timing: None };
+        let greeting = Segment::of_bytes(Conversation::greeting());
         let connection = Connection {
             socket: Arc::new(socket),
             conversation: Conversation::new(Arc::clone(&self.parts.exports)),
@@ -131,7 +132,7 @@ impl Hub {
             is_full: false,
             requests: 0,
             bytes: 0,
-            unsent_bytes: greeting.bytes.len() as u64,
+            unsent_bytes: greeting.left() as u64,
             out: VecDeque::from([greeting]),
             interest,
             deadline_ns: Some(self.now_ns() + PATIENCE_NS),

@@ -4,7 +4,8 @@ use super::connection::{Connection, Incomings};
 use super::front::Asker;
 use super::{Hub, SMALL_BYTES};
 use crate::protocol::{NbdRequest, Turn};
-use crate::workers::{Body, Incoming, PayloadJob, Segment};
+use crate::segment::Segment;
+use crate::workers::{Body, Incoming, PayloadJob};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::sync::Arc;
@@ -66,12 +67,12 @@ impl Hub {
                 if connection.conversation.has_begun() {
                     connection.deadline_ns = None;
                 }
-                self.say(id, Segment { bytes, timing: None });
+                self.say(id, Segment::of_bytes(bytes));
                 Step::Again
             }
             Turn::End { bytes } => {
                 connection.incomings = Incomings::Ended;
-                self.say(id, Segment { bytes, timing: None });
+                self.say(id, Segment::of_bytes(bytes));
                 Step::Nothing
             }
             Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, now_ns),

@@ -6,7 +6,8 @@ use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
-use crate::workers::{Body, Deed, PayloadJob, Segment, act};
+use crate::segment::{Content, Segment, Stretch};
+use crate::workers::{Body, Deed, PayloadJob, act};
 use kurabe_sim::{Completion, Kind, Request};
 use std::sync::Arc;
 
@@ -103,6 +104,15 @@ impl Hub {
         match deed {
             None => self.data_done(operation, Ok(Body::Nothing)),
             Some(deed) if is_small => self.data_done(operation, act(&disk, deed)),
+            Some(Deed::Read { offset_bytes, length_bytes })
+                if disk.data.is_quick_to_send() && !is_of_front =>
+            {
+                let body = match disk.data.is_hole(offset_bytes, length_bytes.into()) {
+                    true => Body::Hole,
+                    false => Body::Stored(Stretch { disk, offset_bytes, length: length_bytes as usize }),
+                };
+                self.data_done(operation, Ok(body));
+            }
             Some(deed) => {
                 self.workers.give(PayloadJob::Data { operation, disk, deed });
                 // What changes bytes is done to them before the device is asked, so that its answer is the last word.
@@ -230,6 +240,7 @@ impl Hub {
         let (conversation, request) = (&connection.conversation, &done.request);
         let mut head = Vec::with_capacity(64);
         let mut body = Vec::new();
+        let mut stored = None;
         match outcome {
             Err(error) => conversation.failure(request, error, &mut head),
             Ok(Body::Nothing) => conversation.success(request, &mut head),
@@ -241,6 +252,10 @@ impl Hub {
                 conversation.before_data(request, &mut head);
                 body = bytes;
             }
+            Ok(Body::Stored(stretch)) => {
+                conversation.before_data(request, &mut head);
+                stored = Some(stretch);
+            }
             Ok(Body::Hole) => {
                 if !conversation.hole(request, &mut head) {
                     conversation.before_data(request, &mut head);
@@ -251,8 +266,8 @@ impl Hub {
         if body.len() <= SMALL_BYTES {
             head.append(&mut body);
         }
-        self.say(id, Segment { bytes: head, timing });
-        self.say(id, Segment { bytes: body, timing: None });
+        self.say(id, Segment::new(Content::Bytes(head), timing));
+        self.say(id, Segment::new(stored.map_or(Content::Bytes(body), Content::Stored), None));
         self.release(done);
     }
 

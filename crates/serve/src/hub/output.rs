@@ -1,18 +1,19 @@
 //! What clients are sent.
 
 use super::{Hub, SMALL_BYTES};
-use crate::workers::{PayloadJob, Segment, send_all};
+use crate::segment::{Segment, send_all};
+use crate::workers::PayloadJob;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 impl Hub {
     /// Has a client sent something at the end of this round.
     pub(super) fn say(&mut self, id: u64, segment: Segment) {
-        if segment.bytes.is_empty() {
+        if segment.left() == 0 {
             return;
         }
         if let Some(connection) = self.connections.get_mut(&id) {
-            connection.unsent_bytes += segment.bytes.len() as u64;
+            connection.unsent_bytes += segment.left() as u64;
             connection.out.push_back(segment);
             self.dirty.insert(id);
         }
@@ -40,7 +41,7 @@ impl Hub {
         if connection.sending_at_worker || connection.is_full || connection.out.is_empty() {
             return;
         }
-        if connection.out.iter().any(|segment| segment.bytes.len() > SMALL_BYTES) {
+        if connection.out.iter().any(|segment| segment.left() > SMALL_BYTES || segment.bytes().is_none()) {
             connection.sending_at_worker = true;
             let (socket, segments) = (Arc::clone(&connection.socket), std::mem::take(&mut connection.out));
             return self.workers.give(PayloadJob::Send { connection: id, socket, segments });
@@ -82,8 +83,8 @@ impl Hub {
 fn join(out: &mut VecDeque<Segment>, mut begins: impl FnMut(crate::honesty::Timing)) {
     out.iter_mut().filter_map(|segment| segment.timing.take()).for_each(&mut begins);
     if out.len() > 1 {
-        let bytes = out.iter().flat_map(|segment| segment.bytes.iter().copied()).collect();
+        let bytes = out.iter().filter_map(Segment::bytes).flatten().copied().collect();
         out.clear();
-        out.push_back(Segment { bytes, timing: None });
+        out.push_back(Segment::of_bytes(bytes));
     }
 }

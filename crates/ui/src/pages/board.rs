@@ -23,6 +23,9 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
     };
     head(&mut html, board, lang);
     let standings = run_standings(&board.record, catalogue()?);
+    for words in &board.programs {
+        html.element("p", &[("class", "notice")], words.get(lang));
+    }
     tiles(&mut html, board, &standings, lang);
     now(&mut html, board, lang);
     notices(&mut html, board, lang);

@@ -20,7 +20,7 @@ fn ways() -> [(&'static str, Text); 5] {
         ("/", text!("Measure", "測定")),
         ("/runs", text!("Runs", "結果")),
         ("/models", text!("Models", "モデル")),
-        ("/studies", text!("Studies", "検証")),
+        ("/studies", text!("Studies", "スタディ")),
         ("/catalogue", text!("Published", "公表値")),
     ]
 }
@@ -76,7 +76,9 @@ impl Frame<'_> {
             PageTheme::Dark => text!("dark", "ダーク"),
             PageTheme::Light => text!("light", "ライト"),
         };
-        html.element("a", &[("href", &self.choice("theme", next.word()))], words.get(lang));
+        let title = text!("theme: {words}", "テーマ: {words}"; words);
+        let address = self.choice("theme", next.word());
+        html.element("a", &[("href", &address), ("title", title.get(lang))], words.get(lang));
         html.raw("</div>");
     }
 

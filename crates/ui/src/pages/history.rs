@@ -46,8 +46,8 @@ pub(crate) async fn page(
         html.element("button", &[], text!("search", "検索").get(lang)).raw("</form>");
         if groups.is_empty() {
             let words = text!(
-                "No such device was measured twice with one procedure.",
-                "同じ手順で 2 回以上測ったデバイスはありません。"
+                "No such device was measured twice with one profile.",
+                "同じプロファイルで 2 回以上測ったデバイスはありません。"
             );
             say(&mut html, "p", "empty", &words, lang);
         }

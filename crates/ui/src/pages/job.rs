@@ -12,8 +12,8 @@ use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, text};
-use kurabe_interop::read_fio_job;
-use kurabe_lab::Procedure;
+use kurabe_interop::{FioJob, read_fio_job};
+use kurabe_lab::{CachePolicy, Procedure, RunRequest, Settings};
 use kurabe_report::Html;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,12 +21,15 @@ use serde_json::{Value, json};
 /// What a pasted job is called in errors.
 const PASTED: &str = "pasted.fio";
 
-/// What a pasted job asks for.
+/// A request that does what a pasted job asks for, where the request says.
 ///
 /// # Errors
 /// When it holds what kurabe does not do.
-pub(crate) fn procedure(job: &str) -> Result<Procedure> {
-    Ok(Procedure::Given(Box::new(read_fio_job(PASTED, job)?.profile)))
+pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
+    let FioJob { profile, keeps_cache, .. } = read_fio_job(PASTED, job)?;
+    let cache = if keeps_cache { CachePolicy::Keep } else { request.settings.cache };
+    let settings = Settings { cache, ..request.settings };
+    Ok(RunRequest { procedure: Procedure::Given(Box::new(profile)), settings, ..request })
 }
 
 /// A job of fio: fields write its text, and what is pasted as its text comes back as fields.

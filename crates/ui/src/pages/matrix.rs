@@ -77,7 +77,7 @@ fn form(html: &mut Html, asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: L
         html.element("option", &[("value", key), ("selected", chosen(asked.by == key))], name.get(lang));
     }
     html.raw("</select></label> <label>")
-        .words(text!("procedure", "手順").get(lang))
+        .words(text!("profile", "プロファイル").get(lang))
         .raw(" <select name=\"profile\">");
     html.raw("<option value=\"\">").words(text!("all", "すべて").get(lang)).raw("</option>");
     for profile in profiles {

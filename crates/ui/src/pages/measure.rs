@@ -13,7 +13,7 @@ use axum::response::Response;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
 use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
@@ -45,7 +45,7 @@ pub(crate) struct Form {
     only: String,
     /// A job file of fio, instead of the profile.
     job: String,
-    /// Another target, that takes turns with the first.
+    /// Other targets, with commas between, that take turns with the first.
     against: String,
 }
 
@@ -66,31 +66,34 @@ impl Form {
             runs: above_zero(&self.runs, parse_runs)?,
             ..Overrides::default()
         };
-        Ok(RunRequest {
-            target: own_target(target)?,
-            procedure: self.procedure()?,
-            overrides,
-            ..RunRequest::default()
-        })
+        let request = RunRequest { target: own_target(target)?, overrides, ..RunRequest::default() };
+        match self.job.trim() {
+            "" => Ok(RunRequest { procedure: self.procedure()?, ..request }),
+            job => job::ask(request, job),
+        }
     }
 
     /// What is to be measured: one target, or two in turns.
     fn wish(&self) -> Result<Wish> {
         let request = self.request()?;
-        let against = self.against.trim();
-        if against.is_empty() {
+        let others = self.against.split(',').map(str::trim).filter(|target| !target.is_empty());
+        let others = others.map(own_target).collect::<Result<Vec<_>>>()?;
+        if others.is_empty() {
             return Ok(Wish::Run(Box::new(request)));
         }
         if !self.job.trim().is_empty() || !self.only.is_empty() {
             return Err(Error::new(
                 ErrorKind::Usage,
-                text!("targets in turns are measured by a procedure", "交互の測定に使えるのは手順だけです"),
+                text!(
+                    "targets in turns are measured by a profile",
+                    "交互の測定に使えるのはプロファイルだけです"
+                ),
             )
             .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         Ok(Wish::Turns(Box::new(VersusRequest {
-            targets: vec![request.target, own_target(against)?],
+            targets: std::iter::once(request.target).chain(others).collect(),
             profile: self.profile_name().to_owned(),
             time_ns,
             size_bytes,
@@ -104,9 +107,6 @@ impl Form {
 
     /// The profile, which must be one of kurabe's own: no file is read because a page names it.
     fn procedure(&self) -> Result<Procedure> {
-        if !self.job.trim().is_empty() {
-            return job::procedure(&self.job);
-        }
         let mut profile = profile_named(self.profile_name())?;
         if !self.only.is_empty() {
             profile.steps.retain(|step| step.label() == self.only);
@@ -114,7 +114,7 @@ impl Form {
                 let (only, name) = (&self.only, &profile.name);
                 return Err(Error::new(
                     ErrorKind::Usage,
-                    text!("{name} has no step {only}", "{name} に {only} という手順はありません"),
+                    text!("{name} has no step {only}", "{name} に {only} というステップはありません"),
                 ));
             }
         }
@@ -192,6 +192,9 @@ pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): 
             Wish::Run(request) => {
                 let prepared = Prepared::new(*request)?;
                 html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), reader.lang);
+                if prepared.target().starts_with("/dev/") {
+                    destroying(&mut html, &form, reader.lang);
+                }
             }
             Wish::Turns(request) => {
                 let prepared = PreparedVersus::new(*request)?;
@@ -248,7 +251,10 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
         html.element("option", &[("value", &format!("model:{name}"))], device_named(name)?.title.get(lang));
     }
     html.raw("</datalist><p class=\"line\">");
-    let label = text!("in turns with another (empty: alone)", "交互に測る相手(空なら単独)");
+    let label = text!(
+        "in turns with (commas between several; empty: alone)",
+        "交互に測る相手(複数はコンマ区切り、空なら単独)"
+    );
     say(html, "label", "", &label, lang);
     html.open(
         "input",
@@ -270,7 +276,7 @@ fn procedure_fields(html: &mut Html, lang: Lang) -> Result<()> {
     say(html, "legend", "", &text!("How", "測り方"), lang);
     html.raw("<p class=\"line\">");
     profiles(html, lang)?;
-    let as_it_says = text!("as the procedure says", "手順のとおり");
+    let as_it_says = text!("as the profile says", "プロファイルのとおり");
     select(html, ("size", &text!("Size", "サイズ")), &SIZES, &as_it_says, lang);
     select(html, ("runs", &text!("Runs", "回数")), &RUNS, &as_it_says, lang);
     html.raw("</p>");
@@ -318,7 +324,7 @@ fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
 }
 
 fn profiles(html: &mut Html, lang: Lang) -> Result<()> {
-    html.raw("<label>").words(text!("Procedure", "手順").get(lang)).raw(" <select name=\"profile\">");
+    html.raw("<label>").words(text!("Profile", "プロファイル").get(lang)).raw(" <select name=\"profile\">");
     let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !FIRST_PROFILES.contains(name));
     for name in FIRST_PROFILES.into_iter().chain(others) {
         let Profile { name, title, .. } = profile_named(name)?;
@@ -335,4 +341,16 @@ fn select(html: &mut Html, (name, label): (&'static str, &Text), values: &[&str]
         html.element("option", &[("value", value)], value);
     }
     html.raw("</select></label> ");
+}
+
+/// What to type where somebody wants a drive written: the page never does that.
+fn destroying(html: &mut Html, form: &Form, lang: Lang) {
+    let words = text!(
+        "The page only reads drives. This, typed in a terminal, also writes, and destroys everything on it:",
+        "このページではドライブを読むだけです。端末で次のように入力すると書き込みも測りますが、中身はすべて失われます。"
+    );
+    let target = shown::line(form.target.trim()).to_string();
+    let command = format!("kurabe run --profile {} --destroy-data-on {target} {target}", form.profile_name());
+    html.element("p", &[("class", "notice warn")], words.get(lang));
+    html.raw("<pre>").element("code", &[], &command).raw("</pre>");
 }

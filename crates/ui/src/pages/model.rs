@@ -198,7 +198,7 @@ fn legend(html: &mut Html, lang: Lang) {
 /// Where figures stand, and what is computed.
 fn outcome(html: &mut Html, lang: Lang) -> Result<()> {
     html.raw("<form id=\"what\" class=\"line\"><label>")
-        .words(text!("Procedure", "手順").get(lang))
+        .words(text!("Profile", "プロファイル").get(lang))
         .raw(" <select name=\"profile\">");
     for name in std::iter::once(USUAL_PROFILE)
         .chain(PROFILES.iter().map(|(name, _)| *name).filter(|name| *name != USUAL_PROFILE))

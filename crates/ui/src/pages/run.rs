@@ -13,7 +13,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, Lang, Result, text};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{Html, PageTheme, Report, png, run_figures};
-use kurabe_store::export_with_figures;
+use kurabe_store::{export_with_figures, without_paths};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -55,6 +55,10 @@ fn ways(html: &mut Html, record: &RunRecord, lang: Lang) {
         ("#card".to_owned(), text!("card", "画像カード")),
         (format!("/runs/{id}/text"), text!("as text", "テキスト")),
         (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
+        (
+            format!("/runs/{id}/report.html?without_paths=true"),
+            text!("… without the paths of this machine", "…(このマシンのパスを伏せて)"),
+        ),
         (format!("/runs/{id}/record.json"), text!("record (JSON)", "記録(JSON)")),
     ];
     for (address, name) in ways {
@@ -136,11 +140,24 @@ pub(crate) async fn text(State(shared): State<App>, reader: Reader, Path(id): Pa
     .await
 }
 
+#[derive(Deserialize)]
+pub(crate) struct SavedQuery {
+    /// Whether it says nothing of the paths of this machine.
+    #[serde(default)]
+    without_paths: bool,
+}
+
 /// `GET /runs/ID/report.html`: the report as a file of its own.
-pub(crate) async fn saved(State(shared): State<App>, reader: Reader, Path(id): Path<String>) -> Response {
+pub(crate) async fn saved(
+    State(shared): State<App>,
+    reader: Reader,
+    Path(id): Path<String>,
+    Query(query): Query<SavedQuery>,
+) -> Response {
     let name = format!("kurabe-{}.html", encoded(&id));
     file(shared, reader, "application/octet-stream", Some(name), move |shared| {
         let record = load(shared, &id)?;
+        let record = if query.without_paths { without_paths(&record)? } else { record };
         let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
         Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
     })

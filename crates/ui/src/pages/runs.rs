@@ -97,7 +97,7 @@ fn table(html: &mut Html, runs: &[ListedRun], lang: Lang) {
         (text!("run", "測定"), ""),
         (text!("when", "日時"), ""),
         (text!("target", "対象"), ""),
-        (text!("procedure", "手順"), ""),
+        (text!("profile", "プロファイル"), ""),
         (text!("best read", "最高読み出し"), "n"),
         (text!("best write", "最高書き込み"), "n"),
         (text!("4 KiB random read", "4 KiB ランダム読み出し"), "n"),

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// `GET /studies`
 pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) -> Response {
     framed(shared, reader, uri, move |_| {
-        let (title, lang) = (text!("Studies", "検証"), reader.lang);
+        let (title, lang) = (text!("Studies", "スタディ"), reader.lang);
         let published = catalogue()?;
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);

@@ -1,0 +1,138 @@
+//! A run without the paths of its machine, for who publishes it: names of directories tell of people and their work.
+//!
+//! The model: the record as JSON, each of its texts gone through. What it names as its target, its mount and its store is
+//! replaced wherever it occurs; beyond that every word that begins like an absolute path. The same path has the same name in
+//! all of the record; devices (`/dev/sda`) stay, because figures are judged by them. The command line goes whole.
+
+use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use serde_json::Value;
+
+/// The run without paths.
+///
+/// # Errors
+/// When the record cannot be written and read again, which is a defect of kurabe.
+pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
+    let defect = |error: serde_json::Error| {
+        let what = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
+        Error::new(ErrorKind::Internal, what).because(error)
+    };
+    let mut names = Names::default();
+    let header = &record.header;
+    if let Some(target) = header.target.as_ref().filter(|target| target.kind != TargetKind::Model) {
+        names.hide(&target.path);
+        // `.` and the like are in every text.
+        if target.given.contains('/') {
+            names.hide(&target.given);
+        }
+    }
+    header
+        .versus
+        .iter()
+        .flat_map(|versus| &versus.targets)
+        .filter(|path| path.contains('/'))
+        .for_each(|path| names.hide(path));
+    header
+        .environment
+        .file_system
+        .iter()
+        .filter_map(|one| one.mount_point.as_ref())
+        .for_each(|point| names.hide(point));
+    let mut value = serde_json::to_value(record).map_err(defect)?;
+    names.go_through(&mut value);
+    let mut record: RunRecord = serde_json::from_value(value).map_err(defect)?;
+    record.header.command.clear();
+    Ok(record)
+}
+
+/// Paths and what they are called instead; longer ones first, so that a part is not taken for the whole.
+#[derive(Default)]
+struct Names(Vec<(String, String)>);
+
+impl Names {
+    fn hide(&mut self, path: &str) {
+        let is_device = path == "/dev" || path.starts_with("/dev/") || path.starts_with("model:");
+        if path.len() < 2 || is_device || self.0.iter().any(|(own, _)| own == path) {
+            return;
+        }
+        let name = format!("/path-{}", self.0.len() + 1);
+        self.0.push((path.to_owned(), name));
+        self.0.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+    }
+
+    fn go_through(&mut self, value: &mut Value) {
+        match value {
+            Value::String(words) => *words = self.hidden(words),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.go_through(value)),
+            Value::Object(values) => values.values_mut().for_each(|value| self.go_through(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn hidden(&mut self, words: &str) -> String {
+        if !words.contains('/') {
+            return words.to_owned();
+        }
+        let mut out = words.to_owned();
+        for (path, name) in &self.0 {
+            out = out.replace(path, name);
+        }
+        for path in absolute(&out) {
+            self.hide(&path);
+            let name = self.0.iter().find(|(own, _)| *own == path).map(|(_, name)| name.clone());
+            out = name.map_or_else(|| out.clone(), |name| out.replace(&path, &name));
+        }
+        out
+    }
+}
+
+/// The absolute paths in a text: they begin where a word does, and end where it does.
+fn absolute(words: &str) -> Vec<String> {
+    let ends = |character: char| character.is_whitespace() || "\"'`,;()[]{}<>=".contains(character);
+    let is_path = |word: &&str| {
+        word.starts_with('/') && word.len() > 2 && !word.starts_with("/dev/") && !word.starts_with("/path-")
+    };
+    words
+        .split(ends)
+        .map(|word| word.trim_end_matches(['.', ':']))
+        .filter(is_path)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::any_record;
+    use kurabe_testkit::kinds::run_samples;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_of_the_machine_are_nowhere_and_everything_else_is_as_it_was() {
+        let mut record = run_samples();
+        record.header.command = vec!["kurabe".to_owned(), "run".to_owned(), "/home/aki/work".to_owned()];
+        let target = record.header.target.as_mut().unwrap();
+        (target.given, target.path) = ("/home/aki/work".to_owned(), "/home/aki/work".to_owned());
+        record.header.environment.file_system.get_or_insert_default().mount_point = Some("/home".to_owned());
+        record.header.environment.file_system.get_or_insert_default().source = Some("/dev/sda1".to_owned());
+        record.labels.insert("where".to_owned(), "see /srv/secret/plan.txt, and /home/aki/work/x".to_owned());
+        let hidden = without_paths(&record).unwrap();
+        let words = serde_json::to_string(&hidden).unwrap();
+        assert!(!words.contains("aki") && !words.contains("secret") && !words.contains("/home"), "{words}");
+        assert_eq!(hidden.header.environment.file_system.unwrap().source.unwrap(), "/dev/sda1");
+        assert_eq!(hidden.labels["where"], "see /path-3, and /path-1/x");
+        assert_eq!(hidden.cells, record.cells);
+        assert!(hidden.header.command.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn of_any_record_everything_but_its_words_is_kept(record in any_record()) {
+            let hidden = without_paths(&record).unwrap();
+            prop_assert_eq!(hidden.cells.len(), record.cells.len());
+            prop_assert_eq!(hidden.status, record.status);
+            // What is hidden is hidden once.
+            prop_assert_eq!(without_paths(&hidden).unwrap(), hidden);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Every page for everybody: axe-core finds nothing against WCAG 2 A and AA in either language and theme, and no page is wider
+//! than a small phone.
+//!
+//! The model: colours do not depend on the language, so English is looked at in light and Japanese in dark;
+//! `KURABE_ALL_THEMES=1` looks at all four, for who changes the style.
+
+use crate::browsing::Reader;
+
+/// The checker, from its package.
+const AXE: &str = include_str!("axe/axe.min.js");
+/// The width of a small phone.
+const PHONE: (u32, u32) = (400, 800);
+
+/// Runs the rules on what is shown: what is wrong, one line for each element.
+fn violations(reader: &Reader) -> Vec<String> {
+    let is_in = reader.browser.run("return Boolean(window.axe)");
+    if is_in != true {
+        reader.browser.run(AXE);
+    }
+    let script = format!(
+        "const done = arguments[0];
+         axe.run(document, {{ runOnly: {RULES}, resultTypes: ['violations'] }}).then(({{ violations }}) =>
+             done(violations.flatMap((rule) => rule.nodes.map((node) =>
+                 `${{rule.impact}} ${{rule.id}}: ${{node.html.slice(0, 200)}} (${{node.failureSummary.split('\\n')[1]?.trim()}})`))),
+             (error) => done([String(error)]))"
+    );
+    let lines = reader.browser.run_later(&script);
+    lines.as_array().expect("a list").iter().filter_map(|line| line.as_str().map(str::to_owned)).collect()
+}
+
+const RULES: &str = "{ type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }";
+
+/// What is looked at, and what is wrong with it.
+struct Looked {
+    reader: Reader,
+    lang: &'static str,
+    themes: Vec<&'static str>,
+    wrong: Vec<String>,
+}
+
+impl Looked {
+    /// Opens a page in the language.
+    fn shown(&self, path: &str, selector: &str) {
+        self.reader.go(&format!("/choose/lang/{}?back={}", self.lang, path.replace('&', "%26")));
+        self.reader.wait_for(selector);
+        assert_eq!(self.reader.words("document.documentElement.lang"), self.lang, "{path}");
+    }
+
+    /// Checks what is shown in its themes, and at the width of a phone.
+    fn check(&mut self, name: &str) {
+        let browser = &self.reader.browser;
+        // What is closed is looked at, too.
+        browser.run(
+            "for (const part of document.querySelectorAll('details')) { part.removeAttribute('name'); part.open = true; }",
+        );
+        for theme in &self.themes {
+            browser.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
+            self.wrong.extend(violations(&self.reader).iter().map(|line| format!("{name}, {theme}: {line}")));
+        }
+        browser.resize(PHONE.0, PHONE.1);
+        let lines = browser.run(TOO_WIDE);
+        let lines = lines.as_array().expect("a list").iter();
+        self.wrong.extend(lines.map(|line| format!("{name}, {} px: {line}", PHONE.0)));
+        browser.resize(1280, 900);
+    }
+}
+
+/// What reaches beyond the window, if that makes the page itself scroll sideways.
+const TOO_WIDE: &str = "const most = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= most) return [];
+    return [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > most + 1
+        && !element.closest('.scroll')).slice(0, 5).map((element) => element.outerHTML.slice(0, 160))
+        .concat('the page is ' + document.documentElement.scrollWidth + ' wide')";
+
+/// Pages that are looked at: a path, and what is there when it is complete.
+pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
+    let [one, other] = runs else { panic!("two runs") };
+    let compared = format!("/compare?run={one}&run={other}");
+    vec![
+        ("/runs".to_owned(), "table.list"),
+        ("/runs?q=nothing-has-this".to_owned(), ".empty"),
+        (format!("/runs/{one}"), "#card"),
+        (format!("{compared}&use=swap"), ".sliders"),
+        ("/matrix".to_owned(), "main table"),
+        ("/history".to_owned(), "main h1"),
+        ("/models".to_owned(), "ul.models"),
+        ("/models/mirror3-usb".to_owned(), "#figures table"),
+        ("/studies".to_owned(), "ul.models"),
+        ("/studies/raid-strip".to_owned(), ".verdicts"),
+        ("/catalogue".to_owned(), "main table"),
+        ("/nowhere".to_owned(), "main h1"),
+        ("/runs/zzzz".to_owned(), "main h1"),
+        ("/compare".to_owned(), "main h1"),
+    ]
+}
+
+/// Looks at every page in a language.
+fn is_for_everybody(lang: &'static str, theme: &'static str) {
+    let Some(reader) = Reader::new() else { return };
+    let all = std::env::var_os("KURABE_ALL_THEMES").is_some();
+    let themes = if all { vec!["light", "dark"] } else { vec![theme] };
+    let mut looked = Looked { reader, lang, themes, wrong: Vec::new() };
+    // The door in this language, which is chosen by a cookie without rights.
+    looked.reader.go("/assets/");
+    let prepared =
+        format!("document.cookie = 'kurabe-lang={lang}; path=/'; sessionStorage.setItem('knocked', '1')");
+    looked.reader.browser.run(&prepared);
+    looked.reader.go("/");
+    looked.reader.wait_for("#door");
+    looked.check("door");
+    looked.reader.browser.open(&looked.reader.page.launch_address);
+    looked.reader.wait_for("#measure");
+    looked.check("before a run");
+    looked.reader.start("default", 9);
+    looked.reader.wait_for(".tile.now");
+    looked.check("during a run");
+    assert_eq!(looked.reader.count("#board .after"), 0, "the run went on meanwhile");
+    looked.reader.browser.click("#stop");
+    looked.reader.wait_for("#board .after");
+    let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| looked.reader.measured(model));
+    looked.shown("/", "#board .after");
+    looked.check("after a run");
+    for (path, selector) in pages(&runs) {
+        looked.shown(&path, selector);
+        looked.check(&path);
+    }
+    assert!(looked.wrong.is_empty(), "{} in {lang}:\n{}", looked.wrong.len(), looked.wrong.join("\n"));
+}
+
+#[test]
+fn every_english_page_is_for_everybody() {
+    is_for_everybody("en", "light");
+}
+
+#[test]
+fn every_japanese_page_is_for_everybody() {
+    is_for_everybody("ja", "dark");
+}
