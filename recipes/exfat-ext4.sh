@@ -109,7 +109,7 @@ versus() {
 
 # measured TARGET STEP COLUMN: the mean over the repetitions of a step in the runs so far.
 measured() {
-    "$kurabe" export --quiet --format csv $("$kurabe" list --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p') |
+    "$kurabe" export --quiet --format csv $("$kurabe" list --quiet --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p') |
         awk -F, -v target="$scratch/$1" -v step="$2" -v column="$3" \
             '$5 == target && index($0, "," step) && !/,figure,/ { sum += $(NF - column); count++ }
                 END { print (count > 0 ? sum / count : 0) }'

@@ -31,7 +31,7 @@ begin() {
     command -v "$kurabe" > /dev/null || fail "kurabe is not in PATH; KURABE=/path/to/kurabe names it"
     [ -e /dev/fuse ] || fail "/dev/fuse is missing: modprobe fuse"
     if [ -z "${KURABE_RECIPE_ALONE:-}" ]; then
-        KURABE_RECIPE_ALONE=yes exec unshare --mount --propagation private -- "$0" "$@"
+        KURABE_RECIPE_ALONE=yes exec unshare --mount --propagation slave -- "$0" "$@"
     fi
     scratch=$(mktemp -d "${TMPDIR:-/tmp}/recipe.XXXX")
     exec 3>&2

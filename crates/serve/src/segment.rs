@@ -21,7 +21,7 @@ pub(crate) struct Stretch {
 
 /// What is sent.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum SegmentBytes {
     Bytes(Vec<u8>),
     Stored(Stretch),
 }
@@ -29,26 +29,26 @@ pub(crate) enum Content {
 /// What one answer consists of: pieces, and when they are due. Where an answer is several of these, the last has no timing.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    content: Content,
+    content: SegmentBytes,
     /// Bytes of it that were sent.
     sent: usize,
     pub(crate) timing: Option<Timing>,
 }
 
 impl Segment {
-    pub(crate) fn new(content: Content, timing: Option<Timing>) -> Self {
+    pub(crate) fn new(content: SegmentBytes, timing: Option<Timing>) -> Self {
         Self { content, sent: 0, timing }
     }
 
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
-        Self::new(Content::Bytes(bytes), None)
+        Self::new(SegmentBytes::Bytes(bytes), None)
     }
 
     /// Bytes that were not sent yet.
     pub(crate) fn left(&self) -> usize {
         let length = match &self.content {
-            Content::Bytes(bytes) => bytes.len(),
-            Content::Stored(stretch) => stretch.length,
+            SegmentBytes::Bytes(bytes) => bytes.len(),
+            SegmentBytes::Stored(stretch) => stretch.length,
         };
         length - self.sent
     }
@@ -56,18 +56,18 @@ impl Segment {
     /// The bytes that were not sent, if it has them itself.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match &self.content {
-            Content::Bytes(bytes) => Some(&bytes[self.sent..]),
-            Content::Stored(_) => None,
+            SegmentBytes::Bytes(bytes) => Some(&bytes[self.sent..]),
+            SegmentBytes::Stored(_) => None,
         }
     }
 
     /// Sends as much as the socket takes at once.
     fn send(&mut self, socket: &OwnedFd) -> rustix::io::Result<usize> {
         let count = match &self.content {
-            Content::Bytes(bytes) => {
+            SegmentBytes::Bytes(bytes) => {
                 rustix::net::send(socket, &bytes[self.sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?
             }
-            Content::Stored(stretch) => {
+            SegmentBytes::Stored(stretch) => {
                 let from = stretch.offset_bytes + self.sent as u64;
                 match stretch.disk.data.send(socket, from, self.left())? {
                     // The data ends before its end.

@@ -86,7 +86,7 @@ struct Queue {
 }
 
 #[derive(Default)]
-struct Shared {
+struct JobQueue {
     queue: Mutex<Queue>,
     bell: Condvar,
     /// Jobs in the queue, for who looks without its lock.
@@ -95,7 +95,7 @@ struct Shared {
 
 /// The threads.
 pub(crate) struct Workers {
-    shared: Arc<Shared>,
+    shared: Arc<JobQueue>,
     returned: Receiver<Returned>,
     under_way: usize,
     threads: Vec<JoinHandle<()>>,
@@ -104,7 +104,7 @@ pub(crate) struct Workers {
 impl Workers {
     /// Starts them; `bell` is rung when a job is done.
     pub(crate) fn start(time: RealTime, bell: &Arc<OwnedFd>) -> Result<Self> {
-        let shared: Arc<Shared> = Arc::default();
+        let shared: Arc<JobQueue> = Arc::default();
         let (sender, returned) = channel();
         let mut threads = Vec::new();
         for _ in 0..THREADS {
@@ -122,7 +122,7 @@ impl Workers {
 
     pub(crate) fn give(&mut self, job: PayloadJob) {
         self.under_way += 1;
-        let Shared { queue, bell, waiting } = &*self.shared;
+        let JobQueue { queue, bell, waiting } = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).jobs.push_back(job);
         waiting.fetch_add(1, Ordering::Release);
         bell.notify_one();
@@ -145,7 +145,7 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        let Shared { queue, bell, .. } = &*self.shared;
+        let JobQueue { queue, bell, .. } = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         bell.notify_all();
         // Who waits for the server to end may want its data next; no job takes long.
@@ -156,7 +156,7 @@ impl Drop for Workers {
 }
 
 struct Worker {
-    shared: Arc<Shared>,
+    shared: Arc<JobQueue>,
     returned: Sender<Returned>,
     bell: Arc<OwnedFd>,
     time: RealTime,
@@ -191,7 +191,7 @@ impl Worker {
     }
 
     fn next(&self) -> Option<PayloadJob> {
-        let Shared { queue, bell, waiting } = &*self.shared;
+        let JobQueue { queue, bell, waiting } = &*self.shared;
         stay_awake(|| waiting.load(Ordering::Acquire) > 0);
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

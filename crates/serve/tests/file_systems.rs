@@ -19,6 +19,7 @@ use rows::Rows;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -38,8 +39,8 @@ const UNFLUSHED_PAUSE: Duration = Duration::from_millis(5);
 
 /// Makes promises on a file system, and looks for them.
 trait Work: Send {
-    /// Makes promises until that fails; `promised` hears of each.
-    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut());
+    /// Makes promises until that fails; `promised` hears of each. Why it failed.
+    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) -> String;
     /// The first promise that is not kept.
     fn broken(&mut self, folder: &Path) -> Option<String>;
 }
@@ -89,13 +90,18 @@ impl Disk {
         let (sender, promised) = channel();
         let cut = std::thread::scope(|scope| {
             scope.spawn(|| {
-                work.promise(&point, &mut || {
-                    let _ = sender.send(());
+                let sender = sender;
+                let why = work.promise(&point, &mut || {
+                    let _ = sender.send(Ok(()));
                 });
+                // Before the cut nothing may fail.
+                let _ = sender.send(Err(why));
             });
             let noise = Random::new(random.bits(), 0);
             scope.spawn(|| write_unflushed(&point, noise));
-            (0..promises).for_each(|_| promised.recv_timeout(Duration::from_secs(60)).unwrap());
+            for _ in 0..promises {
+                promised.recv_timeout(Duration::from_secs(60)).expect("a promise in time").unwrap();
+            }
             std::thread::sleep(Duration::from_micros(delay_us));
             self.ask(&ControlRequest::Cut)
         });
@@ -113,8 +119,9 @@ impl Disk {
         };
         let broken = work.broken(&point);
         drop(mounted);
-        let sound = run("e2fsck", &["-fn", self.device().to_str().unwrap()]).is_some();
-        broken.or_else(|| (!sound).then(|| "e2fsck would mend it".to_owned()))
+        let look = Command::new("e2fsck").arg("-fn").arg(self.device()).output().unwrap();
+        broken
+            .or_else(|| (!look.status.success()).then(|| String::from_utf8_lossy(&look.stdout).into_owned()))
     }
 }
 

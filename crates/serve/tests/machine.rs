@@ -1,8 +1,10 @@
 //! Programs of this machine, and whether it lets a test have block devices and mounts.
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::client::eventually;
@@ -21,18 +23,26 @@ pub fn can_attach() -> bool {
 }
 
 /// A mount that goes with the value.
-pub struct Mounted<'p>(&'p Path);
+pub struct Mounted<'p> {
+    device: PathBuf,
+    at: &'p Path,
+}
 
 impl<'p> Mounted<'p> {
     pub fn new(device: &Path, kind: &str, at: &'p Path) -> std::io::Result<Self> {
         mount(device, at, kind, MountFlags::NOATIME, None)?;
-        Ok(Self(at))
+        Ok(Self { device: device.to_owned(), at })
     }
 }
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
         // A program that was just stopped lets go of it a moment later.
-        eventually("it is unmounted", || unmount(self.0, UnmountFlags::empty()).is_ok());
+        eventually("it is unmounted", || unmount(self.at, UnmountFlags::empty()).is_ok());
+        // Until then the file system lives on as it was, and whoever mounts it again gets that.
+        eventually("no other mount name space has a copy of the mount", || {
+            let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+            !matches!(rustix::fs::open(&self.device, flags, Mode::empty()), Err(Errno::BUSY))
+        });
     }
 }

@@ -6,7 +6,7 @@ use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
-use crate::segment::{Content, Segment, Stretch};
+use crate::segment::{Segment, SegmentBytes, Stretch};
 use crate::workers::{Body, Deed, PayloadJob, act};
 use kurabe_sim::{Completion, Kind, Request};
 use std::sync::Arc;
@@ -266,8 +266,8 @@ impl Hub {
         if body.len() <= SMALL_BYTES {
             head.append(&mut body);
         }
-        self.say(id, Segment::new(Content::Bytes(head), timing));
-        self.say(id, Segment::new(stored.map_or(Content::Bytes(body), Content::Stored), None));
+        self.say(id, Segment::new(SegmentBytes::Bytes(head), timing));
+        self.say(id, Segment::new(stored.map_or(SegmentBytes::Bytes(body), SegmentBytes::Stored), None));
         self.release(done);
     }
 

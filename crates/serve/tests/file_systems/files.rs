@@ -103,12 +103,12 @@ impl Files {
 }
 
 impl Work for Files {
-    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) {
+    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) -> String {
         loop {
             let change = self.next();
             self.attempt = Some(change.clone());
-            if self.make(folder, &change).is_err() {
-                return;
+            if let Err(error) = self.make(folder, &change) {
+                return format!("{:?} {}: {error}", change.kind, change.name);
             }
             self.attempt = None;
             self.keep(&change.name, change.after);

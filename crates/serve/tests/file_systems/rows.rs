@@ -48,7 +48,7 @@ impl Rows {
 }
 
 impl Work for Rows {
-    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) {
+    fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) -> String {
         let mut command = Command::new("sqlite3");
         command.arg("-batch").arg(folder.join("db"));
         let mut sqlite =
@@ -61,18 +61,19 @@ impl Work for Rows {
             CREATE TABLE IF NOT EXISTS last AS SELECT 0 AS number;\n.output stderr\n";
         let _ = words.write_all(begin.as_bytes());
         self.lengths.truncate(self.promised);
-        loop {
+        let why = loop {
             let transaction = self.next();
             let answer = words.write_all(transaction.as_bytes()).ok().and_then(|()| answers.next()?.ok());
             if answer != Some(self.lengths.len().to_string()) {
-                break;
+                break format!("sqlite3: {answer:?}");
             }
             self.promised = self.lengths.len();
             promised();
-        }
+        };
         drop(words);
         let _ = sqlite.kill();
         let _ = sqlite.wait();
+        why
     }
 
     fn broken(&mut self, folder: &Path) -> Option<String> {
