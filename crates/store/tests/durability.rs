@@ -135,5 +135,7 @@ fn ids_drawn_at_once_are_never_the_same() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 300);
-    assert!(ids.iter().all(|id| id.len() == 3 && id.parse::<u32>().is_err()), "{ids:?}");
+    assert!(ids.iter().all(|id| id.parse::<u32>().is_err()), "{ids:?}");
+    // Four draws in a row meet a number (3 %) or a taken id (1 % at the end) once in 400 000 ids, so three of 300 never do.
+    assert!(ids.iter().filter(|id| id.len() > 3).count() < 3, "{ids:?}");
 }
