@@ -54,11 +54,10 @@ pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
 #[cfg(target_os = "linux")]
 pub(crate) fn hear_no_signals() -> io::Result<()> {
     let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call fills the set, the second reads it; nothing is written to a null pointer.
-    let answer = unsafe {
-        libc::sigfillset(signals.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut())
-    };
+    // SAFETY: the call writes the set that it is given, and cannot fail for that.
+    let _ = unsafe { libc::sigfillset(signals.as_mut_ptr()) };
+    // SAFETY: the call reads the set, which was filled above, and writes nothing to a null pointer.
+    let answer = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
 }
 
