@@ -189,10 +189,10 @@ fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second
 fn samples_are_told_as_they_are_kept_each_once_under_its_own_cell() {
     let mut device = NullDevice::new(1, Script { latency_ns: 30 * MS, ..Script::default() });
     let stop = Stop::default();
-    let mut told: [Vec<Sample>; 2] = Default::default();
+    let mut heard: [Vec<Sample>; 2] = Default::default();
     let mut live = |event: Event| {
         if let Event::Sampled { cell_index, samples } = event {
-            told[cell_index as usize - 7].extend(samples);
+            heard[cell_index as usize - 7].extend(samples);
         }
         Ok(())
     };
@@ -200,9 +200,9 @@ fn samples_are_told_as_they_are_kept_each_once_under_its_own_cell() {
     let tracks =
         sample_positions(&mut device, &positional(20, 1 << 20, true), place(1 << 30), watch).unwrap();
     // What came after the last tick is in the repetition.
-    for (told, track) in told.iter().zip(&tracks) {
-        assert!((18..=20).contains(&told.len()), "{}", told.len());
-        assert_eq!(told[..], track.samples[..told.len()]);
+    for (heard, track) in heard.iter().zip(&tracks) {
+        assert!((18..=20).contains(&heard.len()), "{}", heard.len());
+        assert_eq!(heard[..], track.samples[..heard.len()]);
     }
 }
 

@@ -82,17 +82,17 @@ pub(crate) fn failed(
     status: StatusCode,
     error: &Error,
 ) -> Response {
-    let told = Told::of(error);
+    let message = Told::of(error);
     let mut answer = if *method == Method::POST {
         let words = |text: &Text| shown::line(text.get(reader.lang)).to_string();
         let body = json!({
-            "what": words(&told.what),
-            "cause": told.cause.as_deref().map(|cause| shown::line(cause).to_string()),
-            "remedy": told.remedy.as_ref().map(words),
+            "what": words(&message.what),
+            "cause": message.cause.as_deref().map(|cause| shown::line(cause).to_string()),
+            "remedy": message.remedy.as_ref().map(words),
         });
         (status, Json(json!({ "error": body }))).into_response()
     } else {
-        (status, frame::html(error_page(reader, address, &told))).into_response()
+        (status, frame::html(error_page(reader, address, &message))).into_response()
     };
     answer.extensions_mut().insert(InWords);
     answer
@@ -112,20 +112,20 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-fn error_page(reader: Reader, address: &str, told: &Told) -> String {
+fn error_page(reader: Reader, address: &str, message: &Told) -> String {
     let mut html = Html::new();
-    html.element("h1", &[], told.what.get(reader.lang));
-    if let Some(cause) = &told.cause {
+    html.element("h1", &[], message.what.get(reader.lang));
+    if let Some(cause) = &message.cause {
         html.element("p", &[], cause);
     }
-    if let Some(remedy) = &told.remedy {
+    if let Some(remedy) = &message.remedy {
         html.open("p", &[("class", "notice")]).words(remedy.get(reader.lang));
-        if let Some(way) = told.way {
+        if let Some(way) = message.way {
             html.raw(" ").element("a", &[("href", way)], text!("Go there", "開く").get(reader.lang));
         }
         html.close("p");
     }
-    Frame { reader, address, title: &told.what }.around(&html)
+    Frame { reader, address, title: &message.what }.around(&html)
 }
 
 /// The words for an answer that has none: that of a part that takes requests apart, and knows no languages.

@@ -130,7 +130,7 @@ fn is_for_everybody(lang: &'static str, theme: &'static str) {
             looked.check("a drive");
         }
         None => {
-            eprintln!("skipped: the page of a drive (needs root, losetup and a kernel with loop devices)")
+            eprintln!("skipped: the page of a drive (needs root, losetup and a kernel with loop devices)");
         }
     }
     for (path, selector) in pages(&runs) {

@@ -225,6 +225,33 @@ fn what_was_unfolded_stays_so_while_tiles_fill() {
 }
 
 #[test]
+fn configurations_of_a_target_take_turns() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    browser.press("#measure input[name=other]", "model:ideal-ram-disk");
+    browser.run("document.querySelector('#measure select[name=profile]').value = 'quick'");
+    browser.tab_to("#vary summary");
+    browser.type_keys(keys::ENTER);
+    browser.tab_to("#vary [data-vary=bs]");
+    browser.type_keys("4k");
+    // A value alone is nothing to compare.
+    browser.wait_until("document.querySelector('#plan').textContent.includes('alone')");
+    browser.type_keys(",16k");
+    let command = "document.querySelector('#plan code')?.textContent";
+    browser.wait_until(&format!(
+        "{command} === 'kurabe versus --profile quick --vary bs=4k,16k model:ideal-ram-disk'"
+    ));
+    browser.click("#all");
+    reader.wait_for("#board .after .next");
+    // By script: the board is made anew as the other run ends.
+    browser.run("document.querySelector('#board .after .next').click()");
+    reader.wait_for(".answer");
+    let words = reader.words("document.querySelector('main').textContent");
+    assert!(words.contains("bs=4k") && words.contains("bs=16k"), "{words}");
+    reader.console_is_clean(&[DOOR, "400 (Bad Request)"]);
+}
+
+#[test]
 fn two_runs_are_ticked_and_compared() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;

@@ -307,9 +307,9 @@ fn outcome(html: &mut Html, board: &Board, lang: Lang) {
     html.element("p", &[("class", "status")], words.get(lang));
     let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
     if let Some(error) = error {
-        let told = Told::of(error);
-        html.open("p", &[("class", "notice warn")]).words(&shown::line(told.what.get(lang)));
-        if let Some(remedy) = told.remedy {
+        let message = Told::of(error);
+        html.open("p", &[("class", "notice warn")]).words(&shown::line(message.what.get(lang)));
+        if let Some(remedy) = message.remedy {
             html.raw(" — ").words(&shown::line(remedy.get(lang)));
         }
         html.close("p");

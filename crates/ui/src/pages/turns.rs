@@ -98,7 +98,7 @@ fn set(mut side: Variant, key: &str, value: &str) -> Result<Variant> {
     let StepChange { block_bytes, iodepth, threads, .. } = steps;
     match key {
         "bs" => {
-            *block_bytes = Some(parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?)
+            *block_bytes = Some(parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?);
         }
         "iodepth" => *iodepth = Some(count(value, MOST_IODEPTH)?),
         "threads" => *threads = Some(count(value, MOST_THREADS)?),
