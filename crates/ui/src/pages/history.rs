@@ -8,14 +8,17 @@ use axum::extract::{Query, State};
 use axum::http::Uri;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, digest, measured_again};
-use kurabe_core::Result;
+use kurabe_core::record::RunSummary;
 use kurabe_core::{Lang, number, text};
 use kurabe_report::{Html, history_doc};
-use kurabe_store::{Filter, Store};
+use kurabe_store::Filter;
 use serde::Deserialize;
+use std::collections::HashMap;
 
 /// Devices on a page.
 const MOST_DEVICES: usize = 20;
+/// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
+const MOST_DATES: usize = 60;
 
 #[derive(Deserialize)]
 pub(crate) struct HistoryQuery {
@@ -37,7 +40,9 @@ pub(crate) async fn page(
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
         let device = Some(q.trim().to_owned()).filter(|device| !device.is_empty());
         let filter = Filter { device, ..Filter::default() };
-        let groups = measured_again(filter.apply(store.list()?), &digests);
+        let runs = store.list()?;
+        let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
+        let groups = measured_again(filter.apply(runs.clone()), &digests);
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
         html.raw("<form class=\"line\" method=\"get\" action=\"/history\" role=\"search\"><label>");
@@ -55,26 +60,59 @@ pub(crate) async fn page(
             let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
             let history = kurabe_compare::history(&first, &last, ids, &digests, MARGIN);
             html.raw("<section>").doc(&history_doc(&history, device, [&first.header, &last.header]), lang);
-            dates(&mut html, ids, &*store, lang)?;
+            dates(&mut html, device, ids, &by_id, lang);
             html.raw("</section>");
+        }
+        let (count, most) = (groups.len(), MOST_DEVICES);
+        if count > most {
+            let words = text!(
+                "{most} of {count} devices are shown; search for another by its name.",
+                "{count} 台のうち {most} 台を表示しています。ほかは名前で検索してください。"
+            );
+            say(&mut html, "p", "quiet", &words, lang);
         }
         Ok((title, html))
     })
     .await
 }
 
-/// The runs by their dates, of which two are laid over each other.
-fn dates(html: &mut Html, ids: &[String], store: &dyn Store, lang: Lang) -> Result<()> {
+/// The newest runs by their dates, of which two are laid over each other.
+fn dates(html: &mut Html, device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: Lang) {
+    let shown = &ids[ids.len().saturating_sub(MOST_DATES)..];
     html.raw("<form method=\"get\" action=\"/compare\" class=\"line\">");
-    for (place, run) in store.list()?.iter().filter(|run| ids.contains(&run.id)).enumerate() {
+    for (place, id) in shown.iter().enumerate() {
+        let Some(run) = runs.get(id.as_str()) else { continue };
         let date = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
-        let ticked = if place == 0 || place + 1 == ids.len() { "checked" } else { "" };
+        let ticked = if place == 0 || place + 1 == shown.len() { "checked" } else { "" };
         html.raw("<label>");
-        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", &run.id), ("checked", ticked)]);
-        html.raw(" ")
-            .element("a", &[("href", &format!("/runs/{}", encoded(&run.id)))], &date)
-            .raw("</label> ");
+        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", id), ("checked", ticked)]);
+        html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(id)))], &date).raw("</label> ");
     }
     html.element("button", &[], text!("lay over each other", "重ねて比べる").get(lang)).raw("</form>");
-    Ok(())
+    let earlier = ids.len() - shown.len();
+    if earlier > 0 {
+        let address = format!("/runs?q={}", encoded(device));
+        let words = text!("and {earlier} earlier ones", "これより前の {earlier} 件");
+        html.raw("<p class=\"ways\">").element("a", &[("href", &address)], words.get(lang)).raw("</p>");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::ssd::summaries;
+
+    #[test]
+    fn of_many_dates_the_newest_are_ticked_and_the_others_are_a_click_away() {
+        let ids: Vec<String> = (0..MOST_DATES + 5).map(|place| format!("r{place}")).collect();
+        let run = summaries().remove(0);
+        let by_id = ids.iter().map(|id| (id.as_str(), &run)).collect();
+        let mut html = Html::new();
+        dates(&mut html, "some disk", &ids, &by_id, Lang::En);
+        let html = html.finish();
+        assert_eq!(html.matches("type=\"checkbox\"").count(), MOST_DATES);
+        assert_eq!(html.matches(" checked").count(), 2, "{html}");
+        assert!(!html.contains("\"r4\"") && html.contains("value=\"r5\"") && html.contains("value=\"r64\""));
+        assert!(html.contains("/runs?q=some%20disk") && html.contains("and 5 earlier ones"), "{html}");
+    }
 }

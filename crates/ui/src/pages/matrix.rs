@@ -25,6 +25,9 @@ fn keys() -> [(&'static str, Text); 6] {
     ]
 }
 
+/// Runs that stand side by side, each in a row of its own; more are a page of megabytes.
+const MOST_RUNS: usize = 200;
+
 #[derive(Deserialize)]
 #[serde(default)]
 pub(crate) struct MatrixQuery {
@@ -63,7 +66,16 @@ pub(crate) async fn page(
             filters: Vec::new(),
             margin: MARGIN,
         };
-        html.doc(&pivot_doc(&pivot(&runs, &digests, &request, &PIVOT_WORDS)?), lang);
+        let first = if asked.by == "run" { runs.len().saturating_sub(MOST_RUNS) } else { 0 };
+        if first > 0 {
+            let (count, most) = (runs.len(), MOST_RUNS);
+            let words = text!(
+                "The newest {most} of {count} runs stand here.",
+                "{count} 件のうち新しい {most} 件を並べています。"
+            );
+            say(&mut html, "p", "quiet", &words, lang);
+        }
+        html.doc(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang);
         Ok((title, html))
     })
     .await
