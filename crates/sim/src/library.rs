@@ -73,7 +73,6 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "crucial-p1",
     "samsung-870-qvo",
     "wd-black-sn770",
-    "samsung-990-pro",
     "mqsim-512g",
     "toshiba-hg2-agta0104",
     "toshiba-hg2-agya0201",

@@ -81,7 +81,7 @@ fn writes_that_wait_for_programs_have_a_tail_and_the_same_rate() {
 
 #[test]
 fn drives_of_today_with_kinds_of_pages_have_a_tail() {
-    for name in ["samsung-870-qvo", "wd-black-sn770", "samsung-990-pro"] {
+    for name in ["samsung-870-qvo", "wd-black-sn770"] {
         let mut spec = device_named(name).unwrap();
         // Without misses of a mapping cache, which would be a tail as well.
         spec.set("ssd.mapping", "full").unwrap();

@@ -91,8 +91,6 @@ fn rows() -> Vec<Row> {
         ("wd-black-sn770", &[], "sequential reads", read, 5150e6, -8.1),
         ("wd-black-sn770", &[], "sequential writes", write, 4900e6, -1.8),
         ("wd-black-sn770", NEAR, "random writes, depth 512", Requests(writes(512)), 800_000.0, -7.5),
-        ("samsung-990-pro", &[], "sequential reads", read, 7450e6, -3.3),
-        ("samsung-990-pro", &[], "random reads, depth 1, new file", NewFile(reads(1)), 20_020.0, -2.4),
         ("samsung-evo-plus-sd", PI_4, "sequential reads", Rate(card(Load::reads)), 46.05e6, 5.8),
         ("samsung-evo-plus-sd", PI_4, "sequential writes", Rate(card(Load::writes)), 21.3e6, -34.0),
         ("samsung-evo-plus-sd", PI_4, "random reads", Requests(kib4_reads), 2765.0, 1.3),
