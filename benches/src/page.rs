@@ -40,6 +40,8 @@ pub struct Options {
     pub models: usize,
     /// Blocks in which the cost is measured, at most; none for 0.
     pub blocks: usize,
+    /// Time of each repetition, instead of the usual.
+    pub time: Option<String>,
     /// Where what is measured lies; beside the store if it is empty.
     pub directory: PathBuf,
     /// The program, which measures the run that fills the store.
@@ -53,7 +55,8 @@ pub struct Options {
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["runs", "rounds", "models", "blocks", "directory"], &[], HELP)?;
     let (kurabe, directory) = (build_kurabe()?, PathBuf::new());
-    let mut options = Options { runs: 10_000, rounds: 5, models: usize::MAX, blocks: 40, directory, kurabe };
+    let mut options =
+        Options { runs: 10_000, rounds: 5, models: usize::MAX, blocks: 40, time: None, directory, kurabe };
     flags.set("runs", &mut options.runs)?;
     flags.set("rounds", &mut options.rounds)?;
     flags.set("models", &mut options.models)?;
@@ -141,8 +144,7 @@ fn look(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let block =
-        json!({ "target": target, "profile": "quick", "size": "64MiB", "runs": "1", "time": "500ms" });
+    let block = json!({ "target": target, "profile": "quick", "size": "64MiB", "runs": "1", "time": options.time.as_deref().unwrap_or("500ms") });
     if options.blocks > 0 {
         blocks(page, &mut Subscriber::new(page.client.clone()), &block, options.blocks, out)?;
     }
@@ -157,7 +159,8 @@ fn look(
         blocks(page, &mut InBrowser::new(&browser, page), &block, options.blocks, out)?;
     }
     pixels::watch(&browser);
-    let wish = json!({ "target": target, "profile": "quick", "size": "256MiB" });
+    let time = options.time.as_deref().unwrap_or("");
+    let wish = json!({ "target": target, "profile": "quick", "size": "256MiB", "time": time });
     pixels::events(&browser, page, &wish, out)
 }
 
