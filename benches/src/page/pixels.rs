@@ -4,7 +4,7 @@
 //! changed the document: the first has the change, and the second begins when that is on the screen (requestAnimationFrame,
 //! HTML Living Standard 8.1.7.3). Both clocks are the wall clock of this machine. Events that change nothing are counted apart.
 
-use super::served::{Served, Told};
+use super::served::{Happened, Served};
 use crate::Result;
 use crate::statistics::median;
 use crate::table::{figure, layout};
@@ -52,11 +52,11 @@ pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut d
     browser.open(&format!("http://{}/", page.client.host));
     browser.wait_until("document.readyState === 'complete' && window.shown");
     page.start(wish)?;
-    let told = page.finish()?;
+    let happened = page.finish()?;
     browser.wait_until("document.querySelector('#board .after')");
     let (shown, unchanged) = (browser.run("return window.shown"), browser.run("return window.unchanged"));
     let began: BTreeMap<u64, f64> =
-        told.iter().map(|Told { at_ms, envelope }| (envelope.number, *at_ms)).collect();
+        happened.iter().map(|Happened { at_ms, envelope }| (envelope.number, *at_ms)).collect();
     let mut kinds: BTreeMap<&str, [Vec<f64>; 3]> = BTreeMap::new();
     for event in shown.as_array().into_iter().flatten() {
         let time = |name: &str| event[name].as_f64().ok_or("no time of an event");

@@ -19,7 +19,7 @@ const LEAVING: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// An envelope and when it was told, in ms of the wall clock, which the browser's clock is set by, too.
-pub(super) struct Told {
+pub(super) struct Happened {
     pub(super) at_ms: f64,
     pub(super) envelope: Envelope,
 }
@@ -29,7 +29,7 @@ pub(super) struct Served {
     pub(super) client: Client,
     /// Lets one further browser in.
     pub(super) launch_address: String,
-    told: Receiver<Told>,
+    happened: Receiver<Happened>,
     closer: Closer,
     serving: Option<JoinHandle<kurabe_core::Result<()>>>,
 }
@@ -41,19 +41,19 @@ impl Served {
         let page =
             Ui::bind(Options { store: store.to_owned(), port: 0, listen: None, lang: Lang::En, command })?;
         let (own_address, launch_address) = (page.launch_address()?, page.launch_address()?);
-        let (telling, told) = channel();
+        let (telling, happened) = channel();
         page.listen(Box::new(move |envelope| {
             let at_ms = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
             // Nobody listens any more when the bench is over.
-            drop(telling.send(Told { at_ms, envelope: envelope.clone() }));
+            drop(telling.send(Happened { at_ms, envelope: envelope.clone() }));
             Ok(())
         }));
         let closer = page.closer();
         let serving = std::thread::Builder::new().name("page".to_owned()).spawn(move || page.serve())?;
         let client = Client::enter(&own_address)?;
-        Ok(Self { client, launch_address, told, closer, serving: Some(serving) })
+        Ok(Self { client, launch_address, happened, closer, serving: Some(serving) })
     }
 
     /// Begins a run.
@@ -70,12 +70,12 @@ impl Served {
     }
 
     /// Waits for the end of a run: all that was told of it.
-    pub(super) fn finish(&self) -> Result<Vec<Told>> {
+    pub(super) fn finish(&self) -> Result<Vec<Happened>> {
         let mut all = Vec::new();
         loop {
-            let told = self.told.recv()?;
-            let is_over = matches!(&told.envelope.event, Happening::Run(Event::RunDone { .. }));
-            all.push(told);
+            let happened = self.happened.recv()?;
+            let is_over = matches!(&happened.envelope.event, Happening::Run(Event::RunDone { .. }));
+            all.push(happened);
             if is_over {
                 return Ok(all);
             }
@@ -98,10 +98,10 @@ impl Drop for Served {
 }
 
 /// The cells of a run by what was told of it.
-pub(super) fn cells(told: Vec<Told>) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = told
+pub(super) fn cells(happened: Vec<Happened>) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = happened
         .into_iter()
-        .filter_map(|told| match told.envelope.event {
+        .filter_map(|happened| match happened.envelope.event {
             Happening::Run(Event::CellDone { cell }) => Some(*cell),
             _ => None,
         })
