@@ -20,6 +20,7 @@ pub mod page;
 pub mod serve;
 mod serve_beside;
 mod serve_device;
+mod serve_same;
 pub mod statistics;
 pub mod store_scale;
 pub mod table;

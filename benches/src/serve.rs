@@ -1,24 +1,25 @@
 //! How exactly a served model keeps its time: fio over NBD, and on a file of ext4 on an attached device (FUSE and a loop device),
 //! beside the same requests in virtual time.
 //!
-//! The model: each case serves a device in this process, has fio ask it for some seconds, and drives the same stack in virtual
-//! time with as many requests in flight. What is compared is the ratio of the two rates; beside it stands what the server
-//! says of itself, and how late a bare loop of sleeps and spins was in the same minute: what is later than that is the
-//! server's own. fio's places are not those of the virtual run, so on disks some per cent are chance.
+//! The model: each case serves a device in this process, has fio ask it for some seconds, and sends the same stack, in virtual
+//! time and as many at a time, what fio says that it asked. What is compared is the ratio of the two rates; beside it stands
+//! what the server says of itself, and how late a bare loop of sleeps and spins is that has something due as often, right
+//! after: what is later than that is the server's own. Where a disk stood in its turn is chance on both
+//! sides.
 
 use crate::Result;
 use crate::child;
 use crate::options::Flags;
 use crate::serve_beside::{has_nbdkit, with_nbdkit};
 use crate::serve_device;
+use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time, p999};
 use crate::table::{figure, layout};
-use kurabe_core::random::Random;
-use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS, WaitFor, wait_for};
-use kurabe_sim::{DeviceSpec, Kind, Request, Stack, load_device};
+use kurabe_serve::{Address, AttachBy, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
+use kurabe_sim::{DeviceSpec, load_device};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Columns of the table.
 const COLUMNS: usize = 11;
@@ -27,8 +28,6 @@ const HELP: &str = "flags: --seconds N (4)  --only WORDS (all)";
 const SPAN_BYTES: u64 = 1 << 30;
 /// What it covers in a file, which has to be written first.
 const FILE_BYTES: u64 = 64 << 20;
-/// What the bare loop waits for, again and again.
-const BARE_NS: u64 = 1_000_000;
 
 /// A device, and what fio asks of it.
 #[derive(Clone, Copy)]
@@ -68,6 +67,9 @@ impl Way {
         }
     }
 }
+
+/// Where fio lists what it asked.
+const LIST: &str = "asked.log";
 
 const NULL: &[(&str, &str)] = &[("memory.access", "0"), ("memory.rate", "1000GB/s")];
 
@@ -183,7 +185,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let address = match case.way {
         Way::Nbd => Address::Socket(folder.path().join("s.sock")),
-        Way::Ext4 => Address::Devices(folder.path().join("run")),
+        Way::Ext4 => Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
     };
     let request = ServeRequest {
         spec: spec(case)?,
@@ -207,11 +209,13 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
             fio(case, &["--ioengine=libaio", "--direct=1", "--fallocate=none", &file], seconds, folder.path())
         })?,
     };
+    let bare = bare_lateness_ns(seconds, Duration::from_secs_f64(1.0 / iops.max(1.0)));
     serving.detach(|_, _| ()).map_err(words)?;
     serving.end();
     let lateness = serving.wait().map_err(words)?.lateness;
     let (virtual_iops, ratio) = if case.promised.is_finite() {
-        let virtual_iops = in_virtual_time(case, seconds)?;
+        let virtual_iops =
+            in_virtual_time(&request.spec, &Asked::read(&folder.path().join(LIST))?, case.depth)?;
         let ratio = iops / virtual_iops;
         let missed = if (ratio - 1.0).abs() > case.promised { " MISSED" } else { "" };
         (figure(virtual_iops, 0), format!("{}{missed}", figure(ratio, 3)))
@@ -230,7 +234,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
         us(lateness.p50_ns),
         us(lateness.p99_ns),
         us(lateness.p999_ns),
-        us(bare_p999_ns(seconds)),
+        us(p999(bare)),
     ])
 }
 
@@ -275,6 +279,9 @@ fn fio(case: &Case, way: &[&str], seconds: f64, folder: &Path) -> Result<f64> {
     command.args([format!("--rw={}", case.pattern), format!("--bs={}", case.bytes)]);
     command.args([format!("--iodepth={}", case.depth), format!("--runtime={}ms", (seconds * 1e3) as u64)]);
     command.arg(format!("--size={}", case.way.span_bytes())).current_dir(folder);
+    if case.promised.is_finite() {
+        command.arg(format!("--write_iolog={LIST}"));
+    }
     let ended = child::run(&mut command)?;
     let words = &ended.stdout;
     // Before its JSON it says that it is connected.
@@ -282,48 +289,4 @@ fn fio(case: &Case, way: &[&str], seconds: f64, folder: &Path) -> Result<f64> {
     let json: serde_json::Value = serde_json::from_str(json)?;
     let side = if case.pattern == "write" { "write" } else { "read" };
     json["jobs"][0][side]["iops"].as_f64().ok_or_else(|| "fio told no IOPS".into())
-}
-
-/// What the same stack does in virtual time, with as many requests in flight.
-fn in_virtual_time(case: &Case, seconds: f64) -> Result<f64> {
-    let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.to_string())?;
-    let bytes = u64::from(case.bytes);
-    let (mut random, mut sent, mut done) = (Random::new(1, 0), 0, 0u64);
-    let places = case.way.span_bytes().min(stack.capacity_bytes()) / bytes;
-    let mut next = || {
-        let place = if case.pattern != "randread" { sent % places } else { random.below(places) };
-        sent += 1;
-        let kind = if case.pattern == "write" { Kind::Write } else { Kind::Read };
-        Request::new(kind, place * bytes, case.bytes)
-    };
-    (0..case.depth).for_each(|_| stack.submit(0, next(), 0));
-    let end_ns = (seconds * 1e9) as u64;
-    while stack.now_ns() < end_ns {
-        while let Some(completion) = stack.take_completion() {
-            done += 1;
-            stack.submit(completion.at_ns, next(), 0);
-        }
-        stack.advance(stack.next_wake_ns().unwrap_or(end_ns));
-    }
-    Ok(done as f64 * 1e9 / stack.now_ns().max(1) as f64)
-}
-
-/// How late an ordinary thread is that sleeps and spins as the server does.
-fn bare_p999_ns(seconds: f64) -> u64 {
-    let start = Instant::now();
-    let now_ns = || start.elapsed().as_nanos() as u64;
-    let mut late: Vec<u64> = Vec::new();
-    while start.elapsed().as_secs_f64() < seconds / 4.0 {
-        let due_ns = now_ns() + BARE_NS;
-        loop {
-            match wait_for(Some(due_ns), now_ns(), USUAL_SPIN_NS, u64::MAX) {
-                WaitFor::Asleep(ns) => std::thread::sleep(Duration::from_nanos(ns)),
-                WaitFor::Awake => std::hint::spin_loop(),
-                WaitFor::Not => break,
-            }
-        }
-        late.push(now_ns() - due_ns);
-    }
-    late.sort_unstable();
-    late.get(late.len().saturating_sub(1) * 999 / 1000).copied().unwrap_or(0)
 }

@@ -1,0 +1,83 @@
+//! What fio asked of a served model, read from its own list, and the same in virtual time; a bare loop beside.
+//!
+//! The model: fio's list (`write_iolog`) has every request in the order in which it was sent. A virtual run sends the same, as
+//! many at a time, from several moments of a disk's turn, because nobody knows where the served one stood.
+
+use crate::Result;
+use kurabe_serve::{USUAL_SPIN_NS, WaitFor, wait_for};
+use kurabe_sim::{Completion, DeviceSpec, Kind, Request, Stack};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Virtual runs of one case, each from another moment: the chance in their mean is a quarter of that in one.
+const TURNS: u64 = 16;
+/// How far apart these begin: no part of a usual turn (8.3, 11.1 and 16.7 ms), so that they fall all over it.
+const BETWEEN_TURNS_NS: u64 = 1_300_003;
+
+/// Requests in the order in which fio sent them.
+pub(crate) struct Asked(Vec<Request>);
+
+impl Asked {
+    /// Reads fio's list, version 3: a time, a file, what is done, and for requests offset and length.
+    pub(crate) fn read(list: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(list)?;
+        let mut requests = Vec::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [_, _, kind @ ("read" | "write"), offset, length] = words[..] else { continue };
+            let kind = if kind == "read" { Kind::Read } else { Kind::Write };
+            requests.push(Request::new(kind, offset.parse()?, length.parse()?));
+        }
+        if requests.is_empty() { Err("fio's list has no request".into()) } else { Ok(Self(requests)) }
+    }
+}
+
+/// Requests a second of the same in virtual time, as many at a time: the mean over several moments to begin at.
+pub(crate) fn in_virtual_time(spec: &DeviceSpec, asked: &Asked, depth: u32) -> Result<f64> {
+    let mut took_ns = 0;
+    for turn in 0..TURNS {
+        let mut stack = Stack::new(spec, 1).map_err(|error| error.to_string())?;
+        let begun_ns = turn * BETWEEN_TURNS_NS;
+        let mut ended_ns = begun_ns;
+        let mut requests = asked.0.iter();
+        requests.by_ref().take(depth as usize).for_each(|&request| stack.submit(0, request, begun_ns));
+        while let Some(wake_ns) = stack.next_wake_ns() {
+            stack.advance(wake_ns);
+            while let Some(Completion { at_ns, .. }) = stack.take_completion() {
+                ended_ns = at_ns;
+                requests.next().into_iter().for_each(|&request| stack.submit(0, request, at_ns));
+            }
+        }
+        took_ns += ended_ns - begun_ns;
+    }
+    Ok((TURNS * asked.0.len() as u64) as f64 * 1e9 / took_ns.max(1) as f64)
+}
+
+/// How late an ordinary thread is that sleeps and spins as the server does, with something due every so often. What stands
+/// still for a while is late with all that was due meanwhile, as a server is.
+pub(crate) fn bare_lateness_ns(seconds: f64, every: Duration) -> Vec<u64> {
+    let start = Instant::now();
+    let now_ns = || start.elapsed().as_nanos() as u64;
+    let end_ns = (seconds * 1e9) as u64;
+    let every_ns = every.as_nanos().max(1) as u64;
+    let mut late = Vec::new();
+    let mut due_ns = every_ns;
+    while due_ns < end_ns {
+        loop {
+            match wait_for(Some(due_ns), now_ns(), USUAL_SPIN_NS, u64::MAX) {
+                WaitFor::Asleep(ns) => std::thread::sleep(Duration::from_nanos(ns)),
+                WaitFor::Awake => std::hint::spin_loop(),
+                WaitFor::Not => break,
+            }
+        }
+        late.push(now_ns() - due_ns);
+        due_ns += every_ns;
+    }
+    late
+}
+
+/// The value that one in a thousand is above.
+pub(crate) fn p999(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) * 999 / 1000).copied().unwrap_or(0)
+}
