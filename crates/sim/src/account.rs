@@ -106,9 +106,8 @@ impl Path {
         while self.segments.len() > 1 && self.segments[self.segments.len() - 2].0 >= to_ns {
             self.segments.pop();
         }
-        match self.segments.last_mut() {
-            Some((end_ns, _)) => *end_ns = to_ns,
-            None => {}
+        if let Some((end_ns, _)) = self.segments.last_mut() {
+            *end_ns = to_ns;
         }
         self.until_ns = to_ns;
     }
