@@ -14,7 +14,7 @@ use crate::serve_beside::{has_nbdkit, with_nbdkit};
 use crate::serve_device;
 use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time, p999};
 use crate::table::{figure, layout};
-use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
+use kurabe_serve::{Address, AttachBy, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::io::Write;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let address = match case.way {
         Way::Nbd => Address::Socket(folder.path().join("s.sock")),
-        Way::Ext4 => Address::Devices(folder.path().join("run")),
+        Way::Ext4 => Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
     };
     let request = ServeRequest {
         spec: spec(case)?,

@@ -9,7 +9,7 @@ use crate::lang::lang;
 use crate::output::{print, print_json, progress_mode, say};
 use crate::serve::{Ending, print_texts, request, tell_end, watch};
 use crate::served_records::RecordPlaces;
-use crate::served_words::{attached_lines, figure_lines};
+use crate::served_words::{attached_lines, figure_lines, front_word};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_serve::{
     Address, ControlRequest, ServedFacts, ServedFigures, Serving, ask_server, attachment_of,
@@ -48,7 +48,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     }
     refuse_others()?;
     let folder = attachments_folder()?;
-    let request = request(&args.served, Address::Devices(folder.clone()), None)?;
+    let request = request(&args.served, Address::Devices { folder: folder.clone(), by: args.by.0 }, None)?;
     let places = RecordPlaces::new(&args.served, global)?;
     let ending = Ending::listen()?;
     let mut serving = Serving::start(&request)?;
@@ -101,6 +101,7 @@ fn announce(facts: &ServedFacts, lines: &[Text], global: &Global) -> Result<()> 
         return print_json(&json!({
             "event": "attached",
             "devices": names,
+            "by": facts.front.map(|served| front_word(served.front)),
             "control": facts.control.as_deref().map(shown::name),
             "size_bytes": facts.size_bytes,
             "process": std::process::id(),
@@ -205,7 +206,7 @@ pub fn not_ours(device: &Path) -> Error {
         ),
     )
     .remedy(text!(
-        "name the device that `kurabe attach` printed; `losetup --detach` is for others",
-        "`kurabe attach` が表示したデバイスを指定してください。ほかのものは `losetup --detach` で切り離せます"
+        "name the device that `kurabe attach` printed; `losetup --detach` and `nbd-client -d` are for others",
+        "`kurabe attach` が表示したデバイスを指定してください。ほかのものは `losetup --detach` や `nbd-client -d` で切り離せます"
     ))
 }

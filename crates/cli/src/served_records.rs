@@ -4,6 +4,7 @@ use crate::args::{Global, ServedArgs};
 use crate::files::{self, Existing};
 use crate::output::print_json;
 use crate::serve::print_texts;
+use crate::served_words::front_word;
 use crate::stored::{existing_store, lasting_store_path};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::number::{count, fixed, latency_ns, moment};
@@ -28,6 +29,9 @@ pub struct ServerRecord {
     size_bytes: u64,
     data: String,
     spin_ns: u64,
+    /// What made its block devices, if it had any.
+    #[serde(default)]
+    by: Option<String>,
     figures: ServedFigures,
 }
 
@@ -42,6 +46,7 @@ impl ServerRecord {
             size_bytes: facts.size_bytes,
             data: args.data.clone(),
             spin_ns: args.spin,
+            by: facts.front.map(|served| front_word(served.front).to_owned()),
             figures: figures.clone(),
         }
     }

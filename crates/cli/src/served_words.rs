@@ -3,7 +3,10 @@
 use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
-use kurabe_serve::{CutReport, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures};
+use kurabe_serve::{
+    Address, AttachBy, CutReport, FrontKind, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures,
+    ServedFront,
+};
 use std::path::Path;
 
 /// Share of the processors' time that the host may take before it is worth a word.
@@ -50,6 +53,7 @@ pub fn attached_lines(
         text!("{name}, {size}, is attached as {list}", "{name}({size})を {list} として接続しました"),
         text!("  control   kurabe control {device} stats", "  制御      kurabe control {device} stats"),
     ];
+    lines.extend(facts.front.map(|served| front_line(served, request)));
     lines.extend(common_lines(facts, request, first));
     lines.push(match log.map(shown::path) {
         Some(log) => text!("  log       {log}", "  ログ      {log}"),
@@ -57,6 +61,35 @@ pub fn attached_lines(
     });
     lines.push(text!("`kurabe detach {device}` ends it", "`kurabe detach {device}` で終了します"));
     lines
+}
+
+/// What makes devices, as one word.
+pub fn front_word(front: FrontKind) -> &'static str {
+    match front {
+        FrontKind::Nbd => "nbd",
+        FrontKind::Fuse => "fuse",
+    }
+}
+
+/// What makes the devices, and why.
+fn front_line(served: ServedFront, request: &ServeRequest) -> Text {
+    let was_asked = !matches!(&request.address, Address::Devices { by: AttachBy::Auto, .. });
+    match (served.front, served.free_nbd_devices) {
+        (FrontKind::Nbd, _) => {
+            text!("  by        the kernel's nbd driver", "  方式      カーネルの nbd ドライバー")
+        }
+        (FrontKind::Fuse, _) if was_asked => {
+            text!("  by        FUSE and a loop device", "  方式      FUSE とループデバイス")
+        }
+        (FrontKind::Fuse, None) => text!(
+            "  by        FUSE and a loop device: no nbd driver is loaded (`modprobe nbd`)",
+            "  方式      FUSE とループデバイス。nbd ドライバーが読み込まれていないため(`modprobe nbd`)"
+        ),
+        (FrontKind::Fuse, Some(free)) => text!(
+            "  by        FUSE and a loop device: {free} nbd devices are free",
+            "  方式      FUSE とループデバイス。nbd デバイスの空きが {free} 台のため"
+        ),
+    }
 }
 
 /// Where the bytes are, and how time is kept.

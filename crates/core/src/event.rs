@@ -2,10 +2,13 @@
 //! The stream itself is not stored: a run is shown from its record, a live one at its end, too.
 
 use crate::profile::Step;
-use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus};
+use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus, Sample};
 use crate::text::Text;
 use crate::workload::Direction;
 use serde::{Deserialize, Serialize};
+
+/// Samples in one event: told ten times a second, they are more than a curve can show, and an event of them is some ten KiB.
+pub const MOST_SAMPLES_TOLD: usize = 128;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,6 +116,14 @@ pub enum Event {
         interval: Interval,
         /// Length of the interval.
         interval_ns: u64,
+    },
+    /// Single operations of the running repetition that were done since they were told last, in their order. At most
+    /// [`MOST_SAMPLES_TOLD`] of them; all are in the repetition when it is over.
+    Sampled {
+        /// The cell, from 0.
+        cell_index: u32,
+        /// The operations.
+        samples: Vec<Sample>,
     },
     /// A repetition is over.
     RepetitionDone {

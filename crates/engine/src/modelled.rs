@@ -301,11 +301,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     ) -> Result<Vec<Repetition>> {
         let Modelled { model, facts, .. } = &mut self.ground;
         let place = Place { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
-        let emit = &mut *self.emit;
-        let mut live =
-            |elapsed_ns, interval, interval_ns| emit(Event::Progress { elapsed_ns, interval, interval_ns });
-        let started_ns = model.now_ns();
-        let mut watch = Watch::new(self.interrupt, &mut live, started_ns);
+        let mut watch = Watch::new(self.interrupt, &mut *self.emit, attempt.cell_index, model.now_ns());
         let tracks = work(&mut model.device(1), place, &mut watch)?;
         let repetition = |mut track: Track| {
             let account = track.sums.take().map(|sums| model.account(&sums));

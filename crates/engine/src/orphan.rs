@@ -209,7 +209,7 @@ impl Orphan<'_> {
             return Err(Refusal::Left(StillThere::OtherMark));
         }
         self.check_user(facts.st_uid, true)?;
-        self.remove_now(|| self.folder.remove_marked_tree(name, OsStr::new(INSIDE)))
+        self.remove_now(|| self.folder.remove_marked_tree(name, OsStr::new(INSIDE), || drop(mark)))
     }
 
     /// The mark beside a test file that is gone.

@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::target::Opened;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
-use kurabe_core::event::Event;
+use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::model::TimeSums;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
@@ -109,24 +109,28 @@ pub(crate) struct Shared {
     noise: Noise,
 }
 
-/// The user's interrupt, and who hears of progress.
+/// The user's interrupt, and who hears of progress and of samples.
 pub(crate) struct Watch<'a> {
     interrupt: &'a Stop,
-    live: &'a mut dyn FnMut(u64, Interval, u64) -> Result<()>,
+    emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    first_cell: u32,
     started_ns: u64,
     told_ns: u64,
     sum: Interval,
+    /// The cell and its samples that were not told yet: reads and writes of one place are cells of their own.
+    samples: Vec<(u32, Vec<Sample>)>,
 }
 
 impl<'a> Watch<'a> {
-    /// `live` hears, about ten times a second, of the time since the start at `now_ns`, of what was done since it last
-    /// heard, and of how long that was.
+    /// `emit` hears about ten times a second of what was done since it last heard.
     pub(crate) fn new(
         interrupt: &'a Stop,
-        live: &'a mut dyn FnMut(u64, Interval, u64) -> Result<()>,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+        first_cell: u32,
         now_ns: u64,
     ) -> Self {
-        Self { interrupt, live, started_ns: now_ns, told_ns: now_ns, sum: Interval::default() }
+        let (sum, samples) = (Interval::default(), Vec::new());
+        Self { interrupt, emit, first_cell, started_ns: now_ns, told_ns: now_ns, sum, samples }
     }
 
     /// Between two samples.
@@ -134,12 +138,28 @@ impl<'a> Watch<'a> {
         if self.interrupt.is_asked() {
             return Err(interrupted());
         }
-        let since_ns = now_ns.saturating_sub(self.told_ns);
-        if since_ns < TICK_NS {
+        let interval_ns = now_ns.saturating_sub(self.told_ns);
+        if interval_ns < TICK_NS {
             return Ok(());
         }
         self.told_ns = now_ns;
-        (self.live)(now_ns - self.started_ns, std::mem::take(&mut self.sum), since_ns)
+        let (elapsed_ns, interval) = (now_ns - self.started_ns, std::mem::take(&mut self.sum));
+        (self.emit)(Event::Progress { elapsed_ns, interval, interval_ns })?;
+        for (cell_index, samples) in std::mem::take(&mut self.samples) {
+            (self.emit)(Event::Sampled { cell_index, samples })?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the newest sample of a track until it is told.
+    fn keep(&mut self, place: u32, track: &Track) {
+        let cell_index = self.first_cell + place;
+        let Some(sample) = track.samples.last().copied() else { return };
+        match self.samples.iter_mut().find(|(cell, _)| *cell == cell_index) {
+            Some((_, samples)) if samples.len() == MOST_SAMPLES_TOLD => {}
+            Some((_, samples)) => samples.push(sample),
+            None => self.samples.push((cell_index, vec![sample])),
+        }
     }
 
     fn add(&mut self, kind: OpKind, done: &Timed) {
@@ -260,6 +280,7 @@ pub(crate) fn sample_positions<D: Device>(
         }
         read.add(op, &done, None);
         watch.add(OpKind::Read, &done);
+        watch.keep(0, &read);
         if !writes {
             continue;
         }
@@ -274,6 +295,7 @@ pub(crate) fn sample_positions<D: Device>(
         let synced = if step.sync { Some(on.perform(sync)?) } else { None };
         written.add(op, &done, synced.as_ref());
         watch.add(OpKind::Write, &done);
+        watch.keep(1, &written);
     }
     Ok(if writes { vec![read, written] } else { vec![read] })
 }
@@ -353,6 +375,7 @@ pub(crate) fn sample_accesses<D: Device>(
         let done = on.perform_whole(op)?;
         if number > 0 || !step.first_discarded {
             track.add(op, &done, None);
+            watch.keep(0, &track);
         }
         watch.add(kind, &done);
     }
@@ -408,12 +431,10 @@ impl Session<'_, Real<'_>> {
             span_bytes: self.ground.target.span_bytes(),
             unit_bytes: self.ground.target.alignment_bytes(),
         };
-        let emit = &mut *self.emit;
-        let mut live =
-            |elapsed_ns, interval, interval_ns| emit(Event::Progress { elapsed_ns, interval, interval_ns });
         let mark = self.ground.noise.start();
         let (cpu_before, started_ns) = (platform::cpu_times_ns(), device.now_ns());
-        let tracks = work(&mut device, place, &mut Watch::new(self.interrupt, &mut live, started_ns))?;
+        let mut watch = Watch::new(self.interrupt, &mut *self.emit, attempt.cell_index, started_ns);
+        let tracks = work(&mut device, place, &mut watch)?;
         let (cpu_after, ended_ns) = (platform::cpu_times_ns(), device.now_ns());
         let noise = self.ground.noise.finish(mark);
         let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };

@@ -47,14 +47,14 @@ fn place(span_bytes: u64) -> Place {
     Place { span_bytes, unit_bytes: 512 }
 }
 
-fn quiet() -> impl FnMut(u64, Interval, u64) -> Result<()> {
-    |_, _, _| Ok(())
+fn quiet() -> impl FnMut(Event) -> Result<()> {
+    |_| Ok(())
 }
 
 fn positions(step: &PositionalStep, place: Place, script: Script) -> (Vec<Logged>, Result<Vec<Track>>) {
     let mut device = NullDevice::new(1, script);
     let (stop, mut live) = (Stop::default(), quiet());
-    let tracks = sample_positions(&mut device, step, place, &mut Watch::new(&stop, &mut live, 0));
+    let tracks = sample_positions(&mut device, step, place, &mut Watch::new(&stop, &mut live, 7, 0));
     (device.log().to_vec(), tracks)
 }
 
@@ -62,7 +62,7 @@ fn accesses(step: &AccessTimeStep, place: Place) -> (Vec<Logged>, Track) {
     let mut device = NullDevice::new(1, Script { latency_ns: 10, ..Script::default() });
     let (stop, mut live) = (Stop::default(), quiet());
     let mut content = Content::new(Data::Random, 1, 0);
-    let watch = &mut Watch::new(&stop, &mut live, 0);
+    let watch = &mut Watch::new(&stop, &mut live, 7, 0);
     let track = sample_accesses(&mut device, step, place, &mut content, watch).unwrap();
     (device.log().to_vec(), track)
 }
@@ -167,14 +167,15 @@ fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second
     let mut device = NullDevice::new(1, Script { latency_ns: 30 * MS, ..Script::default() });
     let stop = Stop::default();
     let mut ticks = Vec::new();
-    let mut live = |elapsed_ns: u64, interval: Interval, interval_ns: u64| {
+    let mut live = |event: Event| {
+        let Event::Progress { elapsed_ns, interval, interval_ns } = event else { return Ok(()) };
         ticks.push((elapsed_ns / MS, interval.read_operations, interval.write_operations, interval_ns / MS));
         if ticks.len() == 3 {
             stop.ask();
         }
         Ok(())
     };
-    let watch = &mut Watch::new(&stop, &mut live, 0);
+    let watch = &mut Watch::new(&stop, &mut live, 7, 0);
     let ended = sample_positions(&mut device, &positional(100, 1 << 20, true), place(1 << 30), watch);
     assert_eq!(ended.err().unwrap().kind(), ErrorKind::Interrupted);
     // Five operations of 30 ms make a sample and its write; looks are before each half.
@@ -182,6 +183,44 @@ fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second
     // The half that had begun is whole: its write was followed by its sync, or it never wrote.
     let last = device.log().last().unwrap().op.kind;
     assert_eq!((last, device.log().len()), (OpKind::Read, 17));
+}
+
+#[test]
+fn samples_are_told_as_they_are_kept_each_once_under_its_own_cell() {
+    let mut device = NullDevice::new(1, Script { latency_ns: 30 * MS, ..Script::default() });
+    let stop = Stop::default();
+    let mut heard: [Vec<Sample>; 2] = Default::default();
+    let mut live = |event: Event| {
+        if let Event::Sampled { cell_index, samples } = event {
+            heard[cell_index as usize - 7].extend(samples);
+        }
+        Ok(())
+    };
+    let watch = &mut Watch::new(&stop, &mut live, 7, 0);
+    let tracks =
+        sample_positions(&mut device, &positional(20, 1 << 20, true), place(1 << 30), watch).unwrap();
+    // What came after the last tick is in the repetition.
+    for (heard, track) in heard.iter().zip(&tracks) {
+        assert!((18..=20).contains(&heard.len()), "{}", heard.len());
+        assert_eq!(heard[..], track.samples[..heard.len()]);
+    }
+}
+
+#[test]
+fn an_event_of_samples_has_a_bound() {
+    let mut device = NullDevice::new(1, Script { latency_ns: MS / 10, ..Script::default() });
+    let (stop, mut counts) = (Stop::default(), Vec::new());
+    let mut live = |event: Event| {
+        if let Event::Sampled { samples, .. } = event {
+            counts.push(samples.len());
+        }
+        Ok(())
+    };
+    let step = access(AccessOrder::Uniform, 1500);
+    let mut content = Content::new(Data::Random, 1, 0);
+    let watch = &mut Watch::new(&stop, &mut live, 7, 0);
+    sample_accesses(&mut device, &step, place(1 << 30), &mut content, watch).unwrap();
+    assert_eq!(counts, [MOST_SAMPLES_TOLD]);
 }
 
 #[test]

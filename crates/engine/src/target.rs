@@ -20,7 +20,7 @@ use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,8 @@ impl Target {
     /// When it cannot be measured, or must not be.
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
+        let metadata = path.metadata().map_err(|error| cannot_use(given, &error))?;
+        options.refuse_idle_consent(given, &metadata)?;
         let mut target = Self {
             given: shown::name(given),
             path: path.clone(),
@@ -102,7 +104,7 @@ impl Target {
             container: None,
             ledger: None,
         };
-        if path.is_dir() {
+        if metadata.is_dir() {
             let folder = Folder::open(&path).map_err(|error| cannot_use(given, &error))?;
             let scratch =
                 target.scratch.insert(Arc::new(Scratch::in_folder(folder, options.mark.clone()))).clone();
@@ -477,6 +479,27 @@ fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
         "name a directory on the storage that you want to measure",
         "測りたいストレージ上のディレクトリを指定してください"
     )))
+}
+
+impl TargetOptions {
+    /// Refuses a consent to the loss of a device's data where the target is none: whoever gave it meant another target.
+    ///
+    /// # Errors
+    /// When that is so.
+    pub fn refuse_idle_consent(&self, given: &Path, target: &Metadata) -> Result<()> {
+        if self.destroy_data_on.is_none() || target.file_type().is_block_device() {
+            return Ok(());
+        }
+        let shown = shown::path(given);
+        let what = text!(
+            "--destroy-data-on is for a block device, and {shown} is none",
+            "--destroy-data-on はブロックデバイス用ですが、{shown} はブロックデバイスではありません"
+        );
+        Err(Error::new(ErrorKind::Refused, what).remedy(text!(
+            "leave it out: a directory is measured in a test file, and nothing that is there is written",
+            "外してください。ディレクトリではテストファイルで測り、既存のデータには書き込みません"
+        )))
+    }
 }
 
 /// The user has consented to the loss of one device's data, and of no other's.

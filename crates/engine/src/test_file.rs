@@ -54,6 +54,8 @@ struct Made {
     handle: OwnedFd,
     /// Whether it only says whose the others are; then it goes last.
     is_mark: bool,
+    /// The mark in a folder, which is locked as long as the run lives.
+    inside: Option<File>,
 }
 
 /// What was made in the folders of several targets, for who ends the process early. A target that is gone has taken its
@@ -114,15 +116,24 @@ impl Scratch {
 
     fn note(&self, name: &OsStr, handle: impl AsFd) -> io::Result<()> {
         let handle = handle.as_fd().try_clone_to_owned()?;
-        self.lock().push(Made { name: name.to_owned(), handle, is_mark: false });
+        self.lock().push(Made { name: name.to_owned(), handle, is_mark: false, inside: None });
         Ok(())
     }
 
     /// Marks a file that was made. The mark beside it, if there must be one, is removed after all others.
     fn mark_file(&self, name: &OsStr, file: &File) -> io::Result<()> {
         if let Some(mark) = self.mark.put_on(&self.folder, name, file)? {
-            let mark = Made { name: beside(name), handle: mark.into(), is_mark: true };
+            let mark = Made { name: beside(name), handle: mark.into(), is_mark: true, inside: None };
             self.lock().insert(0, mark);
+        }
+        Ok(())
+    }
+
+    /// Marks a folder that was made; the mark is held until all else in it is removed.
+    fn mark_folder(&self, name: &OsStr, folder: &Folder) -> io::Result<()> {
+        let mark = self.mark.put_in(folder)?;
+        if let Some(made) = self.lock().iter_mut().find(|made| made.name == name) {
+            made.inside = mark;
         }
         Ok(())
     }
@@ -130,13 +141,13 @@ impl Scratch {
     /// Removes one thing that was made. It stays on the list where that failed.
     fn remove(&self, name: &OsStr) -> Option<Remains> {
         let mut all = self.lock();
-        let made = &all[all.iter().position(|made| made.name == name)?];
+        let made = all.iter_mut().find(|made| made.name == name)?;
         let remains = self.unlink(made).err();
         if remains.is_none() {
             all.retain(|made| made.name != name);
         }
         // A mark that marks nothing any more.
-        match all.as_slice() {
+        match all.as_mut_slice() {
             [mark] if mark.is_mark && remains.is_none() => {
                 let remains = self.unlink(mark).err();
                 if remains.is_none() {
@@ -148,7 +159,7 @@ impl Scratch {
         }
     }
 
-    fn unlink(&self, made: &Made) -> Result<(), Remains> {
+    fn unlink(&self, made: &mut Made) -> Result<(), Remains> {
         let path = self.folder.path().join(&made.name);
         let shown = path.display();
         let cannot = |error: &io::Error| Remains {
@@ -165,7 +176,10 @@ impl Scratch {
             Some(facts) if FileIdentity::from(&facts) == FileIdentity::from(&held) => {
                 let kind = FileType::from_raw_mode(facts.st_mode);
                 let removed = match kind {
-                    FileType::Directory => self.folder.remove_marked_tree(&made.name, OsStr::new(INSIDE)),
+                    FileType::Directory => {
+                        let let_go = || drop(made.inside.take());
+                        self.folder.remove_marked_tree(&made.name, OsStr::new(INSIDE), let_go)
+                    }
                     _ => self.folder.remove(&made.name, kind),
                 };
                 removed.map_err(|error| cannot(&error))
@@ -278,8 +292,6 @@ pub(crate) struct Container {
     scratch: Arc<Scratch>,
     name: OsString,
     folder: Folder,
-    /// Its mark, which is locked as long as the run lives.
-    mark: Option<File>,
 }
 
 impl Container {
@@ -295,8 +307,8 @@ impl Container {
         };
         let folder = scratch.folder.make(name).map_err(cannot)?;
         scratch.note(name, &folder).map_err(cannot)?;
-        let mut made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), folder, mark: None };
-        made.mark = scratch.mark.put_in(&made.folder).map_err(cannot)?;
+        let made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), folder };
+        scratch.mark_folder(name, &made.folder).map_err(cannot)?;
         Ok(made)
     }
 
@@ -366,7 +378,9 @@ mod tests {
         let first = TestFile::create(&scratch, &file).unwrap();
         // As where files take no attributes.
         let mark = File::create_new(path.join(beside(&file))).unwrap();
-        scratch.lock().insert(0, Made { name: beside(&file), handle: mark.into(), is_mark: true });
+        scratch
+            .lock()
+            .insert(0, Made { name: beside(&file), handle: mark.into(), is_mark: true, inside: None });
         let second = TestFile::create(&scratch, &copy).unwrap();
         second.close().unwrap();
         assert!(path.join(beside(&file)).exists());

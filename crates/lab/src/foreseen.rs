@@ -53,6 +53,7 @@ impl Extent {
             let shown = shown::path(path);
             Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)
         })?;
+        options.refuse_idle_consent(path, &facts)?;
         let whole = options.whole_device && !options.size_is_asked;
         let span_bytes = match facts.len() {
             length if facts.is_file() && (whole || length < options.size_bytes) => length,

@@ -131,14 +131,16 @@ impl Folder {
     }
 
     /// Removes a folder as [`Folder::remove_tree`] does, but its mark last of all that is in it: whenever that is cut short,
-    /// what is still there is still known.
+    /// what is still there is still known. `let_go` is called before the mark goes: a file that is open is only renamed by some
+    /// FUSE file systems (`.fuse_hidden…`), and its folder could not be removed.
     ///
     /// # Errors
     /// As [`Folder::remove_tree`].
-    pub fn remove_marked_tree(&self, name: &OsStr, mark: &OsStr) -> io::Result<()> {
+    pub fn remove_marked_tree(&self, name: &OsStr, mark: &OsStr, let_go: impl FnOnce()) -> io::Result<()> {
         let folder = self.folder(name)?;
         folder.refuse_mounts()?;
         folder.empty_but(Some(mark))?;
+        let_go();
         folder.empty()?;
         self.remove(name, FileType::Directory)
     }
@@ -316,8 +318,10 @@ mod tests {
         let (folder, mark) = (Folder::open(&path).unwrap(), OsStr::new(".mark"));
         folder.folder(OsStr::new("tree")).unwrap().empty_but(Some(mark)).unwrap();
         assert!(path.join("tree/.mark").exists() && !path.join("tree/a").exists());
-        folder.remove_marked_tree(OsStr::new("tree"), mark).unwrap();
-        assert!(!path.join("tree").exists());
+        let mut is_last = false;
+        let let_go = || is_last = path.join("tree/.mark").exists() && !path.join("tree/a").exists();
+        folder.remove_marked_tree(OsStr::new("tree"), mark, let_go).unwrap();
+        assert!(is_last && !path.join("tree").exists());
     }
 
     #[test]

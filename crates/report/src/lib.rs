@@ -83,6 +83,7 @@ pub use pictures::{
     PICTURE_NAMES, Picture, charts_of, forest_of, further_charts, pictures, png, render_pictures,
 };
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
+pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
 pub use programs::program_lines;
 pub use progress::{Mode, Progress};

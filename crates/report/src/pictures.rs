@@ -88,6 +88,11 @@ pub(crate) fn curves(run: &RunRecord, lang: Lang) -> Vec<Chart> {
     positions::pictures(&View::new(&[run], lang, true)).into_iter().map(|picture| picture.chart).collect()
 }
 
+/// The curves over the target of runs, all in one drawing, without words on which runs.
+pub(crate) fn curves_together(runs: &[&RunRecord], lang: Lang) -> Option<Chart> {
+    positions::over_the_target(&View::new(runs, lang, true))
+}
+
 /// Where the time of a modelled run went, without words on which run.
 pub(crate) fn account_of(run: &RunRecord, lang: Lang) -> Option<Chart> {
     account::pictures(&View::new(&[run], lang, true)).pop().map(|picture| picture.chart)

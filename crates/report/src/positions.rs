@@ -1,7 +1,7 @@
 //! Curves over the target on the page of a run: of cells that sampled it place by place, measured here or by another tool.
 
 use crate::doc::Doc;
-use crate::pictures::curves;
+use crate::pictures::{curves, curves_together};
 use kurabe_chart::{Chart, Plot};
 use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
@@ -19,6 +19,15 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     }
     for (one, other) in english.into_iter().zip(japanese) {
         doc.chart("positions", [one, other]).gap();
+    }
+    doc
+}
+
+/// Rates and access times over the target, of one run or of several, all in one drawing as GNOME Disks has it; nothing if nothing was sampled.
+pub fn positions_doc(runs: &[&RunRecord]) -> Doc {
+    let mut doc = Doc::new();
+    if let [Some(english), Some(japanese)] = [Lang::En, Lang::Ja].map(|lang| curves_together(runs, lang)) {
+        doc.chart("positions", [english, japanese]);
     }
     doc
 }

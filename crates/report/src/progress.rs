@@ -201,7 +201,7 @@ impl Progress {
                 self.running = None;
             }
             Event::CellDone { cell } => self.cell(cell),
-            Event::CellBegun { .. } => {}
+            Event::CellBegun { .. } | Event::Sampled { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
             // Each is shown when its turn comes.
             Event::Programs { .. } => {}

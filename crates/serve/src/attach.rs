@@ -1,13 +1,15 @@
-//! A served stack as block devices of this machine, where the kernel has no better way: files of a FUSE file system with a
-//! loop device on each.
+//! A served stack as block devices of this machine: the kernel's own nbd devices where it has that driver, else files of a FUSE
+//! file system with a loop device on each.
 //!
 //! The model: the file system is mounted in a folder of this attachment alone, and the loop devices go past the page cache of
-//! its files, so that what a program asks of the device is what the hub is asked. All of it goes with the process that
-//! serves it. After a kill the kernel fails every request at once and keeps the mount and the loop devices; the next start
-//! finds them by their record and removes what is provably theirs.
+//! its files, so that what a program asks of the device is what the hub is asked. An nbd device asks the hub itself, over a
+//! socket: fewer threads are on the way, and FUA is known. All of it goes with the process that serves it. After a kill the
+//! kernel fails every request at once and keeps the mount and the loop devices; the next start finds them by their record and
+//! removes what is provably theirs.
 
 mod file_system;
 mod loop_device;
+mod nbd_device;
 mod state;
 
 pub use state::attachments_folder;
@@ -15,12 +17,15 @@ pub use state::attachments_folder;
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::Disk;
+use crate::hub::Command;
+use crate::protocol::Export;
 use file_system::{DiskFiles, file_name};
 use fuser::{Config, Session, SessionACL};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Liveness, Number, claims, life_of, mounts_at};
 use loop_device::{LoopDevice, file_system_of, loops_on};
+use nbd_device::{NbdDevice, NbdRecord, free_nbd_devices, nbd_name};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::AsRawFd;
 use rustix::mount::{MountFlags, UnmountFlags};
@@ -29,6 +34,7 @@ use state::{AttachmentFolder, Attachments, FILE_SYSTEM};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -38,9 +44,52 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long it is waited for a file system to end after its unmount.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What is to make block devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachBy {
+    /// The kernel's nbd driver where it is and has devices enough, else FUSE.
+    Auto,
+    /// The kernel's nbd driver.
+    Nbd,
+    /// FUSE and loop devices.
+    Fuse,
+}
+
+/// What makes block devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontKind {
+    /// The kernel's nbd driver.
+    Nbd,
+    /// FUSE and loop devices.
+    Fuse,
+}
+
+/// What makes block devices, and what there was to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedFront {
+    /// What was chosen.
+    pub front: FrontKind,
+    /// How many nbd devices of the kernel were free; none if it has no such driver.
+    pub free_nbd_devices: Option<usize>,
+}
+
+impl ServedFront {
+    fn choose(by: AttachBy, exports: usize, free_nbd_devices: Option<usize>) -> Self {
+        let front = match by {
+            AttachBy::Nbd => FrontKind::Nbd,
+            AttachBy::Auto if free_nbd_devices.is_some_and(|free| free >= exports) => FrontKind::Nbd,
+            AttachBy::Auto | AttachBy::Fuse => FrontKind::Fuse,
+        };
+        Self { front, free_nbd_devices }
+    }
+}
+
 /// What is attached.
 pub(crate) struct Attachment {
     folder: AttachmentFolder,
+    front: ServedFront,
+    /// Of the kernel's driver; there is neither a file system nor a loop device then.
+    nbds: Vec<NbdDevice>,
     /// Of the file system, once it is mounted.
     number: Option<Number>,
     session: Option<JoinHandle<io::Result<()>>>,
@@ -51,18 +100,25 @@ pub(crate) struct Attachment {
 /// What is attached, and by whom.
 pub(crate) struct AttachedParts {
     pub(crate) disks: Vec<Arc<Disk>>,
-    pub(crate) is_rotational: bool,
+    pub(crate) exports: Arc<[Export]>,
     pub(crate) controls: Arc<Controls>,
     pub(crate) time: RealTime,
 }
 
 impl Attachment {
     /// Makes its folder below one of the user's, and removes what kills left there.
-    pub(crate) fn begin(folder: &Path) -> Result<Self> {
+    pub(crate) fn begin(folder: &Path, by: AttachBy, exports: usize) -> Result<Self> {
         let attachments = Attachments::open(folder)?;
         clean(&attachments)?;
+        let front = ServedFront::choose(by, exports, free_nbd_devices());
         let folder = attachments.make()?;
-        Ok(Self { folder, number: None, session: None, loops: Vec::new(), closed: false })
+        let (nbds, loops) = (Vec::new(), Vec::new());
+        Ok(Self { folder, front, nbds, number: None, session: None, loops, closed: false })
+    }
+
+    /// What makes its devices.
+    pub(crate) fn front(&self) -> ServedFront {
+        self.front
     }
 
     /// Where it is controlled.
@@ -70,10 +126,43 @@ impl Attachment {
         self.folder.control()
     }
 
-    /// Mounts the files and puts the devices on them.
+    /// Makes the devices.
     pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
-        let AttachedParts { disks, is_rotational, controls, time } = parts;
-        let exports = disks.len();
+        match self.front.front {
+            FrontKind::Nbd => self.take_nbd_devices(&parts),
+            FrontKind::Fuse => self.mount_files(parts),
+        }
+    }
+
+    /// Takes a device of the kernel's driver for each export.
+    fn take_nbd_devices(&mut self, parts: &AttachedParts) -> Result<()> {
+        let left = Arc::new(AtomicUsize::new(parts.exports.len()));
+        for (place, export) in parts.exports.iter().enumerate() {
+            let (controls, left) = (Arc::clone(&parts.controls), Arc::clone(&left));
+            // Whoever took the last one away, with whatever tool: nobody can ask any more.
+            let ended = move || {
+                if left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    controls.tell(Command::End);
+                }
+            };
+            let serve = |socket| parts.controls.tell(Command::Kernel(socket, place));
+            let device = NbdDevice::over(export, serve, ended).map_err(|error| {
+                let what = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
+                Error::os(what, &error).remedy(text!(
+                    "it needs root and a free device of the kernel's driver (`modprobe nbd`); --by fuse needs no driver",
+                    "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。--by fuse ならドライバーは不要です"
+                ))
+            })?;
+            self.nbds.push(device);
+            let records: Vec<NbdRecord> = self.nbds.iter().map(|device| device.record.clone()).collect();
+            self.folder.write(None, &records).map_err(|error| cannot_note(&self.folder, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Mounts the files and puts loop devices on them.
+    fn mount_files(&mut self, parts: AttachedParts) -> Result<()> {
+        let AttachedParts { disks, exports, controls, time } = parts;
         let files = DiskFiles { disks, controls, time, promotion: Once::new() };
         let session = self.mount(files).map_err(|error| {
             Error::os(
@@ -87,8 +176,8 @@ impl Attachment {
         })?;
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
         self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
-        for export in 0..exports {
-            let device = LoopDevice::over(&self.folder.point().join(file_name(export)), is_rotational);
+        for (place, export) in exports.iter().enumerate() {
+            let device = LoopDevice::over(&self.folder.point().join(file_name(place)), export.is_rotational);
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error).remedy(text!(
                     "it needs root and loop devices (`modprobe loop`); `kurabe serve` needs neither",
@@ -108,18 +197,23 @@ impl Attachment {
         let point = self.folder.point();
         rustix::mount::mount(self.folder.source(), &point, FILE_SYSTEM, flags, options.as_c_str())?;
         self.number = mounts_at(&point)?.last().map(|mount| mount.number);
-        self.folder.write(self.number)?;
+        self.folder.write(self.number, &[])?;
         Session::from_fd(files, kernel.into(), SessionACL::Owner, Config::default())
     }
 
     /// The devices, by export.
     pub(crate) fn devices(&self) -> Vec<PathBuf> {
-        self.loops.iter().map(|device| device.path.clone()).collect()
+        let nbds = self.nbds.iter().map(|device| device.record.path());
+        nbds.chain(self.loops.iter().map(|device| device.path.clone())).collect()
     }
 
     /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was
     /// cut, the kernel may still have to say that writes failed.
     pub(crate) fn detach(&mut self, was_cut: bool, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+        for device in &mut self.nbds {
+            detach_nbd(device, was_cut, &mut busy)
+                .map_err(|error| cannot_detach(&device.record.path(), &error))?;
+        }
         let cannot = |device: &LoopDevice, error: io::Error| cannot_detach(&device.path, &error);
         if let Some(number) = self.number {
             for device in &self.loops {
@@ -173,6 +267,9 @@ impl Drop for Attachment {
             return;
         }
         // An attachment that never came to be, or whose server ended by itself: users get errors from now on.
+        for device in &mut self.nbds {
+            let _ = device.let_go();
+        }
         if let Some(number) = self.number {
             for device in &self.loops {
                 let _ = device.let_go(number);
@@ -181,6 +278,40 @@ impl Drop for Attachment {
         self.session = None;
         let _ = self.close(UnmountFlags::DETACH);
     }
+}
+
+/// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before. After a
+/// power cut nobody expects all of it to be written.
+fn detach_nbd(
+    device: &mut NbdDevice,
+    was_cut: bool,
+    busy: &mut impl FnMut(&Path, &[Text]),
+) -> io::Result<()> {
+    let path = device.record.path();
+    let mut is_told = false;
+    // As long as nobody else took it away.
+    while device.record.is_held() {
+        if device.open_alone()?.is_some()
+            && users_of(&path).is_empty()
+            && let Some(node) = device.open_alone()?
+        {
+            match node.sync_all() {
+                Err(error) if !was_cut => return Err(error),
+                _ => return device.let_go(),
+            }
+        }
+        if !is_told {
+            busy(&path, &users_of(&path));
+            is_told = true;
+        }
+        std::thread::sleep(LOOK);
+    }
+    device.let_go()
+}
+
+fn cannot_note(folder: &AttachmentFolder, error: &io::Error) -> Error {
+    let shown = shown::path(folder.point());
+    Error::os(text!("cannot note what {shown} is for", "{shown} の用途を記録できません"), error)
 }
 
 fn cannot_detach(device: &Path, error: &io::Error) -> Error {
@@ -200,7 +331,8 @@ fn users_of(device: &Path) -> Vec<Text> {
     claims.map(|claim| claim.by).collect()
 }
 
-/// Removes what kills left below a folder of attachments: dead mounts and their loop devices.
+/// Removes what kills left below a folder of attachments: dead mounts and their loop devices, and what was changed of nbd
+/// devices.
 ///
 /// The devices that are free now, or will be when they are unmounted.
 ///
@@ -230,6 +362,7 @@ fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Resul
         }
         rustix::mount::unmount(folder.point(), UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
     }
+    devices.extend(folder.nbd().iter().filter(|device| device.clean()).map(NbdRecord::path));
     folder.remove()
 }
 
@@ -250,7 +383,10 @@ pub struct Attached {
 /// When that cannot be told.
 pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     let find = || -> io::Result<Option<Attached>> {
-        let Some(number) = file_system_of(device)? else { return Ok(None) };
+        let (number, name) = (file_system_of(device)?, nbd_name(device)?);
+        if number.is_none() && name.is_none() {
+            return Ok(None);
+        }
         // Without the lock: who ends holds it for no longer than its folder is there.
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -259,11 +395,15 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
         for entry in entries.flatten() {
             let folder = AttachmentFolder::at(entry.path());
             // Who lives has the number still, wherever it is mounted.
-            if folder.noted_number() == Some(number)
+            let of_files = number.filter(|_| folder.noted_number() == number);
+            let nbds = folder.nbd();
+            let is_nbd = nbds.iter().any(|nbd| Some(&nbd.name) == name.as_ref() && nbd.is_held());
+            if (of_files.is_some() || is_nbd)
                 && let Some(process) = folder.process().filter(|process| life_of(process) == Liveness::Alive)
             {
-                let devices = loops_on(&folder.point(), number)?;
-                let devices = devices.into_iter().map(|device| device.path).collect();
+                let loops = of_files.map_or(Ok(Vec::new()), |number| loops_on(&folder.point(), number))?;
+                let nbds = nbds.iter().map(NbdRecord::path);
+                let devices = nbds.chain(loops.into_iter().map(|device| device.path)).collect();
                 return Ok(Some(Attached { process, devices, control: folder.control() }));
             }
         }
@@ -330,5 +470,20 @@ impl Attached {
             "`umount {shown}`, or end what uses it, and detach it then",
             "`umount {shown}` するか、使っているものを終了してから切り離してください"
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nbd_is_chosen_where_it_is_and_suffices_and_what_was_asked_for_always() {
+        let chosen = |by, exports, free| ServedFront::choose(by, exports, free).front;
+        assert_eq!(chosen(AttachBy::Auto, 3, Some(3)), FrontKind::Nbd);
+        assert_eq!(chosen(AttachBy::Auto, 3, Some(2)), FrontKind::Fuse);
+        assert_eq!(chosen(AttachBy::Auto, 1, None), FrontKind::Fuse);
+        assert_eq!(chosen(AttachBy::Nbd, 1, None), FrontKind::Nbd);
+        assert_eq!(chosen(AttachBy::Fuse, 1, Some(16)), FrontKind::Fuse);
     }
 }

@@ -16,6 +16,7 @@ mod output;
 
 pub(crate) use commands::Command;
 pub use commands::ServedFigures;
+pub(crate) use connection::give_room;
 pub(crate) use front::{FrontAnswer, FrontOutcome, FrontRequest};
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
@@ -295,22 +296,26 @@ impl Hub {
         let mut rings = [0; 8];
         let _ = rustix::io::read(&self.parts.bell, &mut rings);
         while let Some(returned) = self.workers.take() {
-            match returned {
-                Returned::Data { operation, outcome } => self.data_done(operation, outcome),
-                Returned::Received { connection, incoming, alive } => {
-                    self.payload_came(connection, incoming, alive);
-                }
-                Returned::Answered { began } => {
-                    began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
-                }
-                Returned::Sent { connection, rest, began, bytes, alive } => {
-                    began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
-                    self.sending_returned(connection, rest, bytes, alive);
-                }
-            }
+            self.job_returned(returned);
         }
         while let Ok(command) = self.parts.commands.try_recv() {
             self.obey(command);
+        }
+    }
+
+    fn job_returned(&mut self, returned: Returned) {
+        match returned {
+            Returned::Data { operation, outcome } => self.data_done(operation, outcome),
+            Returned::Received { connection, incoming, alive } => {
+                self.payload_came(connection, incoming, alive);
+            }
+            Returned::Answered { began } => {
+                began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
+            }
+            Returned::Sent { connection, rest, began, bytes, alive } => {
+                began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
+                self.sending_returned(connection, rest, bytes, alive);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A modelled stack as a block device of other programs.
 //!
-//! Programs speak NBD to it through a socket, or use it as a block device of this machine (FUSE and a loop device). Their requests go through the stack at the real time at which they came, and
+//! Programs speak NBD to it through a socket, or use it as a block device of this machine (the kernel's nbd, or
+//! FUSE and a loop device). Their requests go through the stack at the real time at which they came, and
 //! are answered at the real time at which the modelled device would have; their bytes are kept beside it.
 
 mod attach;
@@ -20,7 +21,9 @@ mod workers;
 
 pub mod protocol;
 
-pub use attach::{Attached, attachment_of, attachments_folder, clean_attachments};
+pub use attach::{
+    AttachBy, Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments,
+};
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};
 pub use data::DataPlace;

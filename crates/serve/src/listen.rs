@@ -1,5 +1,6 @@
 //! Where clients knock: a socket of the owner's alone, or a port of this machine.
 
+use crate::attach::AttachBy;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, Stat};
@@ -20,8 +21,13 @@ pub enum Address {
     Socket(PathBuf),
     /// A port of 127.0.0.1; 0 is any that is free.
     Port(u16),
-    /// Nobody connects: they are block devices of this machine, whose state is kept below this folder.
-    Devices(PathBuf),
+    /// Nobody connects: they are block devices of this machine.
+    Devices {
+        /// Their state is kept below it.
+        folder: PathBuf,
+        /// What makes them.
+        by: AttachBy,
+    },
 }
 
 /// A socket that clients knock at; its name goes with it.

@@ -1,5 +1,5 @@
-//! The boundary to the operating system: a thread that is served before ordinary ones. Linux is real; elsewhere it is
-//! refused.
+//! The boundary to the operating system: a thread that is served before ordinary ones or hears no signals, loop devices and
+//! the kernel's NBD client. Linux is real; elsewhere it is refused.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -47,6 +47,23 @@ pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
 /// Refused.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Has the calling thread hear no signals: others of the process hear them.
+#[cfg(target_os = "linux")]
+pub(crate) fn hear_no_signals() -> io::Result<()> {
+    let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the call writes the set that it is given, and cannot fail for that.
+    let _ = unsafe { libc::sigfillset(signals.as_mut_ptr()) };
+    // SAFETY: the call reads the set, which was filled above, and writes nothing to a null pointer.
+    let answer = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), std::ptr::null_mut()) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
+}
+
+/// Refused.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn hear_no_signals() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -136,3 +153,85 @@ mod loops {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use loops::{clear_loop, configure_loop, free_loop};
+
+/// The kernel's NBD client: a socket as a block device.
+///
+/// Source: `include/uapi/linux/nbd.h`.
+#[cfg(target_os = "linux")]
+mod nbd {
+    use rustix::fd::OwnedFd;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+
+    const NBD_SET_SOCK: libc::Ioctl = 0xab00;
+    const NBD_SET_BLKSIZE: libc::Ioctl = 0xab01;
+    const NBD_DO_IT: libc::Ioctl = 0xab03;
+    const NBD_SET_SIZE_BLOCKS: libc::Ioctl = 0xab07;
+    const NBD_DISCONNECT: libc::Ioctl = 0xab08;
+    const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
+    const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
+
+    fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
+        // SAFETY: these requests take a number and touch no memory of this process; a device that is no nbd device refuses
+        // them.
+        let answer = unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) };
+        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Takes a device for the calling thread, which alone may go on with it; `EBUSY` if another thread has.
+    pub(crate) fn take_nbd(device: &File, socket: &OwnedFd) -> io::Result<()> {
+        ask(device, NBD_SET_SOCK, socket.as_raw_fd() as u64)
+    }
+
+    /// Says how large it is and what it can do; requests may take as long as they take.
+    pub(crate) fn set_up_nbd(device: &File, block_bytes: u64, blocks: u64, flags: u16) -> io::Result<()> {
+        ask(device, NBD_SET_BLKSIZE, block_bytes)?;
+        ask(device, NBD_SET_SIZE_BLOCKS, blocks)?;
+        ask(device, NBD_SET_TIMEOUT, 0)?;
+        ask(device, NBD_SET_FLAGS, flags.into())
+    }
+
+    /// Is the device's client until it is disconnected.
+    pub(crate) fn run_nbd(device: &File) -> io::Result<()> {
+        ask(device, NBD_DO_IT, 0)
+    }
+
+    /// Disconnects a device, whoever asks.
+    pub(crate) fn disconnect_nbd(device: &File) -> io::Result<()> {
+        ask(device, NBD_DISCONNECT, 0)
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};
+
+#[cfg(not(target_os = "linux"))]
+mod nbd {
+    use rustix::fd::OwnedFd;
+    use std::fs::File;
+    use std::io;
+
+    /// Refused.
+    pub(crate) fn take_nbd(_: &File, _: &OwnedFd) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Refused.
+    pub(crate) fn set_up_nbd(_: &File, _: u64, _: u64, _: u16) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Refused.
+    pub(crate) fn run_nbd(_: &File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Refused.
+    pub(crate) fn disconnect_nbd(_: &File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};

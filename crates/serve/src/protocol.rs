@@ -96,6 +96,11 @@ impl Conversation {
         Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
     }
 
+    /// With a client that knows this export already, and begins to ask at once.
+    pub(crate) fn begun(exports: Arc<[Export]>, export: usize) -> Self {
+        Self { phase: Phase::Requests, export, ..Self::new(exports) }
+    }
+
     /// What it is told first.
     pub fn greeting() -> Vec<u8> {
         let mut bytes = MAGIC.to_be_bytes().to_vec();

@@ -1,6 +1,6 @@
 //! A served stack, from its request to its last figures.
 
-use crate::attach::{AttachedParts, Attachment};
+use crate::attach::{AttachedParts, Attachment, ServedFront};
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, Controls};
 use crate::data::DataPlace;
@@ -63,6 +63,8 @@ pub struct ServedFacts {
     pub uri: Option<String>,
     /// Block devices of this machine, by export.
     pub devices: Vec<PathBuf>,
+    /// What makes them.
+    pub front: Option<ServedFront>,
     /// Where it is controlled.
     pub control: Option<PathBuf>,
     /// Bytes of each export.
@@ -101,6 +103,7 @@ impl Serving {
         let facts = ServedFacts {
             uri: uri(&request.address, port),
             devices: Vec::new(),
+            front: attachment.as_ref().map(Attachment::front),
             control,
             size_bytes,
             exports: *exports,
@@ -125,8 +128,7 @@ impl Serving {
             round_trip_ns: request.round_trip_ns,
             power: request.power.clone(),
         };
-        let (disks, time) = (parts.disks.clone(), parts.time);
-        let is_rotational = parts.exports.iter().any(|export| export.is_rotational);
+        let (disks, time, exports) = (parts.disks.clone(), parts.time, Arc::clone(&parts.exports));
         if attachment.is_some() {
             // Best effort: it matters where memory is short.
             let _ = platform::never_wait_for_own_disk();
@@ -138,7 +140,7 @@ impl Serving {
         let mut serving = Self { facts, controls, hub: Some(hub), attachment, _door: door };
         if let Some(attachment) = &mut serving.attachment {
             let controls = Arc::clone(&serving.controls);
-            attachment.attach(AttachedParts { disks, is_rotational, controls, time })?;
+            attachment.attach(AttachedParts { disks, exports, controls, time })?;
             serving.facts.devices = attachment.devices();
         }
         let round_trip_ns = match request.round_trip_ns {
@@ -240,8 +242,8 @@ impl Ways {
         let (attachment, socket, usual_control) = match &request.address {
             Address::Socket(path) => (None, Some(path.as_path()), Some(control_path(path))),
             Address::Port(_) => (None, None, None),
-            Address::Devices(folder) => {
-                let attachment = Attachment::begin(folder)?;
+            Address::Devices { folder, by } => {
+                let attachment = Attachment::begin(folder, *by, request.exports)?;
                 let control = attachment.control();
                 (Some(attachment), None, Some(control))
             }
@@ -252,7 +254,7 @@ impl Ways {
         let listener = match &request.address {
             Address::Socket(path) => Some(Doorway::at_path(path)?),
             Address::Port(port) => Some(Doorway::at_port(*port)?),
-            Address::Devices(_) => None,
+            Address::Devices { .. } => None,
         };
         Ok(Self { attachment, control, door, listener })
     }
@@ -326,6 +328,106 @@ fn uri(address: &Address, port: Option<u16>) -> Option<String> {
             Some(format!("nbd+unix:///?socket={}", path.display()))
         }
         Address::Port(asked) => Some(format!("nbd://localhost:{}", port.unwrap_or(*asked))),
-        Address::Devices(_) => None,
+        Address::Devices { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    const READ: u16 = 0;
+    const WRITE: u16 = 1;
+    const FLUSH: u16 = 3;
+    const IO_ERROR: u32 = 5;
+
+    /// The kernel's end of a connection of the hub.
+    struct Kernel(UnixStream);
+
+    impl Kernel {
+        fn of(serving: &Serving) -> Self {
+            let (ours, kernels) =
+                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+            rustix::io::ioctl_fionbio(&ours, true).unwrap();
+            serving.controls.tell(Command::Kernel(ours, 0));
+            let kernels = UnixStream::from(kernels);
+            kernels.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            Self(kernels)
+        }
+
+        fn ask(&mut self, command: u16, cookie: u64, offset: u64, length: usize) {
+            let head = [&0x2560_9513_u32.to_be_bytes()[..], &[0; 2], &command.to_be_bytes()].concat();
+            let place = [&cookie.to_be_bytes()[..], &offset.to_be_bytes(), &(length as u32).to_be_bytes()];
+            self.0.write_all(&[head, place.concat()].concat()).unwrap();
+        }
+
+        /// The error of the next answer, which is of this request.
+        fn answer(&mut self, cookie: u64) -> u32 {
+            let mut head = [0; 16];
+            self.0.read_exact(&mut head).unwrap();
+            assert_eq!(head[..4], 0x6744_6698_u32.to_be_bytes());
+            assert_eq!(head[8..], cookie.to_be_bytes());
+            u32::from_be_bytes(head[4..8].try_into().unwrap())
+        }
+
+        /// The byte of which 4 KiB there are full, or an error.
+        fn read(&mut self, cookie: u64, offset: u64) -> Result<u8, u32> {
+            self.ask(READ, cookie, offset, 4096);
+            let mut bytes = [0; 4096];
+            match self.answer(cookie) {
+                0 => self.0.read_exact(&mut bytes).unwrap(),
+                error => return Err(error),
+            }
+            assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+            Ok(bytes[0])
+        }
+    }
+
+    #[test]
+    fn the_kernels_connection_outlives_a_power_cut_in_the_middle_of_a_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut serving = Serving::start(&ServeRequest {
+            spec: kurabe_sim::load_device("ideal-ram-disk").unwrap(),
+            seed: 1,
+            address: Address::Socket(folder.path().join("s")),
+            control: None,
+            data: DataPlace::Memory,
+            write_existing: false,
+            exports: 1,
+            spin_ns: 0,
+            round_trip_ns: Some(0),
+            power: Some(PowerRules::default()),
+        })
+        .unwrap();
+        let mut kernel = Kernel::of(&serving);
+        kernel.ask(WRITE, 1, 0, 4096);
+        kernel.0.write_all(&[1; 4096]).unwrap();
+        assert_eq!(kernel.answer(1), 0);
+        kernel.ask(FLUSH, 2, 0, 0);
+        assert_eq!(kernel.answer(2), 0);
+        // Half of a large write is there when the power goes.
+        kernel.ask(WRITE, 3, 1 << 20, 1 << 20);
+        kernel.0.write_all(&[2; 512 << 10]).unwrap();
+        while serving.figures().unwrap().data_bytes < 512 << 10 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        serving.controls.ask(Command::Cut).unwrap().unwrap();
+        assert_eq!(kernel.answer(3), IO_ERROR);
+        kernel.0.write_all(&[2; 512 << 10]).unwrap();
+        assert_eq!(kernel.read(4, 0), Err(IO_ERROR));
+        kernel.ask(WRITE, 5, 4096, 64 << 10);
+        kernel.0.write_all(&[3; 64 << 10]).unwrap();
+        assert_eq!(kernel.answer(5), IO_ERROR);
+        serving.controls.ask(Command::PowerOn).unwrap().unwrap();
+        // What was flushed is there, and nothing that came after the cut.
+        assert_eq!(kernel.read(6, 0), Ok(1));
+        assert_eq!(kernel.read(7, 4096), Ok(0));
+        assert_eq!(kernel.read(8, (2 << 20) - 4096), Ok(0));
+        // It is no client of the socket.
+        let figures = serving.figures().unwrap();
+        assert_eq!((figures.clients, figures.connections, figures.cuts.len()), (0, 0, 1));
+        serving.end();
+        serving.wait().unwrap();
     }
 }

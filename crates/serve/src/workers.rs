@@ -135,11 +135,16 @@ impl Workers {
         Some(returned)
     }
 
-    /// Waits until every job is done, and forgets them.
-    pub(crate) fn settle(&mut self) {
-        while self.under_way > 0 && self.returned.recv().is_ok() {
+    /// Waits until every job is done.
+    pub(crate) fn settle(&mut self) -> Vec<Returned> {
+        let mut done = Vec::new();
+        while self.under_way > 0
+            && let Ok(returned) = self.returned.recv()
+        {
             self.under_way -= 1;
+            done.push(returned);
         }
+        done
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::client::{eventually, quick, request};
 use crate::machine::{Mounted, can_attach, run};
 use kurabe_serve::{
-    Address, ControlRequest, PowerRules, ServeRequest, Serving, ask_server, attachment_of, clean_attachments,
+    Address, AttachBy, ControlRequest, PowerRules, ServeRequest, Serving, ask_server, attachment_of,
+    clean_attachments,
 };
 use kurabe_sim::load_device;
 use std::fs::{File, OpenOptions};
@@ -24,7 +25,7 @@ impl Device {
         let folder = tempfile::tempdir().unwrap();
         let mut request = ServeRequest {
             spec: quick(),
-            address: Address::Devices(folder.path().join("run")),
+            address: Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
             ..request("ideal-ram-disk", Path::new(""))
         };
         change(&mut request);

@@ -13,7 +13,7 @@ use crate::machine::{Mounted, can_attach, run};
 use files::Files;
 use kurabe_core::random::Random;
 use kurabe_serve::{
-    Address, ControlRequest, CutReport, PowerRules, ServeRequest, Serving, ask_server, read_answer,
+    Address, AttachBy, ControlRequest, CutReport, PowerRules, ServeRequest, Serving, ask_server, read_answer,
 };
 use rows::Rows;
 use std::fs::OpenOptions;
@@ -56,7 +56,7 @@ impl Disk {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mnt")).unwrap();
         let request = ServeRequest {
-            address: Address::Devices(folder.path().join("run")),
+            address: Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
             power: Some(rules),
             ..request("hitachi-hds721616plat80", Path::new(""))
         };

@@ -68,14 +68,19 @@
     let since = 0;
     let moves = false;
     const jobs = $('job');
+    const vary = $('vary');
+    const differing = () => Object.fromEntries([...vary.querySelectorAll('[data-vary]')].map((part) =>
+      [part.dataset.vary, part.type === 'checkbox' ? part.checked : part.value.trim()]));
 
     const asked = (only) => {
       const { elements } = form;
-      const other = elements.other.value.trim();
+      // A drive's own page has no other targets.
+      const words = (name) => elements[name]?.value.trim() || '';
       return {
-        target: other || elements.target?.value || '',
+        target: words('other') || words('target'),
         profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
-        job: jobs.open ? elements.job.value : '', against: elements.against.value.trim(),
+        job: jobs.open ? elements.job.value : '', against: words('against'),
+        vary: vary?.open ? differing() : {},
       };
     };
 
@@ -100,6 +105,7 @@
       if (jobs.open) read(false);
       plan();
     });
+    vary?.addEventListener('toggle', () => plan());
     for (const part of parts) part.addEventListener('input', () => { write(); read(false); });
     form.elements.job.addEventListener('input', () => read(true));
 
@@ -116,7 +122,7 @@
     };
     let waiting;
     form.addEventListener('input', (event) => {
-      if (event.target.name === 'target') form.elements.other.value = '';
+      if (event.target.name === 'target' && form.elements.other) form.elements.other.value = '';
       clearTimeout(waiting);
       waiting = setTimeout(plan, 200);
     });
@@ -163,31 +169,52 @@
       const place = $('phase');
       if (place) place.textContent = begun.words;
     };
-    // What has the focus has it again on the new board.
+    // What has the focus has it again on the new board, and what was unfolded stays so.
     const replace = (markup) => {
       const focus = board.contains(document.activeElement) ? document.activeElement : null;
-      const name = focus && ['data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
+      const name = focus && ['id', 'data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
       const value = name && focus.getAttribute(name);
+      const unfolded = [...board.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id);
       put(board, markup);
+      for (const id of unfolded) { const summary = $(id); if (summary) summary.parentElement.open = true; }
       mark();
       if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+      show();
     };
-    // The board is made by the server; while one is fetched, a second wish for it waits for the first.
-    let fetching = false;
-    let again = false;
-    const renew = async () => {
-      if (fetching) { again = true; return; }
-      fetching = true;
-      do {
-        again = false;
-        try {
-          const answer = await fetch('/board');
-          if (answer.ok) replace(await answer.text());
-        } catch { /* the connection tells, and comes back */ }
-        show();
-      } while (again);
-      fetching = false;
+    // Pieces are made by the server; while one is fetched, and a rest after it, further wishes for it wait together.
+    const piece = (address, take, rest) => {
+      let fetching = false;
+      let again = false;
+      return async () => {
+        if (fetching) { again = true; return; }
+        fetching = true;
+        do {
+          again = false;
+          try {
+            const answer = await fetch(address);
+            if (answer.ok) take(await answer.text());
+          } catch { /* the connection tells, and comes back */ }
+          if (rest) await new Promise((done) => setTimeout(done, rest));
+        } while (again);
+        fetching = false;
+      };
     };
+    const renew = piece('/board', replace, 0);
+    // Only the drawing changes, so that who has scrolled it sideways still sees the same part.
+    const plot = piece('/board/plot', (markup) => {
+      const place = $('plot');
+      if (!place) return;
+      const fresh = document.createElement('template');
+      put(fresh, markup);
+      const drawings = [place, fresh.content].map((part) => part.querySelector('svg'));
+      if (drawings.every(Boolean)) drawings[0].replaceWith(drawings[1]);
+      else put(place, markup);
+    }, 200);
+    // What was measured before on the same drive, once there is more of it.
+    const past = piece(location.pathname + location.search, (markup) => {
+      const fresh = new DOMParser().parseFromString(markup, 'text/html').getElementById('past');
+      if (fresh) $('past')?.replaceWith(fresh);
+    }, 0);
 
     const draw = (now) => {
       // Nothing of this repetition has come back yet.
@@ -213,7 +240,13 @@
       $('scale').textContent = `0 – ${most.toFixed(1)} MB/s · ${first.toFixed(0)} – ${last.toFixed(0)} s`;
     };
     const heard = {
-      board: ({ say: words }) => { if (words) begun = null; say(words); return renew(); },
+      board: ({ say: words, over }) => {
+        if (words) begun = null;
+        say(words);
+        renew();
+        if (over && $('past')) past();
+      },
+      plot: () => { if (!document.hidden) plot(); },
       phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
       begin: ({ cell, words }) => {
         // The repetitions of a cell are one curve.

@@ -4,8 +4,9 @@
 //! Whatever changes the shape of the board (a cell is over, a notice came) is told as "fetch it again", because its markup is
 //! made in one place; what moves many times a second is a few words and numbers.
 
+use crate::sampling::Sampling;
 use kurabe_core::event::Event;
-use kurabe_core::profile::Task;
+use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::{Cell, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
@@ -29,6 +30,8 @@ pub(crate) struct Board {
     pub(crate) left_ns: Option<u64>,
     /// The programs that it runs, each told before it first runs.
     pub(crate) programs: Vec<Text>,
+    /// What the cells that are measured now have sampled.
+    pub(crate) sampling: Sampling,
     /// The runs that take turns with it.
     pub(crate) others: Vec<String>,
     /// Why it ended before its end.
@@ -57,6 +60,7 @@ impl Board {
                 left_ns: *planned_ns,
                 error: None,
                 programs: Vec::new(),
+                sampling: Sampling::default(),
                 others: Vec::new(),
             });
         }
@@ -66,6 +70,7 @@ impl Board {
     }
 
     fn take(&mut self, event: &Event) {
+        self.sampling.take(event);
         match event {
             Event::Notice { notice } => self.record.notices.push(notice.clone()),
             Event::FillProgress { done_bytes, total_bytes } => {
@@ -100,6 +105,7 @@ impl Board {
             Event::RunStarted { .. }
             | Event::RoundDone { .. }
             | Event::CellBegun { .. }
+            | Event::Sampled { .. }
             | Event::Progress { .. } => {}
         }
     }
@@ -110,6 +116,18 @@ impl Board {
             self.record.status = RunStatus::Failed;
         }
         self.error = Some(Arc::new(error));
+    }
+
+    /// Whether places of the target are sampled: there is a curve over it then.
+    pub(crate) fn samples(&self) -> bool {
+        self.tasks.iter().any(|task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_)))
+    }
+
+    /// The run with what was sampled until now.
+    pub(crate) fn sampled(&self) -> RunRecord {
+        let mut record = self.record.clone();
+        record.cells.extend(self.sampling.cells(&self.tasks));
+        record
     }
 
     /// Whether it goes on.
@@ -201,6 +219,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
                 "writes": interval.write_bytes > interval.read_bytes,
             })
         }
+        Event::Sampled { .. } => json!({ "t": "plot" }),
         Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::RoundDone { .. } => {
             return None;
         }

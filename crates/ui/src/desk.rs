@@ -36,9 +36,17 @@ impl Wish {
 pub(crate) struct Desk {
     pub(crate) stream: Arc<Stream>,
     state: Arc<Mutex<OnDesk>>,
-    /// The number of the next envelope; told also when something else has changed.
-    news: Arc<watch::Sender<u64>>,
+    news: Arc<watch::Sender<News>>,
     command: Vec<String>,
+}
+
+/// What windows are woken by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// The number of the next envelope.
+    pub(crate) next: u64,
+    /// Changes that had no envelope.
+    pub(crate) silent_changes: u64,
 }
 
 #[derive(Default)]
@@ -55,14 +63,14 @@ struct Running {
 
 impl Desk {
     pub(crate) fn new(command: Vec<String>) -> Self {
-        let (stream, news) = (Arc::new(Stream::default()), Arc::new(watch::Sender::new(0)));
+        let (stream, news) = (Arc::new(Stream::default()), Arc::new(watch::Sender::new(News::default())));
         let state: Arc<Mutex<OnDesk>> = Arc::default();
         let (kept, telling) = (Arc::clone(&state), Arc::clone(&news));
         stream.listen(Box::new(move |envelope: &Envelope| {
             if let Happening::Run(event) = &envelope.event {
                 Board::follow(&mut locked(&kept).board, &envelope.run, event);
             }
-            telling.send_replace(envelope.number + 1);
+            telling.send_modify(|news| news.next = envelope.number + 1);
             Ok(())
         }));
         Self { stream, state, news, command }
@@ -104,7 +112,7 @@ impl Desk {
             _ => {}
         }
         drop(state);
-        self.news.send_modify(|_| {});
+        self.news.send_modify(|news| news.silent_changes += 1);
     }
 
     fn measured(
@@ -165,11 +173,11 @@ impl Desk {
     /// What is known of the run that goes on, or went on last; and the number from which on it is followed.
     pub(crate) fn board(&self) -> (Option<Board>, u64) {
         let state = locked(&self.state);
-        (state.board.clone(), *self.news.borrow())
+        (state.board.clone(), self.news.borrow().next)
     }
 
     /// Tells when something has happened.
-    pub(crate) fn news(&self) -> watch::Receiver<u64> {
+    pub(crate) fn news(&self) -> watch::Receiver<News> {
         self.news.subscribe()
     }
 }

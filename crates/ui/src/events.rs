@@ -33,20 +33,23 @@ pub(crate) async fn events(
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let first = last.map_or(from, |last| last.saturating_add(1));
     let (news, closing) = (shared.desk.news(), shared.closing.subscribe());
+    let silent_changes = news.borrow().silent_changes;
     let steps = stream::unfold(
-        (shared, news, closing, first, true),
-        move |(shared, mut news, mut closing, next, at_once)| async move {
+        (shared, news, closing, first, silent_changes, true),
+        move |(shared, mut news, mut closing, next, seen_changes, at_once)| async move {
             if !at_once {
                 tokio::select! {
                     changed = news.changed() => changed.ok()?,
                     _ = closing.wait_for(|closes| *closes) => return None,
                 }
             }
-            news.borrow_and_update();
+            let silent_changes = news.borrow_and_update().silent_changes;
             let envelopes = shared.desk.stream.since(next);
             let mut batch = Vec::new();
-            // Something was missed, or changed without an event of its own.
-            if envelopes.first().map_or(!at_once, |envelope| envelope.number != next) {
+            // Something was missed, or changed without an envelope. That there is none alone means nothing: it may have come with the
+            // ones before, between their news and the look at them.
+            let has_gap = envelopes.first().is_some_and(|envelope| envelope.number != next);
+            if has_gap || silent_changes != seen_changes {
                 batch.push(Event::default().data(r#"{"t":"board"}"#));
             }
             let next = envelopes.last().map_or(next, |envelope| envelope.number + 1);
@@ -54,7 +57,10 @@ pub(crate) async fn events(
                 let data = message(&envelope.event, reader.lang)?.to_string();
                 Some(Event::default().id(envelope.number.to_string()).data(data))
             }));
-            Some((stream::iter(batch.into_iter().map(Ok)), (shared, news, closing, next, false)))
+            Some((
+                stream::iter(batch.into_iter().map(Ok)),
+                (shared, news, closing, next, silent_changes, false),
+            ))
         },
     );
     Sse::new(steps.flatten()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))

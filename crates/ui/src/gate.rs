@@ -7,6 +7,7 @@
 
 use crate::session::Sessions;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
+use kurabe_core::{Error, ErrorKind, text};
 
 /// Where a browser gets its session: the one place whose body may be a form, for browsers without JavaScript.
 pub(crate) const SESSION_PATH: &str = "/session";
@@ -61,14 +62,39 @@ impl Refusal {
     }
 
     /// For who looks at it with a tool; a browser shows it only where somebody tried something.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Host => "refused: this server answers to its own address only\n",
-            Self::Origin => "refused: the request came from another page\n",
-            Self::Method => "refused: GET and POST only\n",
-            Self::Kind => "refused: the body has to be JSON\n",
-            Self::Session => "refused: open the address that kurabe ui printed\n",
-        }
+    pub(crate) fn error(self) -> Error {
+        let (what, remedy) = match self {
+            Self::Host => (
+                text!(
+                    "this server answers to its own address only",
+                    "このサーバーは自分のアドレスにだけ応答します"
+                ),
+                text!(
+                    "open the address that was printed in the terminal",
+                    "端末に表示されたアドレスを開いてください"
+                ),
+            ),
+            Self::Origin => (
+                text!("the request came from another page", "ほかのページからの要求です"),
+                text!("open the address by itself", "アドレスを直接開いてください"),
+            ),
+            Self::Method => (
+                text!("only GET and POST are taken", "使えるのは GET と POST だけです"),
+                text!("ask with one of them", "どちらかを使ってください"),
+            ),
+            Self::Kind => (
+                text!("the body has to be JSON", "本文は JSON でなければなりません"),
+                text!("send it as application/json", "application/json として送ってください"),
+            ),
+            Self::Session => (
+                text!("this browser was not let in", "このブラウザーはまだ入室していません"),
+                text!(
+                    "open the address that was printed in the terminal",
+                    "端末に表示されたアドレスを開いてください"
+                ),
+            ),
+        };
+        Error::new(ErrorKind::Refused, what).remedy(remedy)
     }
 }
 

@@ -22,8 +22,11 @@ mod gate;
 mod pages;
 mod places;
 mod routes;
+mod sampling;
 mod server;
 mod session;
 mod shared;
+mod told;
 
+pub use pages::measure::turns_of_form;
 pub use server::{Closer, Options, Patience, Ui};

@@ -4,6 +4,7 @@ pub(crate) mod board;
 pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod compare;
+pub(crate) mod drive;
 pub(crate) mod frame;
 pub(crate) mod history;
 pub(crate) mod job;
@@ -15,14 +16,15 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod session;
 pub(crate) mod studies;
+pub(crate) mod turns;
 
-use crate::routes::nowhere_words;
 use crate::shared::{App, Reader, Site, aside};
+use crate::told::Told;
 use axum::Json;
-use axum::http::{StatusCode, Uri};
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use frame::Frame;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_report::Html;
 use serde_json::{Value, json};
 
@@ -40,9 +42,7 @@ pub(crate) async fn page(
     });
     match made.await {
         Ok(page) => frame::html(page).into_response(),
-        Err(error) => {
-            (status_of(&error), frame::html(error_page(reader, uri.path(), &error))).into_response()
-        }
+        Err(error) => failed(reader, &Method::GET, uri.path(), status_of(&error), &error),
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn piece(
 ) -> Response {
     match aside(move || work(&shared).map(Html::finish)).await {
         Ok(piece) => frame::html(piece).into_response(),
-        Err(error) => refused(reader, &error),
+        Err(error) => failed(reader, &Method::POST, "/", status_of(&error), &error),
     }
 }
 
@@ -66,18 +66,36 @@ pub(crate) async fn action(
 ) -> Response {
     match aside(move || work(&shared)).await {
         Ok(value) => Json(value).into_response(),
-        Err(error) => refused(reader, &error),
+        Err(error) => failed(reader, &Method::POST, "/", status_of(&error), &error),
     }
 }
 
-fn refused(reader: Reader, error: &Error) -> Response {
-    let words = |text: &Text| shown::line(text.get(reader.lang)).to_string();
-    let body = json!({
-        "what": words(error.what()),
-        "cause": error.cause().map(|cause| shown::line(cause).to_string()),
-        "remedy": error.remedy_text().map(words),
-    });
-    (status_of(error), Json(json!({ "error": body }))).into_response()
+/// Marks an answer that says in the reader's language what went wrong; any other that failed has yet to be put into words.
+#[derive(Clone, Copy)]
+pub(crate) struct InWords;
+
+/// What went wrong: as a page for who looks at an address, as JSON for the script.
+pub(crate) fn failed(
+    reader: Reader,
+    method: &Method,
+    address: &str,
+    status: StatusCode,
+    error: &Error,
+) -> Response {
+    let message = Told::of(error);
+    let mut answer = if *method == Method::POST {
+        let words = |text: &Text| shown::line(text.get(reader.lang)).to_string();
+        let body = json!({
+            "what": words(&message.what),
+            "cause": message.cause.as_deref().map(|cause| shown::line(cause).to_string()),
+            "remedy": message.remedy.as_ref().map(words),
+        });
+        (status, Json(json!({ "error": body }))).into_response()
+    } else {
+        (status, frame::html(error_page(reader, address, &message))).into_response()
+    };
+    answer.extensions_mut().insert(InWords);
+    answer
 }
 
 /// What HTTP calls this kind of error.
@@ -94,23 +112,44 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-fn error_page(reader: Reader, address: &str, error: &Error) -> String {
+fn error_page(reader: Reader, address: &str, message: &Told) -> String {
     let mut html = Html::new();
-    html.element("h1", &[], error.what().get(reader.lang));
-    if let Some(cause) = error.cause() {
+    html.element("h1", &[], message.what.get(reader.lang));
+    if let Some(cause) = &message.cause {
         html.element("p", &[], cause);
     }
-    if let Some(remedy) = error.remedy_text() {
-        html.element("p", &[("class", "notice")], remedy.get(reader.lang));
+    if let Some(remedy) = &message.remedy {
+        html.open("p", &[("class", "notice")]).words(remedy.get(reader.lang));
+        if let Some(way) = message.way {
+            html.raw(" ").element("a", &[("href", way)], text!("Go there", "開く").get(reader.lang));
+        }
+        html.close("p");
     }
-    Frame { reader, address, title: error.what() }.around(&html)
+    Frame { reader, address, title: &message.what }.around(&html)
 }
 
-/// Any address that leads nowhere.
-pub(crate) async fn nowhere(reader: Reader, uri: Uri) -> Response {
-    let words = nowhere_words();
-    let mut html = Html::new();
-    html.element("h1", &[], words.get(reader.lang));
-    let page = Frame { reader, address: uri.path(), title: &words }.around(&html);
-    (StatusCode::NOT_FOUND, frame::html(page)).into_response()
+/// The words for an answer that has none: that of a part that takes requests apart, and knows no languages.
+pub(crate) fn unworded(status: StatusCode) -> Error {
+    let what = match status {
+        StatusCode::NOT_FOUND => text!("there is no such page", "このページはありません"),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            text!("this address is not used in this way", "このアドレスはこの方法では使えません")
+        }
+        StatusCode::REQUEST_TIMEOUT => {
+            text!("the answer took too long and was given up", "時間がかかりすぎたため、応答を打ち切りました")
+        }
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            text!(
+                "more was sent than any form of this page holds",
+                "送られた内容が、フォームの上限を超えています"
+            )
+        }
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => text!(
+            "what was asked for holds something that this page does not know",
+            "要求の中に、このページが知らない内容があります"
+        ),
+        _ => text!("the request was refused ({status})", "要求は拒否されました({status})"),
+    };
+    Error::new(ErrorKind::Usage, what)
+        .remedy(text!("the bar above leads to every page", "上のメニューからどのページにも行けます"))
 }

@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) limit: Option<Text>,
     /// Whether it can be measured at all.
     pub(crate) is_usable: bool,
+    /// Whether it is a whole drive, which is only read.
+    pub(crate) is_drive: bool,
 }
 
 /// The file systems of this machine.
@@ -41,6 +43,7 @@ fn directory(path: &Path, is_writable: bool) -> Place {
         room: free.map(format_bytes_decimal).map(|free| text!("{free} free", "空き {free}")),
         limit: (!is_writable).then_some(limit),
         is_usable: is_writable,
+        is_drive: false,
     }
 }
 
@@ -64,6 +67,16 @@ fn drive(path: &Path, refusal: Option<&std::io::Error>) -> Place {
             None => text!("reads only", "読み出しのみ"),
         }),
         is_usable: refusal.is_none(),
+        is_drive: true,
+    }
+}
+
+/// Who uses a drive, so that it could not be written now; or why that cannot be found out.
+pub(crate) fn holder(path: &Path) -> Option<Text> {
+    let file = std::fs::File::open(path).ok()?;
+    match kurabe_host::claims(&file, path) {
+        Ok(claims) => claims.into_iter().next().map(|claim| claim.by),
+        Err(error) => Some(error.what().clone()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::assets::asset;
 use crate::events::events;
 use crate::gate::{SESSION_PATH, admit};
-use crate::pages::{self, frame};
+use crate::pages::{self, InWords, frame};
 use crate::shared::{App, Reader};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -11,7 +11,6 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use kurabe_core::text;
 use std::time::Duration;
 
 /// A form, or a job file that was pasted, is far smaller.
@@ -37,6 +36,7 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
     Router::new()
         .route("/", get(pages::measure::page))
         .route("/board", get(pages::measure::board))
+        .route("/board/plot", get(pages::measure::plot))
         .route("/plan", post(pages::measure::plan))
         .route("/job", post(pages::job::read))
         .route("/measure", post(pages::measure::start))
@@ -52,6 +52,7 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
         .route("/compare", get(pages::compare::page))
         .route("/matrix", get(pages::matrix::page))
         .route("/history", get(pages::history::page))
+        .route("/drive", get(pages::drive::page))
         .route("/models", get(pages::models::page))
         .route("/models/{name}", get(pages::model::page))
         .route("/models/{name}/figures", post(pages::model::figures))
@@ -63,30 +64,30 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
         .route(SESSION_PATH, post(pages::session::enter))
         .route("/session/new", post(pages::session::another))
         .route("/assets/{name}", get(asset))
-        .fallback(pages::nowhere)
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .layer(from_fn_with_state((shared.clone(), answer_time), guard))
         .with_state(shared)
 }
 
-/// The gate before everything, and the headers on everything.
+/// The gate before everything, and words and headers on everything.
 async fn guard(
     State((shared, answer_time)): State<(App, Duration)>,
     request: Request,
     next: Next,
 ) -> Response {
     let reader = Reader::of(request.headers(), shared.lang);
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let asked = (request.method(), request.uri(), request.headers());
     let mut answer = match admit(asked, &shared.names, &shared.cookie_name, &shared.sessions) {
         Ok(()) => match tokio::time::timeout(answer_time, next.run(request)).await {
-            Ok(answer) => answer,
-            Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+            Ok(answer) => in_words(answer, reader, &method, &path),
+            Err(_) => in_words(StatusCode::REQUEST_TIMEOUT.into_response(), reader, &method, &path),
         },
         // Who comes without a session is shown where to get one.
-        Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && *request.method() == Method::GET => {
+        Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method == Method::GET => {
             (refusal.status(), frame::html(pages::session::door(reader))).into_response()
         }
-        Err(refusal) => (refusal.status(), refusal.words()).into_response(),
+        Err(refusal) => pages::failed(reader, &method, &path, refusal.status(), &refusal.error()),
     };
     let headers = answer.headers_mut();
     for (name, value) in HEADERS {
@@ -96,7 +97,17 @@ async fn guard(
     answer
 }
 
-/// The words of an address that leads nowhere.
-pub(crate) fn nowhere_words() -> kurabe_core::Text {
-    text!("there is no such page", "このページはありません")
+/// Puts an answer that failed without words into the reader's.
+fn in_words(answer: Response, reader: Reader, method: &Method, path: &str) -> Response {
+    let status = answer.status();
+    let has_failed = status.is_client_error() || status.is_server_error();
+    if !has_failed || answer.extensions().get::<InWords>().is_some() {
+        return answer;
+    }
+    let mut worded = pages::failed(reader, method, path, status, &pages::unworded(status));
+    // What may be asked instead.
+    if let Some(methods) = answer.headers().get(header::ALLOW) {
+        worded.headers_mut().insert(header::ALLOW, methods.clone());
+    }
+    worded
 }

@@ -5,6 +5,7 @@
 //! `KURABE_ALL_THEMES=1` looks at all four, for who changes the style.
 
 use crate::browsing::Reader;
+use crate::only_read::LoopDevice;
 
 /// The checker, from its package.
 const AXE: &str = include_str!("axe/axe.min.js");
@@ -120,6 +121,18 @@ fn is_for_everybody(lang: &'static str, theme: &'static str) {
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| looked.reader.measured(model));
     looked.shown("/", "#board .after");
     looked.check("after a run");
+    let image = looked.reader.page.folder().join("image");
+    std::fs::File::create(&image).and_then(|image| image.set_len(64 << 20)).expect("an image");
+    match LoopDevice::over(&image) {
+        Some(device) => {
+            looked.reader.measured_by(&device.0, "gnome-disks", "1");
+            looked.shown(&format!("/drive?target={}", device.0.replace('/', "%2F")), "#past svg");
+            looked.check("a drive");
+        }
+        None => {
+            eprintln!("skipped: the page of a drive (needs root, losetup and a kernel with loop devices)");
+        }
+    }
     for (path, selector) in pages(&runs) {
         looked.shown(&path, selector);
         looked.check(&path);

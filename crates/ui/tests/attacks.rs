@@ -27,6 +27,16 @@ impl Attacked {
         self.page.post(target, body).with("Cookie", &self.cookie)
     }
 
+    /// A request of who reads Japanese.
+    pub fn japanese(&self, mut request: Request) -> Request {
+        for (name, value) in &mut request.headers {
+            if name == "Cookie" {
+                value.extend(b"; kurabe-lang=ja");
+            }
+        }
+        request
+    }
+
     /// Holds the answer to each request against the statuses that it may have.
     fn are_refused(&self, statuses: &[u16], requests: &[Request]) {
         let mut wrong = Vec::new();

@@ -53,10 +53,15 @@ impl Reader {
 
     /// Measures a model to its end, beside what is shown; gives the run's id.
     pub fn measured(&self, model: &str) -> String {
+        self.measured_by(&format!("model:{model}"), "quick", "2")
+    }
+
+    /// The same of any target, by a profile.
+    pub fn measured_by(&self, target: &str, profile: &str, runs: &str) -> String {
         let script = format!(
             "const done = arguments[0];
              fetch('/measure', {{ method: 'POST', headers: {{ 'Content-Type': 'application/json' }},
-                 body: JSON.stringify({{ target: 'model:{model}', profile: 'quick', size: '16MiB', runs: '2' }}) }})
+                 body: JSON.stringify({{ target: '{target}', profile: '{profile}', size: '16MiB', runs: '{runs}' }}) }})
                  .then((answer) => answer.json()).then(async ({{ run }}) => {{
                      let board = '';
                      while (!board.includes('class=\"after\"')) board = await (await fetch('/board')).text();
@@ -90,7 +95,7 @@ impl Reader {
 }
 
 /// What the browser logs of the door: it has the status of a refusal.
-const DOOR: &str = "401 (Unauthorized)";
+pub const DOOR: &str = "401 (Unauthorized)";
 
 /// A folder on a real file system.
 fn folder(reader: &Reader) -> String {
@@ -198,6 +203,52 @@ fn a_run_is_stopped_and_kept() {
     assert_eq!(record["status"], "interrupted");
     assert_eq!(record["cells"].as_array().map(|cells| cells.len() as u64), Some(kept));
     reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn what_was_unfolded_stays_so_while_tiles_fill() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    // That nothing is written to a file that was there, is a remark at the beginning.
+    let file = reader.page.folder().join("precious");
+    std::fs::write(&file, vec![7; 16 << 20]).expect("a file");
+    fill_form(&reader, file.to_str().expect("a path"), "quick", "3");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#remarks");
+    browser.tab_to("#remarks");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("document.querySelector('#remarks').parentElement.open");
+    reader.wait_for("#board .after");
+    assert_eq!(browser.run("return document.querySelector('#remarks').parentElement.open"), true);
+    assert_eq!(reader.words("document.activeElement.id"), "remarks");
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn configurations_of_a_target_take_turns() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    browser.press("#measure input[name=other]", "model:ideal-ram-disk");
+    browser.run("document.querySelector('#measure select[name=profile]').value = 'quick'");
+    browser.tab_to("#vary summary");
+    browser.type_keys(keys::ENTER);
+    browser.tab_to("#vary [data-vary=bs]");
+    browser.type_keys("4k");
+    // A value alone is nothing to compare.
+    browser.wait_until("document.querySelector('#plan').textContent.includes('alone')");
+    browser.type_keys(",16k");
+    let command = "document.querySelector('#plan code')?.textContent";
+    browser.wait_until(&format!(
+        "{command} === 'kurabe versus --profile quick --vary bs=4k,16k model:ideal-ram-disk'"
+    ));
+    browser.click("#all");
+    reader.wait_for("#board .after .next");
+    // By script: the board is made anew as the other run ends.
+    browser.run("document.querySelector('#board .after .next').click()");
+    reader.wait_for(".answer");
+    let words = reader.words("document.querySelector('main').textContent");
+    assert!(words.contains("bs=4k") && words.contains("bs=16k"), "{words}");
+    reader.console_is_clean(&[DOOR, "400 (Bad Request)"]);
 }
 
 #[test]

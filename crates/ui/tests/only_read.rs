@@ -5,10 +5,10 @@ use crate::client::Answer;
 use std::process::Command;
 
 /// A device of zeros over a file, until this goes.
-struct LoopDevice(String);
+pub struct LoopDevice(pub String);
 
 impl LoopDevice {
-    fn over(image: &std::path::Path) -> Option<Self> {
+    pub fn over(image: &std::path::Path) -> Option<Self> {
         let made = Command::new("losetup")
             .args(["-f", "--show"])
             .arg(image)

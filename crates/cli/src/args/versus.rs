@@ -130,4 +130,25 @@ mod tests {
         let targets = vec![PathBuf::from("a"), PathBuf::from("b")];
         assert_eq!(args.request().unwrap(), VersusRequest { targets, ..VersusRequest::default() });
     }
+
+    #[test]
+    fn the_command_line_of_a_form_asks_for_what_the_form_asks_for() {
+        let forms = [
+            r#"{"target":"/mnt/a b","vary":{"bs":"4k, 16k"}}"#,
+            r#"{"target":"/mnt/ssd","profile":"cdm-9","size":"64MiB","time":"2min","vary":{"bs":"4 KiB,64KiB","iodepth":"1,8"}}"#,
+            r#"{"target":"/mnt/ssd","profile":"quick","vary":{"threads":"1,4","engine":true,"buffered":true}}"#,
+            r#"{"target":"/dev/sda","profile":"quick","vary":{"buffered":true}}"#,
+            r#"{"target":"/mnt/a","profile":"quick","size":"16MiB","against":"/mnt/it's b, model:ideal-ram-disk"}"#,
+        ];
+        for form in forms {
+            let (command, of_form) = kurabe_ui::turns_of_form(form).unwrap();
+            // What a shell makes of it.
+            let printed = format!("printf '%s\\n' {command}");
+            let output = std::process::Command::new("sh").args(["-c", &printed]).output().unwrap();
+            let typed = String::from_utf8(output.stdout).unwrap();
+            let cli = Cli::try_parse_from(typed.lines()).unwrap_or_else(|error| panic!("{command}: {error}"));
+            let Command::Versus(args) = cli.command else { panic!("{command}") };
+            assert_eq!(args.request().unwrap(), of_form, "{command}");
+        }
+    }
 }

@@ -48,7 +48,8 @@ impl<'l> Device<'l> {
 
     /// While the first one is there.
     fn another(lab: &'l Lab, words: &[&str]) -> Self {
-        let ended = lab.kurabe(&[&["--json", "attach"][..], words].concat()).ok();
+        // Where there are nbd devices as well, this is still about FUSE and loop devices.
+        let ended = lab.kurabe(&[&["--json", "attach", "--by", "fuse"][..], words].concat()).ok();
         let attached = ended.json_lines().remove(0);
         assert_eq!(attached["event"], "attached");
         let name = |name: &Value| PathBuf::from(name.as_str().unwrap());
@@ -176,7 +177,7 @@ fn scripts_get_the_name_and_people_the_rest() {
         return;
     }
     let alone = alone();
-    let ended = lab.kurabe(&[&["attach"][..], &DISK].concat()).ok();
+    let ended = lab.kurabe(&[&["attach", "--by", "fuse"][..], &DISK].concat()).ok();
     let path = ended.out.trim().to_owned();
     assert!(path.starts_with("/dev/loop") && !path.contains('\n'), "{ended:?}");
     assert!(
@@ -331,7 +332,7 @@ fn a_device_of_another_mount_name_space_is_taken_away_as_well() {
         return;
     }
     let alone = alone();
-    let words = [&["attach"][..], &DISK].concat();
+    let words = [&["attach", "--by", "fuse"][..], &DISK].concat();
     let path = Live::start(lab.wrapped(&["unshare", "--mount"], &words)).end().ok().out.trim().to_owned();
     assert!(!mounts().contains(text(&lab.beside("run"))), "{}", mounts());
     let detached = lab.kurabe(&["detach", &path]).ok().out;

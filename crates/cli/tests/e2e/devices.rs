@@ -85,6 +85,19 @@ fn consent_for_another_device_does_not_count() {
 }
 
 #[test]
+fn consent_does_not_count_where_the_target_is_no_device() {
+    let lab = Lab::new();
+    let file = lab.write("file", [0; 8192]);
+    for target in [lab.target(), file] {
+        for dry in [&[][..], &["--dry-run"]] {
+            let consent = ["--destroy-data-on", text(&target)];
+            let says = ["--destroy-data-on is for a block device", text(&target)];
+            lab.refuses(&target, &[&SHORT[..], &consent, dry].concat(), 6, &says);
+        }
+    }
+}
+
+#[test]
 fn a_mounted_device_is_read_but_never_written() {
     let Some(device) = LoopDevice::new(SIZE) else { return };
     let Some(mount) = device.mount_ext4() else { return };

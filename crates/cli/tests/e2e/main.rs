@@ -31,6 +31,7 @@ mod languages;
 mod limits;
 mod mended;
 mod models;
+mod nbd_guest;
 mod neighbours;
 mod nothing_lost;
 mod orphans;

@@ -137,7 +137,7 @@ fn a_target_with_a_poisoned_name_is_measured_and_shown() {
     with_target(&["doctor"], &[]).ok();
     with_target(&["doctor", "--json"], &[]).ok();
     with_target(&["run", "--engine", "threads", "--size", "1"], &[]);
-    with_target(&["run", "--destroy-data-on", "/x"], &[]);
+    assert_eq!(with_target(&["run", "--destroy-data-on", "/x"], &[]).code(), Some(6));
     with_target(&["versus", "--time", "1s", "model:ideal-ram-disk"], &["--dry-run"]);
     with_target(&["import"], &[]);
     with_target(&["list", "--db"], &[]);

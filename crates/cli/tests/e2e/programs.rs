@@ -1,7 +1,7 @@
 //! Programs of a profile: as whom they run, what of others takes part, how they are shown, and that they end with kurabe.
 
 use crate::lab::{Lab, Live, names, notices, text};
-use crate::system::{AS_NOBODY, LoopDevice, NOBODY, can_be_nobody, system};
+use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
 use rustix::process::Signal;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -204,4 +204,22 @@ fn the_folder_of_programs_is_for_the_worker_alone() {
         "its home is the folder: {noted}"
     );
     assert_eq!(lab.target().metadata().expect("facts").mode() & 0o777, 0o755);
+}
+
+/// FUSE without `hard_remove`: the name of an open file becomes another one when it is removed, until it is closed.
+#[test]
+fn where_open_files_are_only_renamed_the_folder_of_programs_goes_as_well() {
+    let Some(device) = LoopDevice::new(64 << 20) else { return };
+    if system("mkfs.exfat", &[text(device.node())]).is_none() {
+        eprintln!("skipped: no mkfs.exfat");
+        return;
+    }
+    let lab = Lab::new();
+    let point = lab.beside("stick");
+    let Some(_mount) = Mount::new("exfat-fuse", text(device.node()), "umask=022", &point) else { return };
+    let profile = profile(&lab, "command = [\"mkdir\", \"-p\", \"{work}/deep\"]");
+    assert_eq!(lab.run(&point, &["--profile", text(&profile)]).ok().code(), Some(0));
+    assert_eq!(names(&point), [] as [String; 0]);
+    lab.run(&point, &crate::lab::ONE_CELL).ok();
+    assert_eq!(names(&point), [] as [String; 0]);
 }

@@ -31,8 +31,8 @@ pub(super) const PLAYED: &[&str] = &[
 /// Plays a step that samples a target of this size.
 fn sample(step: &Step, span_bytes: u64) -> (Vec<Logged>, Vec<Track>) {
     let mut device = NullDevice::new(1, taking(MS));
-    let (stop, mut live) = (Stop::default(), |_: u64, _, _: u64| Ok(()));
-    let watch = &mut Watch::new(&stop, &mut live, 0);
+    let (stop, mut live) = (Stop::default(), |_| Ok(()));
+    let watch = &mut Watch::new(&stop, &mut live, 0, 0);
     let place = Place { span_bytes, unit_bytes: 512 };
     let tracks = match step {
         Step::Positional(step) => sample_positions(&mut device, step, place, watch).unwrap(),

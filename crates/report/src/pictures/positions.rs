@@ -39,6 +39,21 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
         .collect()
 }
 
+/// Everything over the place in one drawing, whose axis reaches as far as the target, however little of it was sampled yet.
+pub(super) fn over_the_target(view: &View<'_>) -> Option<Chart> {
+    let mut chart = picture(view.runs, Over::Place, view)?.chart;
+    let spans = view.runs.iter().filter_map(|run| run.header.target.as_ref());
+    let span_bytes = spans.map(|target| target.span_bytes).max();
+    if let (Plot::Lines(Lines { lines, .. }), Some(span_bytes)) = (&mut chart.plot, span_bytes)
+        && let Some(first) = lines.first_mut()
+    {
+        // A gap is not drawn, and has its place on the axis all the same.
+        first.points.insert(0, (0.0, f64::NAN));
+        first.points.push((span_bytes as f64, f64::NAN));
+    }
+    Some(chart)
+}
+
 fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
     let mut curves = Vec::new();
     for cell in &run.cells {

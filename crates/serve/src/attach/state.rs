@@ -2,10 +2,11 @@
 //!
 //! The model: below one folder of the user's alone, each attachment has a folder with a name of chance, in which its file
 //! system is mounted (`disks`) beside its control socket and a record: which process, and which device number the kernel
-//! gave the file system. A name alone proves nothing: what a kill left is what is mounted at that place, under that
-//! number, with the attachment's name as its source, by a process that is dead; and a loop device is ours if the kernel
-//! says that it stands on that number.
+//! gave the file system, or which nbd devices it took. A name alone proves nothing: what a kill left is what is mounted at that
+//! place, under that number, with the attachment's name as its source, by a process that is dead; a loop device is ours if
+//! the kernel says that it stands on that number, and an nbd device if the kernel says that the noted thread has it.
 
+use super::nbd_device::NbdRecord;
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{Liveness, Number, life_of, mounts_at, own_identity, random_bytes};
@@ -34,6 +35,9 @@ struct Record {
     process: ProcessIdentity,
     /// Number of the file system, once it is mounted.
     number: Option<Number>,
+    /// The kernel's nbd devices that it took.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nbd: Vec<NbdRecord>,
 }
 
 /// Where this user's attachments are.
@@ -111,7 +115,7 @@ impl Attachments {
             let folder = AttachmentFolder { path: self.folder.join(name) };
             let mut builder = std::fs::DirBuilder::new();
             builder.mode(OWNER_ALONE).create(&folder.path)?;
-            folder.write(None)?;
+            folder.write(None, &[])?;
             builder.create(folder.point())?;
             Ok(folder)
         };
@@ -162,8 +166,9 @@ impl AttachmentFolder {
     }
 
     /// Notes whose it is, whole or not at all.
-    pub(super) fn write(&self, number: Option<Number>) -> io::Result<()> {
-        let record = Record { kurabe_attached: RECORD_SCHEMA, process: own_identity(), number };
+    pub(super) fn write(&self, number: Option<Number>, nbd: &[NbdRecord]) -> io::Result<()> {
+        let process = own_identity();
+        let record = Record { kurabe_attached: RECORD_SCHEMA, process, number, nbd: nbd.to_vec() };
         let new = self.path.join("state.new");
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         file.write_all(serde_json::to_string(&record)?.as_bytes())?;
@@ -193,6 +198,11 @@ impl AttachmentFolder {
     /// The device number that it noted of its file system, which may be mounted in another mount name space.
     pub(super) fn noted_number(&self) -> Option<Number> {
         self.record()?.number
+    }
+
+    /// The nbd devices that it took.
+    pub(super) fn nbd(&self) -> Vec<NbdRecord> {
+        self.record().map(|record| record.nbd).unwrap_or_default()
     }
 
     /// The device number of its file system, if that is mounted and provably its own.

@@ -1,11 +1,11 @@
 //! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
 
 use super::Hub;
-use super::front::{Asker, FrontRequest};
+use super::connection::Peer;
+use super::front::FrontRequest;
 use crate::clock::Grants;
 use crate::honesty::Lateness;
 use crate::power::CutReport;
-use crate::protocol::NbdError;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Control, Stack};
 use rustix::fd::OwnedFd;
@@ -20,6 +20,8 @@ pub(super) const JOURNAL_BYTES: u64 = 32 << 20;
 pub(crate) enum Command {
     /// The other end of kurabe's own connection, by which the round trip is measured.
     Measure(OwnedFd),
+    /// The other end of a connection that the kernel makes a block device of, and the export that it is.
+    Kernel(OwnedFd, usize),
     /// The round trip; clients may come.
     Measured(u64, Sender<Result<()>>),
     Figures(Sender<ServedFigures>),
@@ -101,7 +103,8 @@ impl Hub {
     pub(super) fn obey(&mut self, command: Command) {
         // Who asked may have gone.
         match command {
-            Command::Measure(socket) => self.welcome(socket, true),
+            Command::Measure(socket) => self.welcome_own(socket),
+            Command::Kernel(socket, export) => self.welcome_kernel(socket, export),
             Command::Measured(round_trip_ns, answer) => {
                 self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
                 self.counts.announced = true;
@@ -169,7 +172,8 @@ impl Hub {
             read_bytes: counts.read_bytes,
             written_bytes: counts.written_bytes,
             errors: counts.errors,
-            clients: self.connections.values().filter(|connection| !connection.is_own).count() as u64,
+            clients: self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
+                as u64,
             connections: counts.connections,
             refused_connections: counts.refused_connections,
             slow_connections: counts.slow_connections,
@@ -199,10 +203,11 @@ impl Hub {
             )
             .remedy(text!("start it with --power-cuts", "--power-cuts を付けて起動してください")));
         };
-        let clients: Vec<u64> = self.connections.keys().copied().collect();
+        let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
+        let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();
         clients.into_iter().for_each(|id| self.drop_connection(id));
         // What workers were at is not acknowledged, but must not come after the cut.
-        self.workers.settle();
+        let settled = self.workers.settle();
         let in_flight = self.writes_in_flight();
         let mut report = CutReport { acknowledged_writes: self.acknowledged_writes, ..CutReport::default() };
         let at_risk = self.parts.stack.at_risk_by_unit();
@@ -220,21 +225,12 @@ impl Hub {
         self.operations.clear();
         self.front_changes.clear();
         self.is_off = true;
+        // The kernel's connections go on where they were.
+        settled.into_iter().for_each(|returned| self.job_returned(returned));
         self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
         self.cuts.push(report);
         Ok(report)
-    }
-
-    /// What fronts wait for has failed.
-    pub(crate) fn drop_front_requests(&mut self) {
-        for pending in self.operations.values_mut() {
-            if let Asker::Front(answer) = &mut pending.asker
-                && let Some(answer) = answer.take()
-            {
-                answer.give(Err(NbdError::Io));
-            }
-        }
     }
 
     fn writes_in_flight(&self) -> HashSet<u64> {

@@ -32,6 +32,17 @@ pub(super) enum Incomings {
     Ended,
 }
 
+/// Who is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A program that knocked.
+    Client,
+    /// Kurabe's own, that measures the round trip.
+    Own,
+    /// The kernel, with a block device: it cannot be made to connect anew.
+    Kernel,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -52,8 +63,14 @@ pub(super) struct Connection {
     pub(super) interest: EventFlags,
     /// Until when it must have got on.
     pub(super) deadline_ns: Option<u64>,
-    /// Kurabe's own, that measures the round trip.
-    pub(super) is_own: bool,
+    pub(super) peer: Peer,
+}
+
+/// Has a socket hold what is sent in one piece.
+pub(crate) fn give_room(socket: &OwnedFd) {
+    if rustix::net::sockopt::set_socket_send_buffer_size_force(socket, SOCKET_BYTES).is_err() {
+        let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, SOCKET_BYTES);
+    }
 }
 
 impl Connection {
@@ -93,7 +110,7 @@ impl Hub {
                     self.counts.refused_connections += 1;
                     drop(socket);
                 }
-                Ok(socket) => self.welcome(socket, false),
+                Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
                 // No descriptors left: it would ring for ever. Housekeeping tries again.
@@ -106,14 +123,30 @@ impl Hub {
         }
     }
 
-    /// Begins a conversation.
-    pub(super) fn welcome(&mut self, socket: OwnedFd, is_own: bool) {
+    /// Begins a conversation with who knocked.
+    fn welcome(&mut self, socket: OwnedFd) {
         if let Some(listener) = &self.parts.listener {
             listener.prepare(&socket);
         }
-        if rustix::net::sockopt::set_socket_send_buffer_size_force(&socket, SOCKET_BYTES).is_err() {
-            let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, SOCKET_BYTES);
-        }
+        let conversation = Conversation::new(Arc::clone(&self.parts.exports));
+        self.counts.connections += 1;
+        self.connect(socket, conversation, Peer::Client);
+    }
+
+    /// Begins a conversation with kurabe's own client.
+    pub(super) fn welcome_own(&mut self, socket: OwnedFd) {
+        let conversation = Conversation::new(Arc::clone(&self.parts.exports));
+        self.connect(socket, conversation, Peer::Own);
+    }
+
+    /// Answers the kernel, which knows the export from who gave it the other end.
+    pub(super) fn welcome_kernel(&mut self, socket: OwnedFd, export: usize) {
+        let conversation = Conversation::begun(Arc::clone(&self.parts.exports), export);
+        self.connect(socket, conversation, Peer::Kernel);
+    }
+
+    fn connect(&mut self, socket: OwnedFd, conversation: Conversation, peer: Peer) {
+        give_room(&socket);
         let id = self.next_connection;
         self.next_connection += 1;
         debug_assert!(id >= FIRST_CONNECTION && id != LISTENER);
@@ -121,10 +154,10 @@ impl Hub {
         if epoll::add(&self.epoll, &socket, EventData::new_u64(id), interest).is_err() {
             return;
         }
-        let greeting = Segment::of_bytes(Conversation::greeting());
+        let has_begun = conversation.has_begun();
         let connection = Connection {
             socket: Arc::new(socket),
-            conversation: Conversation::new(Arc::clone(&self.parts.exports)),
+            conversation,
             held: vec![0; MOST_HELD_BYTES.max(SMALL_BYTES + 64)],
             held_bytes: 0,
             incomings: Incomings::Requests,
@@ -132,15 +165,16 @@ impl Hub {
             is_full: false,
             requests: 0,
             bytes: 0,
-            unsent_bytes: greeting.left() as u64,
-            out: VecDeque::from([greeting]),
+            unsent_bytes: 0,
+            out: VecDeque::new(),
             interest,
-            deadline_ns: Some(self.now_ns() + PATIENCE_NS),
-            is_own,
+            deadline_ns: (!has_begun).then(|| self.now_ns() + PATIENCE_NS),
+            peer,
         };
         self.connections.insert(id, connection);
-        self.counts.connections += u64::from(!is_own);
-        self.dirty.insert(id);
+        if !has_begun {
+            self.say(id, Segment::of_bytes(Conversation::greeting()));
+        }
     }
 
     /// Something is to be done for a connection: there are bytes, or room, or it is gone.

@@ -1,8 +1,11 @@
-//! Requests that come from within this process: from a front that is not NBD.
+//! Fronts, which make block devices of this machine: requests that come from within this process, and those of the kernel's NBD
+//! client.
 //!
-//! The model: a front turns what it is asked into the requests of a connection, stamped with the time at which they came,
+//! The model: they were made here, before anybody else was let in, and cannot be made to connect anew after a power cut: what
+//! they ask fails until power is on again. A front that is not NBD turns what it is asked into the requests of a connection, stamped with the time at which they came,
 //! and brings a function that takes the outcome. Nothing else about it is known here.
 
+use super::connection::Peer;
 use super::{Hub, SMALL_BYTES};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
@@ -71,6 +74,24 @@ impl Hub {
         self.do_request(operation, payload);
     }
 
+    /// Whether a connection is a front's, while the power is off.
+    pub(super) fn is_front_without_power(&self, id: u64) -> bool {
+        self.is_off && self.connections.get(&id).is_some_and(|connection| connection.peer == Peer::Kernel)
+    }
+
+    /// What fronts wait for has failed.
+    pub(super) fn drop_front_requests(&mut self) {
+        let is_of_front = |asker: &Asker| match asker {
+            Asker::Front(_) => true,
+            Asker::Connection(id) => {
+                self.connections.get(id).is_some_and(|connection| connection.peer == Peer::Kernel)
+            }
+        };
+        let of_fronts = self.operations.iter().filter(|(_, pending)| is_of_front(&pending.asker));
+        let of_fronts: Vec<u64> = of_fronts.map(|(operation, _)| *operation).collect();
+        of_fronts.into_iter().for_each(|operation| self.fail(operation, NbdError::Io));
+    }
+
     /// Answers a front: at once, or by a worker where bytes have to be copied for long.
     pub(super) fn answer_front(
         &mut self,
@@ -96,7 +117,11 @@ impl Hub {
     pub(super) fn is_beside_stack(&self, operation: u64) -> bool {
         let Some(pending) = self.operations.get(&operation) else { return false };
         let is_own = match &pending.asker {
-            Asker::Connection(id) => self.connections.get(id).is_some_and(|connection| connection.is_own),
+            Asker::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
+                Some(Peer::Own) => true,
+                Some(Peer::Kernel) => !self.counts.announced,
+                Some(Peer::Client) | None => false,
+            },
             // Nobody else is let in before it is known.
             Asker::Front(_) => !self.counts.announced,
         };

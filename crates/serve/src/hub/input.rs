@@ -3,7 +3,7 @@
 use super::connection::{Connection, Incomings};
 use super::front::Asker;
 use super::{Hub, SMALL_BYTES};
-use crate::protocol::{NbdRequest, Turn};
+use crate::protocol::{NbdError, NbdRequest, Turn};
 use crate::segment::Segment;
 use crate::workers::{Body, Incoming, PayloadJob};
 use rustix::io::Errno;
@@ -87,6 +87,7 @@ impl Hub {
         taken: &mut usize,
         now_ns: u64,
     ) -> Step {
+        let is_without_power = self.is_front_without_power(id);
         let Some(connection) = self.connections.get_mut(&id) else { return Step::Nothing };
         let payload_bytes = request.payload_bytes() as usize;
         let behind = &connection.held[*taken + head_bytes..connection.held_bytes];
@@ -95,6 +96,7 @@ impl Hub {
             return Step::Nothing;
         }
         let error = connection.conversation.check(request).err();
+        let error = error.or(is_without_power.then_some(NbdError::Io));
         let payload = behind[..payload_bytes.min(behind.len())].to_vec();
         *taken += head_bytes + payload.len();
         let export = connection.conversation.export();
@@ -128,7 +130,11 @@ impl Hub {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let Connection { incomings, socket, conversation, .. } = connection;
         match std::mem::replace(incomings, Incomings::AtWorker) {
-            Incomings::Waiting(incoming) => {
+            Incomings::Waiting(mut incoming) => {
+                // A power cut has answered it: what comes of it from now on is not kept.
+                if !self.operations.contains_key(&incoming.operation) {
+                    incoming.failure.get_or_insert(NbdError::Io);
+                }
                 let (socket, disk) =
                     (Arc::clone(socket), Arc::clone(&self.parts.disks[conversation.export()]));
                 self.workers.give(PayloadJob::Receive { connection: id, socket, disk, first, incoming });

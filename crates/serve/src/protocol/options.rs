@@ -53,7 +53,8 @@ pub(super) const ALLOCATION_ID: u32 = 1;
 const PADDING_BYTES: usize = 124;
 
 impl Export {
-    fn flags(&self, structured: bool) -> u16 {
+    /// What can be done with it, for a client with which structured replies were agreed or not.
+    pub(crate) fn flags(&self, structured: bool) -> u16 {
         let mut flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES;
         flags |= CAN_MULTI_CONN | SEND_CACHE;
         // It has a meaning only where an answer can come in pieces.

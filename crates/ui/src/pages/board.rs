@@ -3,11 +3,12 @@
 use crate::board::{Board, column};
 use crate::pages::frame::say;
 use crate::shared::catalogue;
+use crate::told::Told;
 use kurabe_core::profile::{Statistic, Task, TaskCell};
 use kurabe_core::record::{Cell, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
-use kurabe_report::{Html, Tile, band_words, headline, notices_doc, run_standings};
+use kurabe_report::{Html, Tile, band_words, headline, notices_doc, positions_doc, run_standings};
 use kurabe_study::catalogue::Standing;
 
 /// What stands in the place of results.
@@ -28,6 +29,9 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
     }
     tiles(&mut html, board, &standings, lang);
     now(&mut html, board, lang);
+    if board.samples() {
+        html.raw("<div id=\"plot\">").piece(&plot_piece(Some(board), lang)).raw("</div>");
+    }
     notices(&mut html, board, lang);
     if !board.goes_on() {
         outcome(&mut html, board, lang);
@@ -240,12 +244,21 @@ fn notices(html: &mut Html, board: &Board, lang: Lang) {
     let count = board.record.notices.len();
     if count > 0 {
         let title = text!("remarks: {count}", "注記: {count} 件");
-        html.raw("<details><summary>").words(title.get(lang)).raw("</summary>");
+        html.raw("<details><summary id=\"remarks\">").words(title.get(lang)).raw("</summary>");
         html.doc(&notices_doc(&board.record), lang).raw("</details>");
     }
 }
 
-/// What goes on now: words, the share that is done, and a curve.
+/// Rates and access times over the target, as far as they are known.
+pub(crate) fn plot_piece(board: Option<&Board>, lang: Lang) -> Html {
+    let mut html = Html::new();
+    if let Some(board) = board {
+        html.doc(&positions_doc(&[&board.sampled()]), lang);
+    }
+    html
+}
+
+/// What goes on now: words, the share that is done, and a curve over time where there is none over the target.
 fn now(html: &mut Html, board: &Board, lang: Lang) {
     if !board.goes_on() {
         return;
@@ -260,6 +273,10 @@ fn now(html: &mut Html, board: &Board, lang: Lang) {
             &[("class", "quiet")],
             text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang),
         );
+    }
+    if board.samples() {
+        html.raw("</div>");
+        return;
     }
     let label = text!("rate of the running repetition over time", "測定中の転送速度の推移");
     html.open(
@@ -290,8 +307,9 @@ fn outcome(html: &mut Html, board: &Board, lang: Lang) {
     html.element("p", &[("class", "status")], words.get(lang));
     let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
     if let Some(error) = error {
-        html.open("p", &[("class", "notice warn")]).words(&shown::line(error.what().get(lang)));
-        if let Some(remedy) = error.remedy_text() {
+        let message = Told::of(error);
+        html.open("p", &[("class", "notice warn")]).words(&shown::line(message.what.get(lang)));
+        if let Some(remedy) = message.remedy {
             html.raw(" — ").words(&shown::line(remedy.get(lang)));
         }
         html.close("p");

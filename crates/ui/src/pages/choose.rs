@@ -1,9 +1,8 @@
 //! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
 
-use crate::pages::nowhere;
-use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
+use crate::shared::{LANG_COOKIE, THEME_COOKIE};
 use axum::extract::{Path, Query};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kurabe_report::PageTheme;
 use serde::Deserialize;
@@ -16,8 +15,6 @@ pub(crate) struct WayBack {
 
 /// `GET /choose/WHAT/WORD`
 pub(crate) async fn choose(
-    reader: Reader,
-    uri: Uri,
     Path((what, word)): Path<(String, String)>,
     Query(WayBack { back }): Query<WayBack>,
 ) -> Response {
@@ -26,9 +23,9 @@ pub(crate) async fn choose(
         ("lang", "en") => (LANG_COOKIE, "en"),
         ("theme", word) => match PageTheme::named(word) {
             Some(theme) => (THEME_COOKIE, theme.word()),
-            None => return nowhere(reader, uri).await,
+            None => return StatusCode::NOT_FOUND.into_response(),
         },
-        _ => return nowhere(reader, uri).await,
+        _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let cookie = format!("{}={}; Path=/; Max-Age=31536000; SameSite=Strict", choice.0, choice.1);
     let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, own_page(&back).to_owned())];

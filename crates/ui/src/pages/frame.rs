@@ -54,7 +54,11 @@ impl Frame<'_> {
     fn is_in(&self, address: &str) -> bool {
         let own = self.address.split('?').next().unwrap_or_default();
         let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
-        own == address || compares || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
+        let measures = own == "/drive" && address == "/";
+        own == address
+            || compares
+            || measures
+            || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 
     fn choices(&self, html: &mut Html) {

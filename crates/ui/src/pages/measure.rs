@@ -1,19 +1,21 @@
 //! The first page: where, how, and the tiles that fill.
 
 use crate::desk::Wish;
-use crate::pages::board::board_piece;
-use crate::pages::frame::say;
+use crate::pages::board::{board_piece, plot_piece};
+use crate::pages::drive::{writing, writing_command};
+use crate::pages::frame::{encoded, say};
 use crate::pages::job;
+use crate::pages::turns::{self, Vary};
 use crate::pages::{action, page as framed, piece};
 use crate::places::{Place, directories, drives};
-use crate::shared::{App, Reader};
+use crate::shared::{App, Reader, Site};
 use axum::extract::{Json, State};
 use axum::http::Uri;
 use axum::response::Response;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
 use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
@@ -47,6 +49,8 @@ pub(crate) struct Form {
     job: String,
     /// Other targets, with commas between, that take turns with the first.
     against: String,
+    /// What differs between configurations of the target, which take turns.
+    vary: Vary,
 }
 
 impl Form {
@@ -78,8 +82,19 @@ impl Form {
         let request = self.request()?;
         let others = self.against.split(',').map(str::trim).filter(|target| !target.is_empty());
         let others = others.map(own_target).collect::<Result<Vec<_>>>()?;
-        if others.is_empty() {
+        let variants = self.vary.variants()?;
+        if others.is_empty() && variants.is_empty() {
             return Ok(Wish::Run(Box::new(request)));
+        }
+        if !others.is_empty() && !variants.is_empty() {
+            let what = text!(
+                "either several targets or configurations of one take turns",
+                "交互に測れるのは、複数の対象か、1 つの対象の複数の条件のどちらかです"
+            );
+            return Err(Error::new(ErrorKind::Usage, what).remedy(text!(
+                "leave the other targets or the values empty",
+                "交互に測る相手か、条件の値のどちらかを空にしてください"
+            )));
         }
         if !self.job.trim().is_empty() || !self.only.is_empty() {
             return Err(Error::new(
@@ -94,11 +109,16 @@ impl Form {
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         Ok(Wish::Turns(Box::new(VersusRequest {
             targets: std::iter::once(request.target).chain(others).collect(),
+            variants,
             profile: self.profile_name().to_owned(),
             time_ns,
             size_bytes,
             ..VersusRequest::default()
         })))
+    }
+
+    fn command(&self, request: &VersusRequest) -> Result<String> {
+        turns::command(request, &self.vary, (&self.size, &self.time))
     }
 
     fn profile_name(&self) -> &str {
@@ -119,6 +139,21 @@ impl Form {
             }
         }
         Ok(Procedure::Given(Box::new(profile)))
+    }
+}
+
+/// What a form asks for in turns: as one would type it, and as the lab is asked. Both come to the same.
+///
+/// # Errors
+/// When it asks for something else, or what it asks for makes no sense.
+pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
+    let cannot = || {
+        Error::new(ErrorKind::Usage, text!("this is no form for turns", "交互の測定のフォームではありません"))
+    };
+    let form: Form = serde_json::from_str(form).map_err(|error| cannot().because(&error))?;
+    match form.wish()? {
+        Wish::Turns(request) => Ok((form.command(&request)?, *request)),
+        Wish::Run(_) => Err(cannot()),
     }
 }
 
@@ -164,24 +199,35 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
         let mut html = Html::new();
         say(&mut html, "h1", "unseen", &title, reader.lang);
         form(&mut html, reader.lang)?;
-        let (board, number) = shared.desk.board();
-        html.open(
-            "section",
-            &[
-                ("id", "board"),
-                ("data-from", &number.to_string()),
-                ("aria-label", text!("result", "結果").get(reader.lang)),
-            ],
-        );
-        html.piece(&board_piece(board.as_ref(), reader.lang)?).close("section");
+        board_section(&mut html, shared, reader.lang)?;
         Ok((title, html))
     })
     .await
 }
 
+/// What goes on, or went on last; it is followed from here.
+pub(crate) fn board_section(html: &mut Html, shared: &Site, lang: Lang) -> Result<()> {
+    let (board, number) = shared.desk.board();
+    html.open(
+        "section",
+        &[
+            ("id", "board"),
+            ("data-from", &number.to_string()),
+            ("aria-label", text!("result", "結果").get(lang)),
+        ],
+    );
+    html.piece(&board_piece(board.as_ref(), lang)?).close("section");
+    Ok(())
+}
+
 /// `GET /board`
 pub(crate) async fn board(State(shared): State<App>, reader: Reader) -> Response {
     piece(shared, reader, move |shared| board_piece(shared.desk.board().0.as_ref(), reader.lang)).await
+}
+
+/// `GET /board/plot`: the curve over the target, which grows many times a second.
+pub(crate) async fn plot(State(shared): State<App>, reader: Reader) -> Response {
+    piece(shared, reader, move |shared| Ok(plot_piece(shared.desk.board().0.as_ref(), reader.lang))).await
 }
 
 /// `POST /plan`: what the form would do, and what it would write.
@@ -193,12 +239,21 @@ pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): 
                 let prepared = Prepared::new(*request)?;
                 html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), reader.lang);
                 if prepared.target().starts_with("/dev/") {
-                    destroying(&mut html, &form, reader.lang);
+                    writing(&mut html, form.target.trim(), form.profile_name(), reader.lang);
                 }
             }
             Wish::Turns(request) => {
+                let command = form.command(&request)?;
                 let prepared = PreparedVersus::new(*request)?;
                 html.doc(&foreseen_versus_doc(&prepared)?, reader.lang);
+                say(
+                    &mut html,
+                    "p",
+                    "quiet",
+                    &text!("the same on the command line", "コマンドラインでは"),
+                    reader.lang,
+                );
+                html.raw("<pre>").element("code", &[], &command).raw("</pre>");
             }
         }
         Ok(html)
@@ -266,16 +321,18 @@ fn form(html: &mut Html, lang: Lang) -> Result<()> {
             ("spellcheck", "false"),
         ],
     );
-    html.raw("</p></fieldset>");
-    procedure_fields(html, lang)
+    html.raw("</p>");
+    turns::form(html, lang);
+    html.raw("</fieldset>");
+    procedure_fields(html, FIRST_PROFILES[0], lang)
 }
 
-/// How it is measured, what that costs, and the buttons.
-fn procedure_fields(html: &mut Html, lang: Lang) -> Result<()> {
+/// How it is measured, what that costs, and the buttons; the end of the form.
+pub(crate) fn procedure_fields(html: &mut Html, profile: &str, lang: Lang) -> Result<()> {
     html.raw("<fieldset>");
     say(html, "legend", "", &text!("How", "測り方"), lang);
     html.raw("<p class=\"line\">");
-    profiles(html, lang)?;
+    profiles(html, profile, lang)?;
     let as_it_says = text!("as the profile says", "プロファイルのとおり");
     select(html, ("size", &text!("Size", "サイズ")), &SIZES, &as_it_says, lang);
     select(html, ("runs", &text!("Runs", "回数")), &RUNS, &as_it_says, lang);
@@ -320,15 +377,31 @@ fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
     if let Some(limit) = &place.limit {
         html.element("small", &[("class", "limit")], limit.get(lang));
     }
+    if place.is_drive && place.is_usable {
+        let words = text!("to write, in a terminal:", "書き込みは端末で:");
+        html.raw("<small>").words(words.get(lang)).raw(" ");
+        html.element("code", &[], &writing_command(&place.target, FIRST_PROFILES[0])).raw("</small>");
+        let address = format!("/drive?target={}", encoded(&place.target));
+        html.element(
+            "a",
+            &[("href", &address)],
+            text!("its curve and its past", "曲線とこれまでの測定").get(lang),
+        );
+    }
     html.raw("</span></label>");
 }
 
-fn profiles(html: &mut Html, lang: Lang) -> Result<()> {
+fn profiles(html: &mut Html, chosen: &str, lang: Lang) -> Result<()> {
     html.raw("<label>").words(text!("Profile", "プロファイル").get(lang)).raw(" <select name=\"profile\">");
     let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !FIRST_PROFILES.contains(name));
     for name in FIRST_PROFILES.into_iter().chain(others) {
         let Profile { name, title, .. } = profile_named(name)?;
-        html.element("option", &[("value", &name)], &format!("{name} — {}", title.get(lang)));
+        let selected = if name == chosen { "selected" } else { "" };
+        html.element(
+            "option",
+            &[("value", &name), ("selected", selected)],
+            &format!("{name} — {}", title.get(lang)),
+        );
     }
     html.raw("</select></label> ");
     Ok(())
@@ -341,16 +414,4 @@ fn select(html: &mut Html, (name, label): (&'static str, &Text), values: &[&str]
         html.element("option", &[("value", value)], value);
     }
     html.raw("</select></label> ");
-}
-
-/// What to type where somebody wants a drive written: the page never does that.
-fn destroying(html: &mut Html, form: &Form, lang: Lang) {
-    let words = text!(
-        "The page only reads drives. This, typed in a terminal, also writes, and destroys everything on it:",
-        "このページではドライブを読むだけです。端末で次のように入力すると書き込みも測りますが、中身はすべて失われます。"
-    );
-    let target = shown::line(form.target.trim()).to_string();
-    let command = format!("kurabe run --profile {} --destroy-data-on {target} {target}", form.profile_name());
-    html.element("p", &[("class", "notice warn")], words.get(lang));
-    html.raw("<pre>").element("code", &[], &command).raw("</pre>");
 }

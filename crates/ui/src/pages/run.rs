@@ -1,16 +1,16 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
 use crate::pages::frame::{encoded, say};
-use crate::pages::{action, page as framed};
+use crate::pages::{action, failed, page as framed};
 use crate::shared::{App, Reader, Site, aside, catalogue};
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use kurabe_chart::Theme;
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, Lang, Result, text};
+use kurabe_core::{Lang, Result, text};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{Html, PageTheme, Report, png, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
@@ -194,12 +194,8 @@ pub(crate) async fn file(
             )
                 .into_response()
         }
-        Err(error) => (StatusCode::NOT_FOUND, error_words(&error, reader.lang)).into_response(),
+        Err(error) => failed(reader, &Method::GET, "/runs", StatusCode::NOT_FOUND, &error),
     }
-}
-
-fn error_words(error: &Error, lang: Lang) -> String {
-    error.render(lang) + "\n"
 }
 
 #[derive(Deserialize)]

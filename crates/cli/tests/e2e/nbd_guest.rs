@@ -1,0 +1,160 @@
+//! Devices of the kernel's nbd driver, in a QEMU guest with Debian's kernel, because few machines that build have that driver.
+//!
+//! The model: the guest has no disk. Its memory holds a shell (busybox), this kurabe with its libraries, the driver's module and
+//! `nbd_guest.sh`, which is its first program and says on the serial console what holds; what does not hold ends it with the
+//! words `fails`.
+
+use crate::lab::{Lab, Live, text};
+use crate::system::system;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with a kernel and a static busybox as their packages lay them out; those of this machine if it is not named.
+const VARIABLE: &str = "KURABE_GUEST";
+/// What the guest says in the end.
+const HOLDS: [&str; 9] = [
+    "without the driver nbd is refused",
+    "a device is what the model says",
+    "what is written is read, and a run knows the model",
+    "a power cut",
+    "nothing is left of a device that was detached",
+    "what a kill left goes at the next start",
+    "a kill under a mount",
+    "a device that another tool took away",
+    "three devices of one box",
+];
+
+/// What the guest is made of.
+struct Parts {
+    kernel: PathBuf,
+    module: PathBuf,
+    busybox: PathBuf,
+    /// Another tool for such devices, of this machine.
+    client: String,
+}
+
+impl Parts {
+    fn under(root: &Path) -> Option<Self> {
+        let busybox = root.join("bin/busybox");
+        let entries = std::fs::read_dir(root.join("lib/modules")).ok()?;
+        let kernels = entries.flatten().filter_map(|entry| {
+            let module = entry.path().join("kernel/drivers/block/nbd.ko");
+            let kernel = root.join("boot").join(format!("vmlinuz-{}", entry.file_name().to_str()?));
+            (kernel.exists() && module.exists()).then_some((kernel, module))
+        });
+        let (kernel, module) = kernels.max()?;
+        let client = system("which", &["nbd-client"])?;
+        busybox.exists().then_some(Self { kernel, module, busybox, client })
+    }
+}
+
+/// An archive that the kernel unpacks into its first file system (`newc`, see cpio(5)).
+struct Archive {
+    out: BufWriter<File>,
+    /// Folders and libraries that are in it.
+    names: BTreeSet<PathBuf>,
+    entries: u32,
+}
+
+impl Archive {
+    const FOLDER: u32 = 0o040_755;
+    const PROGRAM: u32 = 0o100_755;
+
+    fn new(path: &Path) -> Self {
+        let out = BufWriter::new(File::create(path).unwrap());
+        Self { out, names: BTreeSet::new(), entries: 0 }
+    }
+
+    fn entry(&mut self, name: &str, mode: u32, bytes: &[u8]) {
+        self.entries += 1;
+        let (size, name_bytes) = (bytes.len() as u32, name.len() as u32 + 1);
+        let fields = [self.entries, mode, 0, 0, 1, 0, size, 0, 0, 0, 0, name_bytes, 0];
+        let head = fields.iter().fold("070701".to_owned(), |head, field| format!("{head}{field:08X}"));
+        self.padded(format!("{head}{name}\0").as_bytes());
+        self.padded(bytes);
+    }
+
+    fn padded(&mut self, bytes: &[u8]) {
+        self.out.write_all(bytes).unwrap();
+        self.out.write_all(&[0; 3][..bytes.len().wrapping_neg() % 4]).unwrap();
+    }
+
+    /// A folder and those above it.
+    fn folder(&mut self, path: &Path) {
+        let above: Vec<&Path> = path.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
+        for folder in above.into_iter().rev() {
+            if self.names.insert(folder.to_owned()) {
+                self.entry(text(folder), Self::FOLDER, &[]);
+            }
+        }
+    }
+
+    fn file(&mut self, name: &str, from: &Path) {
+        self.folder(Path::new(name).parent().unwrap());
+        self.entry(name, Self::PROGRAM, &std::fs::read(from).unwrap());
+    }
+
+    /// A program's libraries, where it looks for them.
+    fn libraries(&mut self, program: &str) {
+        let libraries = system("ldd", &[program]).expect("its libraries");
+        for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
+            if self.names.insert(library.into()) {
+                self.file(&library[1..], Path::new(library));
+            }
+        }
+    }
+
+    fn end(mut self) {
+        self.entry("TRAILER!!!", 0, &[]);
+        self.out.flush().unwrap();
+    }
+}
+
+/// The guest's first file system.
+fn initramfs(lab: &Lab, parts: &Parts) -> PathBuf {
+    let path = lab.beside("initramfs");
+    let mut archive = Archive::new(&path);
+    ["proc", "sys", "dev", "tmp", "run", "mnt"].iter().for_each(|folder| archive.folder(Path::new(folder)));
+    archive.file("init", &lab.write("init", include_str!("nbd_guest.sh")));
+    archive.file("bin/busybox", &parts.busybox);
+    archive.file("lib/nbd.ko", &parts.module);
+    // Debug information is most of it, and all of it would have to fit into the guest's memory.
+    let (built, stripped) = (env!("CARGO_BIN_EXE_kurabe"), lab.beside("kurabe"));
+    let is_stripped = system("strip", &["-o", text(&stripped), built]).is_some();
+    archive.file("bin/kurabe", if is_stripped { &stripped } else { Path::new(built) });
+    archive.libraries(built);
+    archive.file("bin/nbd-client", Path::new(&parts.client));
+    archive.libraries(&parts.client);
+    archive.end();
+    path
+}
+
+#[test]
+fn models_are_devices_of_the_kernels_own_driver() {
+    let root = std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
+    let (true, Some(parts)) = (has_qemu && cfg!(target_arch = "x86_64"), Parts::under(&root)) else {
+        eprintln!(
+            "skipped: needs qemu-system-x86_64, nbd-client, and in {VARIABLE} a kernel with nbd.ko and busybox"
+        );
+        return;
+    };
+    let lab = Lab::new();
+    let mut command = Command::new("qemu-system-x86_64");
+    command.args(["-accel", "tcg", "-m", "768M", "-smp", "2", "-nographic", "-no-reboot", "-nic", "none"]);
+    command.args(["-kernel", text(&parts.kernel), "-initrd", text(&initramfs(&lab, &parts))]);
+    command
+        .args(["-append", "console=ttyS0 loglevel=1 panic=-1 mitigations=off"])
+        .stdin(std::process::Stdio::null());
+    let console = Live::start_patiently(command).end().ok().out;
+    let holds: Vec<&str> = console
+        .lines()
+        .filter_map(|line| line.split_once("== holds: "))
+        .map(|(_, what)| what.trim())
+        .collect();
+    assert_eq!(holds, HOLDS, "{console}");
+    assert!(console.contains("== all done"), "{console}");
+}

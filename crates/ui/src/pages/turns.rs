@@ -1,0 +1,184 @@
+//! Targets, or configurations of one target, that are measured in turns as `kurabe versus` does.
+//!
+//! The model: the form has a field for each thing that may differ. Several values in a field make a configuration each, several fields
+//! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
+
+use crate::pages::frame::say;
+use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, parse_block_size};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
+use kurabe_lab::versus::{Variant, VersusRequest};
+use kurabe_lab::{Engine, EngineChoice, Overrides, Settings, StepChange};
+use kurabe_report::Html;
+use serde::Deserialize;
+
+/// More configurations have so few blocks each that nothing becomes clear; as on the command line.
+const MOST_SIDES: usize = 16;
+
+/// What differs, as the form sends it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Vary {
+    /// Block sizes with commas between.
+    bs: String,
+    iodepth: String,
+    threads: String,
+    /// io_uring and pread/pwrite.
+    engine: bool,
+    /// Around the page cache and through it.
+    buffered: bool,
+}
+
+/// A thing that differs, and its values as they are written.
+struct Axis {
+    key: &'static str,
+    values: Vec<String>,
+}
+
+impl Vary {
+    fn axes(&self) -> Result<Vec<Axis>> {
+        let mut axes = Vec::new();
+        for (key, words) in [("bs", &self.bs), ("iodepth", &self.iodepth), ("threads", &self.threads)] {
+            let values: Vec<String> = words.split(',').map(|value| value.trim().to_owned()).collect();
+            match values.as_slice() {
+                [only] if only.is_empty() => {}
+                [only] => return Err(alone(key, only)),
+                _ => axes.push(Axis { key, values }),
+            }
+        }
+        let pairs =
+            [("engine", self.engine, ["uring", "threads"]), ("buffered", self.buffered, ["no", "yes"])];
+        let chosen = pairs.into_iter().filter(|(_, is_chosen, _)| *is_chosen);
+        axes.extend(chosen.map(|(key, _, values)| Axis { key, values: values.map(str::to_owned).to_vec() }));
+        let sides = axes.iter().fold(1_usize, |sides, axis| sides.saturating_mul(axis.values.len()));
+        if sides > MOST_SIDES {
+            let what = text!(
+                "{sides} configurations are more than {MOST_SIDES}",
+                "{sides} 通りは上限の {MOST_SIDES} を超えています"
+            );
+            return Err(Error::new(ErrorKind::Usage, what).remedy(text!(
+                "all values of all fields are combined: fill in fewer",
+                "全項目の値の組み合わせを測ります。値を減らしてください"
+            )));
+        }
+        Ok(axes)
+    }
+
+    /// A configuration for each combination, the first field slowest; none where nothing differs.
+    pub(crate) fn variants(&self) -> Result<Vec<Variant>> {
+        let axes = self.axes()?;
+        if axes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let none = Variant {
+            name: String::new(),
+            overrides: Overrides::default(),
+            settings: Settings::default(),
+            sets: Vec::new(),
+        };
+        axes.iter().try_fold(vec![none], |sides, axis| {
+            let with =
+                |side: &Variant| axis.values.iter().map(|value| set(side.clone(), axis.key, value)).collect();
+            Ok(sides.iter().map(with).collect::<Result<Vec<Vec<_>>>>()?.concat())
+        })
+    }
+
+    /// The same as words of a command line.
+    fn words(&self) -> Result<Vec<String>> {
+        let word = |axis: &Axis| match axis.key {
+            "buffered" => "--vary buffered".to_owned(),
+            key => format!("--vary {}", shown::shell_word(&format!("{key}={}", axis.values.join(",")))),
+        };
+        Ok(self.axes()?.iter().map(word).collect())
+    }
+}
+
+/// A configuration in which one thing more is set.
+fn set(mut side: Variant, key: &str, value: &str) -> Result<Variant> {
+    let Variant { name, overrides: Overrides { direct, steps, .. }, settings, .. } = &mut side;
+    let StepChange { block_bytes, iodepth, threads, .. } = steps;
+    match key {
+        "bs" => {
+            *block_bytes = Some(parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?);
+        }
+        "iodepth" => *iodepth = Some(count(value, MOST_IODEPTH)?),
+        "threads" => *threads = Some(count(value, MOST_THREADS)?),
+        "engine" => {
+            let engine = if value == "uring" { Engine::Uring } else { Engine::Threads };
+            settings.engine = EngineChoice::Fixed(engine);
+        }
+        _ => *direct = Some(value == "no"),
+    }
+    let comma = if name.is_empty() { "" } else { ", " };
+    name.push_str(&format!("{comma}{key}={value}"));
+    Ok(side)
+}
+
+fn count(value: &str, most: u32) -> Result<u32> {
+    let number = value.parse().ok().filter(|number| (1..=most).contains(number));
+    let wrong =
+        text!("`{value}` is no number from 1 to {most}", "`{value}` は 1 から {most} までの数ではありません");
+    number.ok_or_else(|| Error::new(ErrorKind::Usage, wrong))
+}
+
+fn alone(key: &str, value: &str) -> Error {
+    let what = text!(
+        "{key}: {value} alone has nothing to be compared with",
+        "{key}: 値が {value} だけでは比べられません"
+    );
+    let remedy = text!(
+        "write two values or more, with commas between",
+        "2 つ以上の値をコンマで区切って書いてください"
+    );
+    Error::new(ErrorKind::Usage, what).remedy(remedy)
+}
+
+/// What is asked for, as one would type it.
+///
+/// # Errors
+/// As [`Vary::variants`].
+pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str, &str)) -> Result<String> {
+    let mut words = vec![format!("kurabe versus --profile {}", shown::shell_word(&request.profile))];
+    for (option, value) in [("size", size.trim()), ("time", time.trim())] {
+        words.extend((!value.is_empty()).then(|| format!("--{option} {}", shown::shell_word(value))));
+    }
+    words.extend(vary.words()?);
+    words.extend(request.targets.iter().map(|target| shown::shell_word(&shown::path(target))));
+    Ok(words.join(" "))
+}
+
+/// Fields for what differs.
+pub(crate) fn form(html: &mut Html, lang: Lang) {
+    html.raw("<details id=\"vary\"><summary>");
+    html.words(
+        text!("Configurations of one target in turns", "1 つの対象の条件を変えて交互に測る").get(lang),
+    );
+    html.raw("</summary>");
+    let words = text!(
+        "Two values or more with commas between, the baseline's first; all combinations are measured.",
+        "2 つ以上の値を、基準を先頭にしてコンマで区切ります。すべての組み合わせを測ります。"
+    );
+    say(html, "p", "quiet", &words, lang);
+    html.raw("<p class=\"line\">");
+    let lists: [(&str, Text, &str); 3] = [
+        ("bs", text!("block size", "ブロックの大きさ"), "4k,16k"),
+        ("iodepth", text!("queue depth", "キュー深さ"), "1,8,32"),
+        ("threads", text!("threads", "スレッド数"), "1,4"),
+    ];
+    for (key, name, example) in &lists {
+        html.raw("<label>").words(name.get(lang)).raw(" ");
+        html.open(
+            "input",
+            &[("data-vary", *key), ("placeholder", *example), ("size", "10"), ("spellcheck", "false")],
+        )
+        .raw("</label> ");
+    }
+    let pairs = [
+        ("engine", text!("io_uring and pread/pwrite", "io_uring と pread/pwrite")),
+        ("buffered", text!("without and with the page cache", "ページキャッシュなしとあり")),
+    ];
+    for (key, name) in &pairs {
+        html.raw("<label>").open("input", &[("type", "checkbox"), ("data-vary", *key)]);
+        html.raw(" ").words(name.get(lang)).raw("</label> ");
+    }
+    html.raw("</p></details>");
+}
