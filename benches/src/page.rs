@@ -1,9 +1,14 @@
 //! How long the page lets people wait, and what it costs while something is measured.
 //!
-//! The model: the page is served in this process and asked over its own socket, as a browser asks it. Times are from the request
-//! to the last byte of the answer. For the cost, a directory is measured through the page while a window follows every event
-//! and fetches the board when it is told to; the CPU time of the page's threads stands beside the time that passed. The
-//! browser's own time is not in it.
+//! The model: the page is served in this process. Asked over its own socket as a browser asks it, it is timed from the request
+//! to the last byte of the answer; shown in Chromium, from the start of a visit to the first paint, and from an event in the lab
+//! to the screen (`pixels`). What it costs is measured as `kurabe versus` measures: the same folder with and without a window
+//! (`cost`), with the CPU time of the page's threads beside it.
+
+mod cost;
+mod cpu;
+mod pixels;
+mod served;
 
 use crate::Result;
 use crate::options::Flags;
@@ -11,17 +16,15 @@ use crate::statistics::median;
 use crate::store_scale;
 use crate::table::{figure, layout};
 use crate::tools::build_kurabe;
-use kurabe_core::Lang;
+use cost::{InBrowser, Subscriber, blocks};
 use kurabe_sim::DEVICES;
-use kurabe_ui::{Options as PageOptions, Ui};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use kurabe_testkit::browser::Browser;
+use serde_json::json;
+use served::{Client, Served};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-const HELP: &str = "flags: --runs N (10000)  --rounds N (5)  --models N (all)";
+const HELP: &str = "flags: --runs N (10000)  --rounds N (5)  --models N (all)  --blocks N (40)  --directory PATH (a temporary one)";
 
 /// What is asked for, in ms: a slider to new figures, and a page.
 const FIGURES_MS: f64 = 100.0;
@@ -35,6 +38,12 @@ pub struct Options {
     pub rounds: usize,
     /// Models that are asked.
     pub models: usize,
+    /// Blocks in which the cost is measured, at most; none for 0.
+    pub blocks: usize,
+    /// Time of each repetition, instead of the usual.
+    pub time: Option<String>,
+    /// Where what is measured lies; beside the store if it is empty.
+    pub directory: PathBuf,
     /// The program, which measures the run that fills the store.
     pub kurabe: PathBuf,
 }
@@ -44,55 +53,16 @@ pub struct Options {
 /// # Errors
 /// When kurabe does not build, or the page does not answer.
 pub fn main(out: &mut dyn Write) -> Result<()> {
-    let flags = Flags::from_environment(&["runs", "rounds", "models"], &[], HELP)?;
-    let mut options = Options { runs: 10_000, rounds: 5, models: usize::MAX, kurabe: build_kurabe()? };
+    let flags = Flags::from_environment(&["runs", "rounds", "models", "blocks", "directory"], &[], HELP)?;
+    let (kurabe, directory) = (build_kurabe()?, PathBuf::new());
+    let mut options =
+        Options { runs: 10_000, rounds: 5, models: usize::MAX, blocks: 40, time: None, directory, kurabe };
     flags.set("runs", &mut options.runs)?;
     flags.set("rounds", &mut options.rounds)?;
     flags.set("models", &mut options.models)?;
+    flags.set("blocks", &mut options.blocks)?;
+    flags.set("directory", &mut options.directory)?;
     run(&options, out)
-}
-
-/// A browser with its session.
-struct Browser {
-    host: String,
-    cookie: String,
-}
-
-impl Browser {
-    /// Enters by an address.
-    fn enter(address: &str) -> Result<Self> {
-        let (host, word) = address.trim_start_matches("http://").split_once("/#").ok_or("no address")?;
-        let mut browser = Self { host: host.to_owned(), cookie: String::new() };
-        let answer = browser.ask("POST", "/session", &format!("{{\"word\":\"{word}\"}}"))?;
-        let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).ok_or("no cookie")?;
-        browser.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
-        Ok(browser)
-    }
-
-    fn send(&self, method: &str, path: &str, body: &str) -> Result<TcpStream> {
-        let Self { host, cookie } = self;
-        let mut stream = TcpStream::connect(host)?;
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\nContent-Type: \
-             application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )?;
-        Ok(stream)
-    }
-
-    /// The whole answer, which has to be a success.
-    fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
-        let mut answer = String::new();
-        self.send(method, path, body)?.read_to_string(&mut answer)?;
-        if answer.starts_with("HTTP/1.1 2") { Ok(answer) } else { Err(format!("{path}: {answer}").into()) }
-    }
-
-    fn time_ms(&self, method: &str, path: &str, body: &str) -> Result<f64> {
-        let started = Instant::now();
-        self.ask(method, path, body)?;
-        Ok(started.elapsed().as_secs_f64() * 1e3)
-    }
 }
 
 /// The bench with these options.
@@ -110,36 +80,48 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
         directory: directory.path().to_owned(),
     };
     let ids = store_scale::fill(&filling, &store)?;
-    let page = Ui::bind(PageOptions { store, port: 0, listen: None, lang: Lang::En, command: Vec::new() })?;
-    let (address, closer) = (page.launch_address()?, page.closer());
-    let serving = std::thread::Builder::new().name("page".to_owned()).spawn(move || page.serve())?;
-    let asked = ask_all(&Browser::enter(&address)?, &ids, directory.path(), options, out);
-    closer.close();
-    serving.join().map_err(|_| "the page failed")??;
-    asked
+    let target = tempfile::tempdir_in(match options.directory.as_os_str().is_empty() {
+        true => directory.path(),
+        false => &options.directory,
+    })?;
+    let page = Served::new(&store)?;
+    let pages = pages(&ids);
+    ask_pages(&page.client, &pages, ids.len(), options, out)?;
+    ask_figures(&page.client, options, out)?;
+    look(&page, &pages, target.path(), options, out)?;
+    page.close()
 }
 
-fn ask_all(
-    browser: &Browser,
-    ids: &[String],
-    directory: &Path,
+/// The pages that are asked for: name and path.
+fn pages(ids: &[String]) -> Vec<(String, String)> {
+    let (first, last) = (&ids[0], &ids[ids.len() - 1]);
+    let run = format!("/runs/{first}");
+    let two = format!("/compare?run={first}&run={last}");
+    let paths = ["/", "/runs", &run, &two, "/matrix", "/models", "/models/samsung-870-evo", "/catalogue"];
+    let name = |path: &str| path.split('?').next().unwrap_or(path).replace(first, "RUN");
+    paths.iter().map(|path| (name(path), (*path).to_owned())).collect()
+}
+
+fn ask_pages(
+    client: &Client,
+    pages: &[(String, String)],
+    runs: usize,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let two = format!("/compare?run={}&run={}", ids[0], ids[ids.len() - 1]);
-    let run = format!("/runs/{}", ids[0]);
-    let pages = ["/", "/runs", &run, &two, "/matrix", "/models", "/models/samsung-870-evo", "/catalogue"];
     let mut rows = vec![["page", "median", "worst", "target"].map(str::to_owned).to_vec()];
-    for path in pages {
-        let times = timed(options.rounds, || browser.time_ms("GET", path, ""))?;
-        let name = path.split(['?', '&']).next().unwrap_or(path).replace(&ids[0], "RUN");
-        rows.push(row(&name, &times, PAGE_MS));
+    for (name, path) in pages {
+        let times = timed(options.rounds, || client.time_ms("GET", path, ""))?;
+        rows.push(row(name, &times, PAGE_MS));
     }
-    writeln!(out, "pages, with {} runs in the store\n{}", ids.len(), layout(&rows))?;
+    Ok(writeln!(out, "pages, with {runs} runs in the store\n{}", layout(&rows))?)
+}
+
+fn ask_figures(client: &Client, options: &Options, out: &mut dyn Write) -> Result<()> {
     let mut figures = Vec::new();
     for (name, _) in DEVICES.iter().take(options.models) {
         let path = format!("/models/{name}/figures");
-        figures.push((*name, timed(options.rounds, || browser.time_ms("POST", &path, "{}"))?));
+        figures.push((*name, timed(options.rounds, || client.time_ms("POST", &path, "{}"))?));
     }
     figures.sort_by(|one, other| median(&other.1).total_cmp(&median(&one.1)));
     let late = figures.iter().filter(|(_, times)| median(times) > FIGURES_MS).count();
@@ -151,13 +133,35 @@ fn ask_all(
         figures.len(),
         layout(&rows)
     )?;
-    let (cpu_s, wall_s, events) = follow(browser, directory)?;
-    let share = 100.0 * cpu_s / wall_s;
-    writeln!(
-        out,
-        "following a run of {wall_s:.1} s: {events} events, {cpu_s:.3} s of CPU for the page, {share:.2} % of one"
-    )?;
     Ok(())
+}
+
+/// What is seen in a browser, if there is one, and what a window costs.
+fn look(
+    page: &Served,
+    pages: &[(String, String)],
+    target: &Path,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let block = json!({ "target": target, "profile": "quick", "size": "64MiB", "runs": "1", "time": options.time.as_deref().unwrap_or("500ms") });
+    if options.blocks > 0 {
+        blocks(page, &mut Subscriber::new(page.client.clone()), &block, options.blocks, out)?;
+    }
+    let browser = match Browser::start() {
+        Ok(browser) => browser,
+        Err(why) => return Ok(writeln!(out, "skipped: no browser to look with ({why})")?),
+    };
+    browser.open(&page.launch_address);
+    browser.wait_until("document.querySelector('#measure')");
+    pixels::paint(&browser, page, pages, options.rounds, out)?;
+    if options.blocks > 0 {
+        blocks(page, &mut InBrowser::new(&browser, page), &block, options.blocks, out)?;
+    }
+    pixels::watch(&browser);
+    let time = options.time.as_deref().unwrap_or("");
+    let wish = json!({ "target": target, "profile": "quick", "size": "256MiB", "time": time });
+    pixels::events(&browser, page, &wish, out)
 }
 
 fn timed(rounds: usize, mut ask: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
@@ -170,56 +174,4 @@ fn row(name: &str, times_ms: &[f64], target_ms: f64) -> Vec<String> {
     let worst = times_ms.iter().copied().fold(0.0, f64::max);
     let ms = |value: f64| format!("{} ms", figure(value, 1));
     vec![name.to_owned(), ms(median(times_ms)), ms(worst), ms(target_ms)]
-}
-
-/// Measures a directory through the page while a window follows it: CPU time of the page, time that passed, events.
-fn follow(browser: &Browser, directory: &Path) -> Result<(f64, f64, usize)> {
-    let target = directory.join("followed");
-    std::fs::create_dir_all(&target)?;
-    let events = BufReader::new(browser.send("GET", "/events?from=0", "")?);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let window = {
-        let (over, browser) =
-            (Arc::clone(&is_over), Browser { host: browser.host.clone(), cookie: browser.cookie.clone() });
-        std::thread::spawn(move || -> Result<usize> {
-            let mut count = 0;
-            for line in events.lines() {
-                let line = line?;
-                count += usize::from(line.starts_with("data:"));
-                if line.contains("\"t\":\"board\"") {
-                    browser.ask("GET", "/board", "")?;
-                }
-                if line.contains("\"over\":true") {
-                    over.store(true, Ordering::Relaxed);
-                    break;
-                }
-            }
-            Ok(count)
-        })
-    };
-    let (cpu_before_s, started) = (page_cpu_s()?, Instant::now());
-    let wish = serde_json::json!({ "target": target, "profile": "quick", "size": "256MiB" });
-    browser.ask("POST", "/measure", &wish.to_string())?;
-    while !is_over.load(Ordering::Relaxed) && !window.is_finished() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let (cpu_s, wall_s) = (page_cpu_s()? - cpu_before_s, started.elapsed().as_secs_f64());
-    let count = window.join().map_err(|_| "the window failed")??;
-    Ok((cpu_s, wall_s, count))
-}
-
-/// CPU time of the page's threads, by their names (proc_pid_stat(5): fields 14 and 15, in ticks of 10 ms).
-fn page_cpu_s() -> Result<f64> {
-    const TICKS_PER_S: f64 = 100.0;
-    let mut ticks = 0.0;
-    for task in std::fs::read_dir("/proc/self/task")? {
-        // A thread may end meanwhile.
-        let Ok(stat) = std::fs::read_to_string(task?.path().join("stat")) else { continue };
-        let Some((name, rest)) = stat.split_once(") ") else { continue };
-        if name.ends_with("(page") || name.ends_with("(page-aside") {
-            let fields: Vec<&str> = rest.split(' ').collect();
-            ticks += fields[11].parse::<f64>()? + fields[12].parse::<f64>()?;
-        }
-    }
-    Ok(ticks / TICKS_PER_S)
 }

@@ -165,9 +165,15 @@ fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
 fn page_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     let mut out = Vec::new();
-    page::run(&page::Options { runs: 3, rounds: 1, models: 2, kurabe }, &mut out)?;
+    let (time, directory) = (Some("10ms".to_owned()), PathBuf::new());
+    let options = page::Options { runs: 3, rounds: 1, models: 2, blocks: 2, time, directory, kurabe };
+    page::run(&options, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(out.contains("with 3 runs in the store") && out.contains("of 2 models"), "{out}");
-    assert!(out.contains("following a run of"), "{out}");
+    assert!(out.contains("with a subscriber, 2 blocks") && out.contains("read SEQ 1 MiB Q8"), "{out}");
+    let is_seen = out.contains("with Chromium, 2 blocks")
+        && out.contains("first paint")
+        && out.contains("events to pixels");
+    assert!(is_seen || out.contains("skipped: no browser"), "{out}");
     Ok(())
 }

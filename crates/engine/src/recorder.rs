@@ -111,6 +111,7 @@ impl Recorder {
 
     #[cold]
     fn close_intervals(&mut self, now_ns: u64) {
+        let changed = self.kinds.each_ref().map(|kind| kind.operations > 0);
         while now_ns >= self.interval_end_ns {
             let interval = self.open_interval();
             for kind in &mut self.kinds {
@@ -126,7 +127,8 @@ impl Recorder {
             }
             self.interval_end_ns += INTERVAL_NS;
         }
-        for kind in &mut self.kinds {
+        // A median of which nothing was added is what it was.
+        for (kind, _) in self.kinds.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
             kind.stall_threshold_ns = stall_threshold_ns(&kind.latency);
         }
     }

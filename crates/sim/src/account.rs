@@ -56,6 +56,7 @@ pub(crate) struct Path {
 
 impl Path {
     /// Begins anew.
+    #[inline]
     pub(crate) fn restart(&mut self, now_ns: u64) {
         (self.from_ns, self.until_ns) = (now_ns, now_ns);
         self.segments.clear();
@@ -76,28 +77,39 @@ impl Path {
 
     /// Takes over what the path of a request below tells. If it ended after all that is accounted for here, it is what was
     /// waited for: what went on beside it, since it began, cost nothing.
+    #[inline]
     pub(crate) fn follow(&mut self, below: &Self) {
         if below.until_ns <= self.until_ns {
             return;
         }
         self.rewind(below.from_ns);
         self.charge(UNEXPLAINED, below.from_ns);
-        for (end_ns, cause) in &below.segments {
-            self.charge(Cause(*cause), *end_ns);
+        let segments = &below.segments;
+        for (place, (end_ns, cause)) in segments.iter().enumerate() {
+            if *end_ns > self.until_ns {
+                self.charge(Cause(*cause), *end_ns);
+                // Those after it go on from it, and no two of them that adjoin have one cause.
+                segments[place + 1..].iter().for_each(|segment| self.segments.push(*segment));
+                self.until_ns = below.until_ns;
+                return;
+            }
         }
     }
 
     /// Forgets what was accounted for after a time.
+    #[inline]
     fn rewind(&mut self, to_ns: u64) {
+        if to_ns >= self.until_ns {
+            return;
+        }
         let to_ns = to_ns.max(self.from_ns);
         while self.segments.len() > 1 && self.segments[self.segments.len() - 2].0 >= to_ns {
             self.segments.pop();
         }
-        match self.segments.last_mut() {
-            Some((end_ns, _)) if self.until_ns > to_ns => *end_ns = to_ns,
-            _ => {}
+        if let Some((end_ns, _)) = self.segments.last_mut() {
+            *end_ns = to_ns;
         }
-        self.until_ns = self.until_ns.min(to_ns);
+        self.until_ns = to_ns;
     }
 
     /// How much is accounted for.

@@ -154,7 +154,7 @@ impl Builder<'_> {
     }
 
     /// A generator of random numbers of this layer's own, set by the seed of the stack.
-    pub fn random(&mut self) -> Random {
+    pub fn random(&self) -> Random {
         self.random.clone()
     }
 

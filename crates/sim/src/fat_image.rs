@@ -76,25 +76,20 @@ struct File {
 }
 
 impl File {
-    /// The end of the stretch from `from_bytes` that is moved at once.
-    fn chunk_end(&self, from_bytes: u64, end_bytes: u64) -> u64 {
-        let up_to = |size: u64| (from_bytes / size + 1).saturating_mul(size);
-        let mut end = end_bytes;
-        if !self.direct {
-            end = end.min(up_to(self.chain.cluster_bytes));
-        }
-        if self.reopen_bytes > 0 && !self.mapped {
-            end = end.min(up_to(self.reopen_bytes));
-        }
-        end
-    }
-
-    /// Goes to a place, from which data up to `end_bytes` are moved next.
-    fn go_to(&mut self, from_bytes: u64, end_bytes: u64) -> Search {
+    /// Goes to a place, from which data up to `end_bytes` at most are moved next: up to where.
+    fn go_to(&mut self, from_bytes: u64, end_bytes: u64) -> (Search, u64) {
         let mut search = Search::default();
-        let cluster = from_bytes / self.chain.cluster_bytes;
+        let cluster_bytes = self.chain.cluster_bytes;
+        let cluster = from_bytes / cluster_bytes;
         let granule = from_bytes.checked_div(self.reopen_bytes).unwrap_or(0);
+        let (cluster_end, mut end_bytes) = ((cluster + 1).saturating_mul(cluster_bytes), end_bytes);
+        if !self.direct {
+            end_bytes = end_bytes.min(cluster_end);
+        }
         if !self.mapped {
+            if self.reopen_bytes > 0 {
+                end_bytes = end_bytes.min((granule + 1).saturating_mul(self.reopen_bytes));
+            }
             let open = self.cursor.filter(|cursor| cursor.granule == granule);
             if open.is_none() && self.directory_sectors > 0 {
                 // The directory is read through the same window.
@@ -106,9 +101,9 @@ impl File {
             self.restarts += u64::from(start.is_none());
             search.fat_sectors = self.chain.walk(start.unwrap_or(0), cluster, &mut self.window);
         }
-        let last = (end_bytes - 1) / self.chain.cluster_bytes;
+        let last = if end_bytes <= cluster_end { cluster } else { (end_bytes - 1) / cluster_bytes };
         self.cursor = Some(Cursor { offset_bytes: end_bytes, cluster: last, granule });
-        search
+        (search, end_bytes)
     }
 }
 
@@ -141,8 +136,8 @@ struct FatImage {
     operations: VecDeque<Operation>,
     /// Of a write of cached bytes to the card that is under way.
     moving: Ranges,
-    /// The search under way: what it is, and when it began.
-    search: (Search, u64),
+    /// The search under way: what it is, when it began, and where the chunk ends that is moved after it.
+    search: (Search, u64, u64),
     queue: VecDeque<JobId>,
     causes: Causes,
     counters: Counters,
@@ -252,15 +247,14 @@ impl FatImage {
             self.active = None;
             return;
         };
-        let end = self.file.chunk_end(operation.next_bytes, operation.end_bytes);
-        let search = self.file.go_to(operation.next_bytes, end);
-        self.search = (search, world.now_ns());
-        world.count(self.counters.fat_sectors, search.fat_sectors);
-        world.count(self.counters.directory, search.directory_sectors);
+        let (search, end) = self.file.go_to(operation.next_bytes, operation.end_bytes);
         world.count(self.counters.restarts, std::mem::take(&mut self.file.restarts));
         if search == Search::default() {
-            return self.move_data(world.now_ns(), world);
+            return self.move_data(world.now_ns(), end, world);
         }
+        self.search = (search, world.now_ns(), end);
+        world.count(self.counters.fat_sectors, search.fat_sectors);
+        world.count(self.counters.directory, search.directory_sectors);
         let at = self.file.chain.fat_offset_bytes(self.file.window);
         let read = Request { kind: Kind::Read, identical: false, ..world.request(job) };
         world.send_in_background(self.below, read.at(at, SECTOR_BYTES as u32), FAT_READ);
@@ -269,18 +263,17 @@ impl FatImage {
     /// The first sector of a search was read: the others take as long.
     fn found(&mut self, world: &mut World) {
         let Some(Active { job, .. }) = self.active else { return };
-        let (search, began_ns) = self.search;
+        let (search, began_ns, end) = self.search;
         let sector_ns = world.now_ns() - began_ns;
         let opened_ns = began_ns.saturating_add(search.directory_sectors.saturating_mul(sector_ns));
         let found_ns = opened_ns.saturating_add(search.fat_sectors.saturating_mul(sector_ns));
         world.charge(job, self.causes.opening, opened_ns);
         world.charge(job, self.causes.walking, found_ns);
-        self.move_data(found_ns, world);
+        self.move_data(found_ns, end, world);
     }
 
-    fn move_data(&mut self, at_ns: u64, world: &mut World) {
+    fn move_data(&mut self, at_ns: u64, end: u64, world: &mut World) {
         let (Some(active), Some(operation)) = (self.active, self.operations.front_mut()) else { return };
-        let end = self.file.chunk_end(operation.next_bytes, operation.end_bytes);
         let length_bytes = (end - operation.next_bytes) as u32;
         let at = self.file.chain.card_offset_bytes(operation.next_bytes);
         let data = Request { kind: operation.kind, ..world.request(active.job) }.at(at, length_bytes);
@@ -312,10 +305,14 @@ impl Layer for FatImage {
         if child.tag == FAT_READ {
             self.found(world);
         } else {
-            self.moving.clear();
+            if !self.moving.is_empty() {
+                self.moving.clear();
+            }
             self.go_on(world);
         }
-        self.pump(world);
+        if self.active.is_none() {
+            self.pump(world);
+        }
     }
 
     fn waits_for(&self) -> Option<Text> {

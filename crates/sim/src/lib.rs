@@ -5,6 +5,7 @@
 //! behind the driver of kurabe, behind a real block device, or in another program's simulation.
 
 mod account;
+mod agenda;
 mod build;
 mod card;
 mod coarse;

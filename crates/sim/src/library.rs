@@ -71,12 +71,16 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "samsung-870-evo",
     "samsung-980",
     "crucial-p1",
+    "samsung-870-qvo",
+    "wd-black-sn770",
     "mqsim-512g",
     "toshiba-hg2-agta0104",
     "toshiba-hg2-agya0201",
     "toshiba-hg3",
     "ocz-core-v2",
     "ocz-vertex",
+    // Memory cards.
+    "samsung-evo-plus-sd",
     // Anything else.
     "ideal-ram-disk",
 ];

@@ -168,7 +168,7 @@ impl Device for ModelDevice<'_> {
                 Wait::Until(limit_ns) => limit_ns,
             };
             match self.stack.next_wake_ns() {
-                Some(at_ns) if at_ns <= limit_ns => self.stack.advance(at_ns),
+                Some(at_ns) if at_ns <= limit_ns => self.stack.advance_to_completion(limit_ns),
                 _ => {
                     if wait == Wait::One {
                         self.stack.check_not_blocked()?;

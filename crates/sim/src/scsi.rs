@@ -18,7 +18,7 @@ use crate::build::words;
 use crate::layer::Layer;
 use crate::schema::HOUR_NS;
 use crate::settings::Setting;
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, whole_ns};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
@@ -104,7 +104,7 @@ impl Direction {
 
     /// The time of bytes on the bus.
     fn data_ns(&self, bytes: u64) -> u64 {
-        ((bytes as f64 * self.ns_per_byte).round() as u64).min(HOUR_NS)
+        whole_ns(bytes as f64 * self.ns_per_byte, HOUR_NS)
     }
 }
 

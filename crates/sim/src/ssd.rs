@@ -19,6 +19,7 @@ mod layout;
 mod map;
 mod mapping_cache;
 mod parameters;
+mod scatter;
 mod schedule;
 mod store;
 #[cfg(test)]

@@ -114,11 +114,22 @@ impl Stack {
         self.world.pass(now_ns);
     }
 
+    /// Lets everything happen that is due until a request leaves the stack, or until a time: as to advance to the next time
+    /// again and again, without asking in between.
+    pub(crate) fn advance_to_completion(&mut self, limit_ns: u64) {
+        self.settle_to(limit_ns, true);
+    }
+
     /// Lets everything happen until a time. A layer that panics ends this stack, not the process, which may serve others:
     /// requests in it and later ones fail, and `check_sound` says why.
     fn settle(&mut self, until_ns: u64) {
+        self.settle_to(until_ns, false);
+    }
+
+    fn settle_to(&mut self, until_ns: u64, first_completion: bool) {
         // A stack with a defect is not looked at again, so nobody sees what the panic left half done.
-        let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns))) {
+        let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns, first_completion)))
+        {
             Ok(()) => return,
             Err(panic) => panic,
         };
@@ -132,7 +143,7 @@ impl Stack {
         self.world.abandon();
     }
 
-    fn handle_messages(&mut self, until_ns: u64) {
+    fn handle_messages(&mut self, mut until_ns: u64, first_completion: bool) {
         while let Some(message) = self.world.next(until_ns) {
             match message {
                 Message::Arrive(job) => {
@@ -150,6 +161,10 @@ impl Stack {
                     self.world.enter(layer);
                     self.layers[usize::from(layer.0)].wake(token, &mut self.world);
                 }
+            }
+            if first_completion && !self.world.completions.is_empty() {
+                // What else is due at this time happens as well.
+                until_ns = self.world.now_ns();
             }
         }
     }

@@ -28,5 +28,28 @@ pub(crate) const LONGEST_NS: u64 = 1 << 56;
 /// The time of `bytes` at a rate; two years at most.
 #[inline]
 pub fn transfer_ns(bytes: u64, bytes_per_s: f64) -> u64 {
-    ((bytes as f64 * 1e9 / bytes_per_s).round() as u64).min(LONGEST_NS)
+    whole_ns(bytes as f64 * 1e9 / bytes_per_s, LONGEST_NS)
+}
+
+/// `ns.round() as u64`, and `most_ns` at most, without the call that `round` is on processors of every kind: this is asked
+/// for every piece of every request.
+#[inline]
+pub(crate) fn whole_ns(ns: f64, most_ns: u64) -> u64 {
+    let floor_ns = (ns as u64).min(most_ns);
+    floor_ns.saturating_add(u64::from(ns - floor_ns as f64 >= 0.5)).min(most_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whole_ns_are_those_of_round(ns in prop_oneof![any::<f64>(), 0.0..1e4f64, (0u64..1 << 54).prop_map(|halves| halves as f64 / 2.0)]) {
+            for most_ns in [3_600_000_000_000, LONGEST_NS] {
+                prop_assert_eq!(whole_ns(ns, most_ns), (ns.round() as u64).min(most_ns));
+            }
+        }
+    }
 }

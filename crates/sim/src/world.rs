@@ -5,9 +5,9 @@
 //! is that of the message.
 
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
+use crate::agenda::Agenda;
 use kurabe_core::device::{ErrorNumber, Transfer};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// The end of time, 36 years: what would happen later never does. So no sum of times that a layer computes from now on
 /// leaves the range of its type, whatever the parameters are.
@@ -151,14 +151,15 @@ pub struct Completion {
 #[derive(Clone, Debug, Default)]
 pub struct World {
     now_ns: u64,
-    sent: u64,
     current: u16,
     jobs: Vec<Job>,
     free: Vec<JobId>,
     /// Where the time of the request went that came back last of those sent in the background.
     background: Path,
+    /// What is due now: the first of it, which mostly is all, and the others.
+    first_ready: Option<Message>,
     ready: VecDeque<Message>,
-    later: BinaryHeap<Reverse<(u64, u64, Message)>>,
+    later: Agenda,
     pub(crate) completions: VecDeque<Completion>,
     /// Time of requests that left the stack, by cause.
     pub(crate) times_ns: Vec<u64>,
@@ -223,6 +224,7 @@ impl World {
     }
 
     /// Sends a request that arrives at a time not before now.
+    #[inline]
     pub fn send_at(&mut self, at_ns: u64, parent: Option<JobId>, below: LayerId, request: Request, tag: u64) {
         let job = self.new_job(request, below, Back::To(LayerId(self.current)), parent, tag);
         self.post(at_ns, Message::Arrive(job));
@@ -261,6 +263,7 @@ impl World {
         self.post(at_ns, Message::Wake(LayerId(self.current), token));
     }
 
+    #[inline]
     fn new_job(
         &mut self,
         request: Request,
@@ -284,10 +287,13 @@ impl World {
     #[inline]
     fn post(&mut self, at_ns: u64, message: Message) {
         if at_ns <= self.now_ns {
-            self.ready.push_back(message);
+            if self.is_ready() {
+                self.ready.push_back(message);
+            } else {
+                self.first_ready = Some(message);
+            }
         } else {
-            self.sent += 1;
-            self.later.push(Reverse((at_ns, self.sent, message)));
+            self.later.add(at_ns, message);
         }
     }
 
@@ -318,6 +324,7 @@ impl World {
         let tokens: Vec<u64> = self.of_user().map(|job| job.tag).collect();
         tokens.into_iter().for_each(|token| self.refuse(token, ErrorNumber::IO));
         self.in_flight = 0;
+        self.first_ready = None;
         self.ready.clear();
         self.later.clear();
     }
@@ -338,30 +345,39 @@ impl World {
     /// The next message due until `until_ns`; time goes on to it.
     #[inline]
     pub(crate) fn next(&mut self, until_ns: u64) -> Option<Message> {
-        if let Some(message) = self.ready.pop_front() {
+        if let Some(message) = self.first_ready.take() {
             return Some(message);
+        }
+        if !self.ready.is_empty() {
+            return self.ready.pop_front();
         }
         let at_ns = self.next_later_ns()?;
         if at_ns > until_ns {
             return None;
         }
         self.now_ns = at_ns;
-        self.later.pop().map(|Reverse((_, _, message))| message)
+        self.later.take()
+    }
+
+    /// Whether something is due now.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        self.first_ready.is_some() || !self.ready.is_empty()
     }
 
     /// When the next message is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        if self.ready.is_empty() { self.next_later_ns() } else { Some(self.now_ns) }
+        if self.is_ready() { Some(self.now_ns) } else { self.next_later_ns() }
     }
 
     #[inline]
     fn next_later_ns(&self) -> Option<u64> {
-        self.later.peek().map(|Reverse((at_ns, ..))| *at_ns).filter(|at_ns| *at_ns <= LAST_NS)
+        self.later.next_ns().filter(|at_ns| *at_ns <= LAST_NS)
     }
 
     /// Whether something is due after the end of time.
     pub(crate) fn is_over(&self) -> bool {
-        self.ready.is_empty() && self.next_later_ns().is_none() && !self.later.is_empty()
+        !self.is_ready() && self.next_later_ns().is_none() && !self.later.is_empty()
     }
 
     /// Time goes on to `now_ns` when everything before it has happened.
@@ -375,11 +391,13 @@ impl World {
     }
 
     /// The layer that acts from here on.
+    #[inline]
     pub(crate) fn enter(&mut self, layer: LayerId) {
         self.current = layer.0;
     }
 
     /// The layer to which a job came; its time there begins.
+    #[inline]
     pub(crate) fn arrived(&mut self, job: JobId) -> LayerId {
         let now_ns = self.now_ns;
         let job = &mut self.jobs[job.0 as usize];
@@ -388,6 +406,7 @@ impl World {
     }
 
     /// Takes a job away that is done: the layer to which it returns, if it does not leave the stack.
+    #[inline]
     pub(crate) fn done(&mut self, id: JobId) -> Option<(LayerId, Child)> {
         let now_ns = self.now_ns;
         let job = &mut self.jobs[id.0 as usize];

@@ -14,6 +14,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_lab::Listener;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +123,11 @@ impl Ui {
     /// When the system has no random numbers.
     pub fn launch_address(&self) -> Result<String> {
         self.shared.launch_address()
+    }
+
+    /// Has somebody hear all that is told from now on, where it is told.
+    pub fn listen(&self, listener: Listener) {
+        self.shared.desk.stream.listen(listener);
     }
 
     /// What ends it.

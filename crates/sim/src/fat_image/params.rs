@@ -140,7 +140,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         active: None,
         operations: VecDeque::new(),
         moving: Ranges::default(),
-        search: (Search::default(), 0),
+        search: (Search::default(), 0, 0),
         queue: VecDeque::new(),
         causes: Causes::new(builder),
         counters: Counters::new(builder),

@@ -1,5 +1,6 @@
 //! What the parameters of an SSD come to: a geometry that is whole, and times.
 
+use super::scatter::Scatter;
 use super::store::Work;
 use crate::build::Builder;
 use crate::timeline::transfer_ns;
@@ -61,6 +62,7 @@ pub(super) struct Config {
     pub(super) read_ns: Vec<u64>,
     pub(super) slc_read_ns: u64,
     pub(super) program_ns: u64,
+    pub(super) scatter: Scatter,
     pub(super) slc_program_ns: u64,
     pub(super) fold_ns: u64,
     pub(super) erase_ns: u64,
@@ -112,6 +114,7 @@ impl Config {
             read_ns: if by_page.is_empty() { vec![read_ns] } else { by_page },
             slc_read_ns: given("slc_read_time", read_ns),
             program_ns,
+            scatter: Scatter::new(builder),
             slc_program_ns: given("slc_program_time", program_ns),
             fold_ns: given("fold_time", program_ns),
             erase_ns: given("erase_time", erase_ns),
@@ -150,10 +153,11 @@ impl Config {
     }
 
     /// Time of a die for a row: its transfer and its program, or its share of a channel that cannot feed all its dies.
-    pub(super) fn row_ns(&self, slc: bool) -> u64 {
+    pub(super) fn row_ns(&self, row: u32, slc: bool) -> u64 {
         let geometry = &self.geometry;
         let wire_ns = u64::from(geometry.units_per_row).saturating_mul(self.unit_transfer_ns);
-        let program_ns = if slc { self.slc_program_ns } else { self.program_ns };
+        let mean_ns = if slc { self.slc_program_ns } else { self.program_ns };
+        let program_ns = self.scatter.program_ns(row, mean_ns);
         let dies_per_channel = u64::from(geometry.dies / geometry.channels);
         program_ns.saturating_add(wire_ns).max(wire_ns.saturating_mul(dies_per_channel))
     }

@@ -88,6 +88,7 @@ impl Ssd {
         let geometry = &self.config.geometry;
         let die = place / (geometry.units_per_block * geometry.blocks_per_die);
         let row = place % geometry.units_per_block / geometry.units_per_row;
+        let row_of_drive = place / geometry.units_per_row;
         let memory_ns = if for_host { transfer_ns(bytes, self.config.controller_rate) } else { 0 };
         self.touch(die, from_ns, world);
         let open = self.open_row.as_ref().is_some_and(|open| open.die == die);
@@ -111,6 +112,7 @@ impl Ssd {
         } else {
             self.config.read_ns[row as usize % self.config.read_ns.len()]
         };
+        let read_ns = self.config.scatter.read_ns(row_of_drive, read_ns);
         let mut path = self.read_die(die, read_ns, bytes, from_ns, world.now_ns());
         path.end_ns = self.memory.book(world.now_ns(), path.there_ns, memory_ns).1;
         path

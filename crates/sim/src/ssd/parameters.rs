@@ -1,5 +1,6 @@
 //! The parameters of an SSD.
 
+use super::scatter::MOST_SPREAD;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time, Word};
 use crate::schema::{Parameter, SIZE, SOME_SIZE};
 
@@ -84,6 +85,26 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ),
     )
     .derived_from(&["read_time"]),
+    Parameter::usual(
+        "read_spread",
+        Number(0.0, MOST_SPREAD),
+        "0",
+        "assumed: rows of one kind of page are alike",
+        (
+            "standard deviation of the read times of rows of one kind of page, as a share of their mean",
+            "同じ種類のページの読み出し時間が行ごとにばらつく標準偏差 (平均に対する割合)",
+        ),
+    ),
+    Parameter::usual(
+        "program_spread",
+        Number(0.0, MOST_SPREAD),
+        "0",
+        "assumed: rows of pages are alike",
+        (
+            "standard deviation of the program times of rows of pages, as a share of their mean",
+            "ページの書き込み時間が行ごとにばらつく標準偏差 (平均に対する割合)",
+        ),
+    ),
     Parameter::usual(
         "program_time",
         Time,

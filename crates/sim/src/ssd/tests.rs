@@ -1,6 +1,8 @@
 //! Laws of the whole drive, its mechanisms, and the published figures of the library's drives.
 
 mod published;
+mod scatter;
+mod today;
 
 use super::config::Config;
 use super::layout::steady_share;
@@ -55,7 +57,13 @@ impl Load {
 
     /// Bytes per second, and where the time went.
     fn run(self, stack: &mut Stack) -> (f64, TimeAccount) {
-        let places = stack.capacity_bytes() / u64::from(self.bytes);
+        let capacity_bytes = stack.capacity_bytes();
+        self.run_within(stack, capacity_bytes)
+    }
+
+    /// The same in the first bytes of the drive.
+    fn run_within(self, stack: &mut Stack, span_bytes: u64) -> (f64, TimeAccount) {
+        let places = span_bytes / u64::from(self.bytes);
         let start_ns = stack.now_ns();
         // Another stretch of numbers for every run.
         let mut random = Random::new(5, start_ns);

@@ -227,7 +227,8 @@ impl Ssd {
     /// The open row is to be programmed, full or not.
     pub(super) fn program_row(&mut self, at_ns: u64) {
         if let Some(row) = self.open_row.take() {
-            let row_ns = self.config.row_ns(self.store.host_writes_slc(row.die));
+            let number = row.place / self.config.geometry.units_per_row;
+            let row_ns = self.config.row_ns(number, self.store.host_writes_slc(row.die));
             self.dies.change(row.die, |die| die.add(at_ns, 1, die.share_ns.saturating_add(row_ns)));
         }
     }

@@ -291,3 +291,36 @@ fn writes_with_fua_are_never_at_risk() {
 
 /// A bus that hands no flush on, in front of a cache.
 const FLUSH_IS_IGNORED: [&str; 2] = ["rascsi", "rascsi-mac"];
+
+/// To let it run to a completion is to advance from time to time, whatever is due at the time of that completion.
+#[test]
+fn going_on_to_a_completion_is_advancing_step_by_step() {
+    for (name, _) in DEVICES {
+        let spec = device_named(name).unwrap();
+        let (mut by_steps, mut at_once) = (Stack::new(&spec, 1).unwrap(), Stack::new(&spec, 1).unwrap());
+        let places = by_steps.capacity_bytes() / 65_536;
+        for token in 0..24 {
+            let kind = if token % 3 == 0 { Kind::Write } else { Kind::Read };
+            let request = Request::new(kind, token * 7_919 % places * 65_536, 65_536);
+            by_steps.submit(by_steps.now_ns(), request, token);
+            at_once.submit(at_once.now_ns(), request, token);
+        }
+        while by_steps.in_flight() > 0 {
+            while let Some(at_ns) = by_steps.next_wake_ns().filter(|_| by_steps.world.completions.is_empty())
+            {
+                by_steps.advance(at_ns);
+            }
+            at_once.advance_to_completion(u64::MAX);
+            while let Some(completion) = by_steps.take_completion() {
+                assert_eq!(at_once.take_completion(), Some(completion), "{name}");
+            }
+            assert_eq!(at_once.take_completion(), None, "{name}");
+            assert_eq!(
+                (at_once.now_ns(), at_once.next_wake_ns()),
+                (by_steps.now_ns(), by_steps.next_wake_ns()),
+                "{name}"
+            );
+        }
+        assert_eq!(at_once.take_sums(), by_steps.take_sums(), "{name}");
+    }
+}

@@ -1,0 +1,229 @@
+//! What an open page costs what is measured: the same folder in blocks with and without a window, judged as `versus` judges.
+//!
+//! The model: a block is a run through the page, from the wish to the end. One side has no window open, the other has one that
+//! follows: somebody who takes every event and fetches the board when told to, or Chromium. The order in the first block of a
+//! pair is tossed, the second has it the other way round, and the looks are those of `kurabe versus`.
+
+use super::cpu::CpuTime;
+use super::served::{Client, Served, cells};
+use crate::Result;
+use crate::table::{figure, layout};
+use kurabe_core::random::Random;
+use kurabe_core::record::Cell;
+use kurabe_stats::{Blocked, Sides, Verdict, is_look, judge, repetition_value};
+use kurabe_testkit::browser::Browser;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Shutdown, TcpStream};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Differences below this do not matter: what `kurabe versus` takes for granted.
+const MARGIN: f64 = 0.05;
+/// A window that was just opened or closed is left to itself for so long, and so is what has none.
+const SETTLING: Duration = Duration::from_millis(300);
+/// Most of a CPU for the page.
+const PAGE_SHARE: f64 = 0.01;
+
+/// Somebody who looks, and then no longer does.
+pub(super) trait Window {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+    /// Opens or closes it; what is so already stays.
+    fn set_open(&mut self, opens: bool) -> Result<()>;
+}
+
+/// Chromium on the page, or on an empty one.
+pub(super) struct InBrowser<'a> {
+    browser: &'a Browser,
+    address: String,
+    is_open: bool,
+}
+
+impl<'a> InBrowser<'a> {
+    pub(super) fn new(browser: &'a Browser, page: &Served) -> Self {
+        browser.open("about:blank");
+        Self { browser, address: format!("http://{}/", page.client.host), is_open: false }
+    }
+}
+
+impl Window for InBrowser<'_> {
+    fn name(&self) -> &'static str {
+        "Chromium"
+    }
+
+    fn set_open(&mut self, opens: bool) -> Result<()> {
+        if self.is_open != opens {
+            self.browser.open(if opens { &self.address } else { "about:blank" });
+            self.browser.wait_until("document.readyState === 'complete'");
+            self.is_open = opens;
+        }
+        Ok(())
+    }
+}
+
+/// Who takes every event and fetches the board when told to.
+pub(super) struct Subscriber {
+    client: Client,
+    following: Option<(TcpStream, JoinHandle<()>)>,
+}
+
+impl Subscriber {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client, following: None }
+    }
+}
+
+impl Window for Subscriber {
+    fn name(&self) -> &'static str {
+        "a subscriber"
+    }
+
+    fn set_open(&mut self, opens: bool) -> Result<()> {
+        if opens && self.following.is_none() {
+            let first = self.client.ask("GET", "/", "")?;
+            let from = first
+                .split_once("data-from=\"")
+                .and_then(|(_, rest)| rest.split_once('"'))
+                .ok_or("no number")?
+                .0;
+            let stream = self.client.send("GET", &format!("/events?from={from}"), "")?;
+            let (events, client) = (BufReader::new(stream.try_clone()?), self.client.clone());
+            let work = move || {
+                for line in events.lines().map_while(std::result::Result::ok) {
+                    if line.contains("\"t\":\"board\"") {
+                        // A page that ends answers no more.
+                        drop(client.ask("GET", "/board", ""));
+                    }
+                }
+            };
+            self.following = Some((stream, std::thread::spawn(work)));
+        }
+        if let Some((stream, thread)) = self.following.take_if(|_| !opens) {
+            stream.shutdown(Shutdown::Both)?;
+            thread.join().map_err(|_| "the subscriber failed")?;
+        }
+        Ok(())
+    }
+}
+
+/// What one side had.
+#[derive(Default)]
+struct Side {
+    /// The value of each cell, by block.
+    values: Vec<Vec<f64>>,
+    cpu: CpuTime,
+    wall_s: f64,
+}
+
+/// Measures a wish in so many blocks at most, and tells what may be said.
+pub(super) fn blocks(
+    page: &Served,
+    window: &mut dyn Window,
+    wish: &Value,
+    most: usize,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut random = Random::new(1, 0);
+    let mut sides = [Side::default(), Side::default()];
+    let mut names: Vec<String> = Vec::new();
+    let mut judged: Vec<Option<Blocked>> = Vec::new();
+    for pair in 0..most.div_ceil(2) {
+        let first = random.below(2) as usize;
+        for side in [first, 1 - first, 1 - first, first] {
+            window.set_open(side == 1)?;
+            std::thread::sleep(SETTLING);
+            let cells = sides[side].block(page, wish)?;
+            names = cells.iter().map(name).collect();
+        }
+        let done = 2 * (pair + 1);
+        if is_look(done) || done >= most {
+            judged = judge(&sides_of(&sides, names.len()), MARGIN, 1);
+            if judged.iter().all(|cell| cell.is_some_and(|blocked| blocked.course.settled)) {
+                break;
+            }
+        }
+    }
+    window.set_open(false)?;
+    tell(window.name(), &sides, &names, &judged, out)
+}
+
+impl Side {
+    fn block(&mut self, page: &Served, wish: &Value) -> Result<Vec<Cell>> {
+        let (before, begun) = (CpuTime::now()?, Instant::now());
+        page.start(wish)?;
+        let cells = cells(page.finish()?);
+        self.wall_s += begun.elapsed().as_secs_f64();
+        self.cpu.add(CpuTime::now()?.since(before));
+        let value =
+            |cell: &Cell| cell.counted().next().and_then(|repetition| repetition_value(cell, repetition));
+        self.values.push(cells.iter().map(|cell| value(cell).unwrap_or(f64::NAN)).collect());
+        Ok(cells)
+    }
+
+    /// The values of a cell.
+    fn of_cell(&self, place: usize) -> Vec<f64> {
+        self.values.iter().map(|block| block.get(place).copied().unwrap_or(f64::NAN)).collect()
+    }
+}
+
+fn sides_of([without, with]: &[Side; 2], cells: usize) -> Vec<Sides> {
+    let of_cell = |place| Sides {
+        baseline: without.of_cell(place),
+        other: with.of_cell(place),
+        higher_is_better: true,
+    };
+    (0..cells).map(of_cell).collect()
+}
+
+fn name(cell: &Cell) -> String {
+    format!("{} {}", cell.direction.map_or("", |direction| direction.word()), cell.label)
+}
+
+fn tell(
+    window: &str,
+    [without, with]: &[Side; 2],
+    names: &[String],
+    judged: &[Option<Blocked>],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let blocks = with.values.len();
+    let head = [&format!("with {window}, {blocks} blocks"), "speed beside none", "95 % interval", "verdict"];
+    let mut rows = vec![head.map(ToString::to_string).to_vec()];
+    for (name, blocked) in names.iter().zip(judged) {
+        let Some(Blocked { compared, .. }) = blocked else {
+            rows.push(vec![name.clone(), "–".to_owned(), "–".to_owned(), "no values".to_owned()]);
+            continue;
+        };
+        let percent = |ratio: f64| figure((ratio - 1.0) * 100.0, 1);
+        let speed = compared.speed;
+        let verdict = match compared.verdict {
+            Verdict::Same => "no difference of 5 %",
+            Verdict::Faster => "faster",
+            Verdict::Slower => "SLOWER",
+            Verdict::NotEnough { .. } => "not clear",
+        };
+        rows.push(vec![
+            name.clone(),
+            format!("{} %", percent(speed.value)),
+            format!("{} to {} %", percent(speed.low), percent(speed.high)),
+            verdict.to_owned(),
+        ]);
+    }
+    writeln!(out, "{}", layout(&rows).trim_end())?;
+    let share = |side: &Side, cpu_s: f64| cpu_s / side.wall_s.max(1e-9);
+    let percent = |share: f64| format!("{} %", figure(100.0 * share, 2));
+    let page = share(with, with.cpu.page_s);
+    let missed = if page > PAGE_SHARE { " MISSED" } else { "" };
+    writeln!(
+        out,
+        "of one CPU while it is measured: the page {} (without a window {}; at most {} is asked for{missed}), the browser {} \
+         ({})\n",
+        percent(page),
+        percent(share(without, without.cpu.page_s)),
+        percent(PAGE_SHARE),
+        percent(share(with, with.cpu.browser_s)),
+        percent(share(without, without.cpu.browser_s)),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! What a reader waits for in Chromium: the first paint of each page, and the way of an event from the lab to the screen.
+//!
+//! The model: an event begins when the stream tells it. It ends at the beginning of the second frame after the page's script
+//! changed the document: the first has the change, and the second begins when that is on the screen (requestAnimationFrame,
+//! HTML Living Standard 8.1.7.3). Both clocks are the wall clock of this machine. Events that change nothing are counted apart.
+
+use super::served::{Happened, Served};
+use crate::Result;
+use crate::statistics::median;
+use crate::table::{figure, layout};
+use kurabe_testkit::browser::Browser;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// What is asked for: the first paint, and 95 of 100 events, in ms.
+const PAINT_MS: f64 = 300.0;
+const EVENT_MS: f64 = 150.0;
+const PERCENTILE: f64 = 0.95;
+
+/// Takes times in every page from here on.
+pub(super) fn watch(browser: &Browser) {
+    let script = json!({ "source": include_str!("pixels.js") });
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", &script);
+}
+
+/// The first paint of pages by their paths, each so many times (Paint Timing, W3C).
+pub(super) fn paint(
+    browser: &Browser,
+    page: &Served,
+    pages: &[(String, String)],
+    rounds: usize,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut rows = vec![["first paint in Chromium", "median", "worst", "target"].map(str::to_owned).to_vec()];
+    for (name, path) in pages {
+        let mut times_ms = Vec::new();
+        for _ in 0..rounds.max(1) {
+            browser.open(&format!("http://{}{path}", page.client.host));
+            browser.wait_until("performance.getEntriesByName('first-contentful-paint').length");
+            let time_ms =
+                browser.run("return performance.getEntriesByName('first-contentful-paint')[0].startTime");
+            times_ms.push(time_ms.as_f64().ok_or("no time of a paint")?);
+        }
+        rows.push(super::row(name, &times_ms, PAINT_MS));
+    }
+    Ok(writeln!(out, "{}", layout(&rows))?)
+}
+
+/// Measures what is wished for while the browser shows it, and tells how long events took.
+pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut dyn Write) -> Result<()> {
+    browser.open(&format!("http://{}/", page.client.host));
+    browser.wait_until("document.readyState === 'complete' && window.shown");
+    page.start(wish)?;
+    let happened = page.finish()?;
+    browser.wait_until("document.querySelector('#board .after')");
+    let (shown, unchanged) = (browser.run("return window.shown"), browser.run("return window.unchanged"));
+    let began: BTreeMap<u64, f64> =
+        happened.iter().map(|Happened { at_ms, envelope }| (envelope.number, *at_ms)).collect();
+    let mut kinds: BTreeMap<&str, [Vec<f64>; 3]> = BTreeMap::new();
+    for event in shown.as_array().into_iter().flatten() {
+        let time = |name: &str| event[name].as_f64().ok_or("no time of an event");
+        // What is told without a number is not of the lab.
+        let Some(began_ms) = event["number"].as_u64().and_then(|number| began.get(&number)) else { continue };
+        let kind = event["kind"].as_str().unwrap_or_default();
+        for group in ["all", kind] {
+            let times_ms = kinds.entry(group).or_default();
+            for (times_ms, name) in times_ms.iter_mut().zip(["heard", "changed", "painted"]) {
+                times_ms.push(time(name)? - began_ms);
+            }
+        }
+    }
+    let head = [
+        "events to pixels",
+        "count",
+        "heard, median",
+        "changed, median",
+        "seen, median",
+        "seen, p95",
+        "target",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (kind, [heard, changed, painted]) in &kinds {
+        let ms = |value: f64| format!("{} ms", figure(value, 1));
+        let p95 = percentile(painted, PERCENTILE);
+        let late = if p95 > EVENT_MS { " MISSED" } else { "" };
+        rows.push(vec![
+            (*kind).to_owned(),
+            painted.len().to_string(),
+            ms(median(heard)),
+            ms(median(changed)),
+            ms(median(painted)),
+            ms(p95),
+            format!("{EVENT_MS:.0} ms{late}"),
+        ]);
+    }
+    writeln!(out, "{}{unchanged} events changed nothing\n", layout(&rows))?;
+    Ok(())
+}
+
+/// The smallest value that so many are not above.
+fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let place = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_are_not_above_a_percentile() {
+        let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        assert_eq!(percentile(&values, 0.95), 19.0);
+        assert_eq!(percentile(&values[..1], 0.95), 20.0);
+        assert!(percentile(&[], 0.95).is_nan());
+    }
+}

@@ -1,0 +1,155 @@
+//! The page, served by a thread of this process; a client that asks as a browser does; and what the page's own stream tells.
+
+use crate::Result;
+use kurabe_core::Lang;
+use kurabe_core::event::Event;
+use kurabe_core::record::Cell;
+use kurabe_lab::{Envelope, Happening};
+use kurabe_ui::{Closer, Options, Ui};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Longest wait for a run that was just told to be over to be off the desk.
+const LEAVING: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// An envelope and when it was told, in ms of the wall clock, which the browser's clock is set by, too.
+pub(super) struct Happened {
+    pub(super) at_ms: f64,
+    pub(super) envelope: Envelope,
+}
+
+/// The page.
+pub(super) struct Served {
+    pub(super) client: Client,
+    /// Lets one further browser in.
+    pub(super) launch_address: String,
+    happened: Receiver<Happened>,
+    closer: Closer,
+    serving: Option<JoinHandle<kurabe_core::Result<()>>>,
+}
+
+impl Served {
+    /// Of a store.
+    pub(super) fn new(store: &Path) -> Result<Self> {
+        let command = Vec::new();
+        let page =
+            Ui::bind(Options { store: store.to_owned(), port: 0, listen: None, lang: Lang::En, command })?;
+        let (own_address, launch_address) = (page.launch_address()?, page.launch_address()?);
+        let (telling, happened) = channel();
+        page.listen(Box::new(move |envelope| {
+            let at_ms = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
+            // Nobody listens any more when the bench is over.
+            drop(telling.send(Happened { at_ms, envelope: envelope.clone() }));
+            Ok(())
+        }));
+        let closer = page.closer();
+        let serving = std::thread::Builder::new().name("page".to_owned()).spawn(move || page.serve())?;
+        let client = Client::enter(&own_address)?;
+        Ok(Self { client, launch_address, happened, closer, serving: Some(serving) })
+    }
+
+    /// Begins a run.
+    pub(super) fn start(&self, wish: &Value) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            match self.client.ask("POST", "/measure", &wish.to_string()) {
+                Ok(_) => return Ok(()),
+                // The run before is told to be over a moment before another may begin.
+                Err(error) if begun.elapsed() > LEAVING => return Err(error),
+                Err(_) => std::thread::sleep(LOOK_AGAIN),
+            }
+        }
+    }
+
+    /// Waits for the end of a run: all that was told of it.
+    pub(super) fn finish(&self) -> Result<Vec<Happened>> {
+        let mut all = Vec::new();
+        loop {
+            let happened = self.happened.recv()?;
+            let is_over = matches!(&happened.envelope.event, Happening::Run(Event::RunDone { .. }));
+            all.push(happened);
+            if is_over {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn close(mut self) -> Result<()> {
+        self.closer.close();
+        let serving = self.serving.take().map(JoinHandle::join);
+        serving.transpose().map_err(|_| "the page failed")?.transpose()?;
+        Ok(())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.closer.close();
+    }
+}
+
+/// The cells of a run by what was told of it.
+pub(super) fn cells(happened: Vec<Happened>) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = happened
+        .into_iter()
+        .filter_map(|happened| match happened.envelope.event {
+            Happening::Run(Event::CellDone { cell }) => Some(*cell),
+            _ => None,
+        })
+        .collect();
+    cells.sort_by_key(|cell| cell.index);
+    cells
+}
+
+/// Who asks as a browser does, with a session.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) host: String,
+    cookie: String,
+}
+
+impl Client {
+    /// Enters by an address.
+    fn enter(address: &str) -> Result<Self> {
+        let (host, word) = address.trim_start_matches("http://").split_once("/#").ok_or("no address")?;
+        let mut client = Self { host: host.to_owned(), cookie: String::new() };
+        let answer = client.ask("POST", "/session", &format!("{{\"word\":\"{word}\"}}"))?;
+        let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).ok_or("no cookie")?;
+        client.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        Ok(client)
+    }
+
+    pub(super) fn send(&self, method: &str, path: &str, body: &str) -> Result<TcpStream> {
+        let Self { host, cookie } = self;
+        let mut stream = TcpStream::connect(host)?;
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\nContent-Type: \
+             application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )?;
+        Ok(stream)
+    }
+
+    /// The whole answer, which has to be a success.
+    pub(super) fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
+        let mut answer = String::new();
+        self.send(method, path, body)?.read_to_string(&mut answer)?;
+        if answer.starts_with("HTTP/1.1 2") { Ok(answer) } else { Err(format!("{path}: {answer}").into()) }
+    }
+
+    pub(super) fn time_ms(&self, method: &str, path: &str, body: &str) -> Result<f64> {
+        let started = Instant::now();
+        self.ask(method, path, body)?;
+        Ok(started.elapsed().as_secs_f64() * 1e3)
+    }
+}

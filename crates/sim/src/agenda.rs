@@ -1,0 +1,89 @@
+//! What happens later, in order of time, and among equals in the order in which it was said.
+//!
+//! The model: a heap with its soonest entry beside it, because most stacks have one or two things to wait for at a time, and
+//! then a heap is touched for nothing.
+
+use crate::world::Message;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A time, a number by which equals are ordered, and what happens then.
+type Entry = (u64, u64, Message);
+
+/// What happens later.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    /// None only if there are no others.
+    soonest: Option<Entry>,
+    others: BinaryHeap<Reverse<Entry>>,
+    added: u64,
+}
+
+impl Agenda {
+    #[inline]
+    pub(crate) fn add(&mut self, at_ns: u64, message: Message) {
+        self.added += 1;
+        let entry = (at_ns, self.added, message);
+        match &mut self.soonest {
+            // Of equal times the earlier one comes first.
+            Some(soonest) if at_ns < soonest.0 => {
+                let other = std::mem::replace(soonest, entry);
+                self.others.push(Reverse(other));
+            }
+            Some(_) => self.others.push(Reverse(entry)),
+            None => self.soonest = Some(entry),
+        }
+    }
+
+    /// When the next one is due.
+    #[inline]
+    pub(crate) fn next_ns(&self) -> Option<u64> {
+        self.soonest.as_ref().map(|(at_ns, ..)| *at_ns)
+    }
+
+    /// Takes the next one out.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Message> {
+        let (_, _, message) = self.soonest.take()?;
+        if !self.others.is_empty() {
+            self.soonest = self.others.pop().map(|Reverse(entry)| entry);
+        }
+        Some(message)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.soonest.is_none()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.soonest = None;
+        self.others.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::LayerId;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is sorted by time alone, which keeps the order of equals.
+        #[test]
+        fn it_is_in_order_of_time_and_then_of_saying(steps in prop::collection::vec(prop::option::of(0u64..8), 0..60)) {
+            let (mut agenda, mut list) = (Agenda::default(), Vec::new());
+            for (number, step) in steps.into_iter().enumerate() {
+                if let Some(at_ns) = step {
+                    agenda.add(at_ns, Message::Wake(LayerId(0), number as u64));
+                    list.push((at_ns, Message::Wake(LayerId(0), number as u64)));
+                    list.sort_by_key(|(at_ns, _)| *at_ns);
+                } else {
+                    let first = (!list.is_empty()).then(|| list.remove(0).1);
+                    prop_assert_eq!(agenda.take(), first);
+                }
+                prop_assert_eq!(agenda.next_ns(), list.first().map(|(at_ns, _)| *at_ns));
+                prop_assert_eq!(agenda.is_empty(), list.is_empty());
+            }
+        }
+    }
+}
