@@ -1,18 +1,20 @@
 //! The parameters of a disk image on FAT32, and how one is built.
 
-use super::chain::{Chain, Window};
+use super::chain::{Chain, SECTOR_BYTES, Window};
 use super::tracks::Tracks;
 use super::{Causes, Counters, FatImage, File, Restart, Search};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::ranges::Ranges;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Word};
-use crate::schema::{MOST_BYTES, Parameter, Relation, SIZE, Scale};
+use crate::schema::{Parameter, Relation, SIZE, Scale};
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
 /// The bytes that a file on FAT32 stays below: its length is a number of 32 bits.
 const FILE_LIMIT_BYTES: u64 = 1 << 32;
+/// What a track has at most: more than any such board has memory for.
+const MOST_TRACK_BYTES: u64 = 16 << 20;
 
 /// The kind.
 pub const FAT_IMAGE: LayerKind = LayerKind {
@@ -87,7 +89,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "track",
-            Bytes(512, MOST_BYTES),
+            Bytes(SECTOR_BYTES, MOST_TRACK_BYTES),
             "128 KiB",
             "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B",
             ("bytes of a track, which is loaded whole", "1 トラックの長さ。読み込みはトラック単位です"),
@@ -117,6 +119,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("image", &what));
     };
+    let reopen_bytes = builder.bytes("reopen");
+    if (1..SECTOR_BYTES).contains(&reopen_bytes) {
+        let what = text!(
+            "a file is not opened anew for less than a sector of {SECTOR_BYTES} bytes; 0 is never",
+            "{SECTOR_BYTES} バイトのセクターより短い区間でファイルを開き直すことはありません(0 は開き直さない)"
+        );
+        return Err(builder.error("reopen", &what));
+    }
     let remedy = builder.word("remedy");
     // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
     let direct = remedy == "contiguous" && chain.is_contiguous();
@@ -127,7 +137,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         file: File {
             chain,
             restart: if builder.word("restart") == "first" { Restart::First } else { Restart::Forward },
-            reopen_bytes: builder.bytes("reopen"),
+            reopen_bytes,
             directory_sectors: builder.count("directory"),
             mapped: direct || remedy == "link-map",
             direct,

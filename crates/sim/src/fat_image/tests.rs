@@ -165,6 +165,9 @@ fn parameters_that_do_not_fit_are_refused() {
         ("image", "4 GiB", "--set fat-image.image=4 GiB: `4 GiB` is outside"),
         ("cluster", "96 KiB", "--set fat-image.cluster=96 KiB: `96 KiB` is outside"),
         ("tracks", "0", "fat-image.tracks=0: `drop_identical` needs `tracks`"),
+        // One request would be stretches without number.
+        ("track", "3 GiB", "--set fat-image.track=3 GiB: `3 GiB` is outside"),
+        ("reopen", "511 B", "fat-image.reopen=511 B: a file is not opened anew"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
         let set = spec.set(&format!("fat-image.{key}"), value);
