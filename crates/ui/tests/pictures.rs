@@ -3,7 +3,9 @@
 
 use crate::accessible;
 use crate::browsing::Reader;
+use crate::only_read::LoopDevice;
 use serde_json::json;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A picture above this is too heavy for a repository.
@@ -23,7 +25,10 @@ fn pages_are_written_as_pictures() {
     // The list of places has the working directory, which is of no interest to others.
     std::env::set_current_dir("/").expect("the root");
     let Some(reader) = Reader::inside() else { return };
+    // One of them twice, so that there is something over time.
+    reader.measured("samsung-870-evo");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
+    let drive = drive(&reader);
     let folder = PathBuf::from(&place);
     for lang in ["en", "ja"] {
         for (width, height, theme, ending) in FORMS {
@@ -32,7 +37,7 @@ fn pages_are_written_as_pictures() {
             reader.go(&format!("/choose/theme/{theme}"));
             reader.go(&format!("/choose/lang/{lang}"));
             if place == "1" {
-                of_the_manual(&reader, &runs, &ending, (width, height));
+                of_the_manual(&reader, &runs, drive.as_ref(), &ending, (width, height));
             } else {
                 of_all(&reader, &runs, &folder, &ending, (width, height));
             }
@@ -40,16 +45,41 @@ fn pages_are_written_as_pictures() {
     }
 }
 
-fn of_the_manual(reader: &Reader, [one, other]: &[String; 2], ending: &str, size: (u32, u32)) {
+/// A drive that was read over its whole length on two dates.
+fn drive(reader: &Reader) -> Option<LoopDevice> {
+    let image = reader.page.folder().join("drive");
+    File::create(&image).and_then(|image| image.set_len(1 << 30)).expect("an image");
+    let drive = LoopDevice::over(&image)?;
+    (0..2).for_each(|_| drop(reader.measured_by(&drive.0, "gnome-disks", "1")));
+    Some(drive)
+}
+
+fn of_the_manual(
+    reader: &Reader,
+    [one, other]: &[String; 2],
+    drive: Option<&LoopDevice>,
+    ending: &str,
+    size: (u32, u32),
+) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/ui");
     measuring(reader, &folder, ending, size);
     let pages = [
         ("runs", "/runs".to_owned(), "table.list"),
         ("run", format!("/runs/{one}"), "#card"),
         ("compare", format!("/compare?run={other}&run={one}"), ".answer"),
+        ("matrix", "/matrix".to_owned(), "main table"),
+        ("history", "/history".to_owned(), "main section"),
+        ("models", "/models".to_owned(), "ul.models"),
         ("model", "/models/mirror3-usb".to_owned(), "#figures table"),
+        ("studies", "/studies".to_owned(), "ul.models"),
+        ("study", "/studies/raid-strip".to_owned(), ".verdicts"),
+        ("catalogue", "/catalogue".to_owned(), "main table"),
     ];
-    for (name, path, selector) in &pages {
+    let drive = drive.map(|drive| {
+        let address = format!("/drive?target={}#past", drive.0.replace('/', "%2F"));
+        ("drive", address, "#past svg")
+    });
+    for (name, path, selector) in pages.iter().chain(&drive) {
         reader.go(path);
         reader.wait_for(selector);
         write(reader, &folder, &format!("{name}-{ending}"));
