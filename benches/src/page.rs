@@ -97,8 +97,21 @@ fn pages(ids: &[String]) -> Vec<(String, String)> {
     let (first, last) = (&ids[0], &ids[ids.len() - 1]);
     let run = format!("/runs/{first}");
     let two = format!("/compare?run={first}&run={last}");
-    let paths = ["/", "/runs", &run, &two, "/matrix", "/models", "/models/samsung-870-evo", "/catalogue"];
-    let name = |path: &str| path.split('?').next().unwrap_or(path).replace(first, "RUN");
+    let paths = [
+        "/",
+        "/runs",
+        "/runs?page=1",
+        "/runs?q=default",
+        &run,
+        &two,
+        "/matrix",
+        "/matrix?by=run",
+        "/history",
+        "/models",
+        "/models/samsung-870-evo",
+        "/catalogue",
+    ];
+    let name = |path: &str| path.replace(first, "RUN").replace(last, "OTHER");
     paths.iter().map(|path| (name(path), (*path).to_owned())).collect()
 }
 

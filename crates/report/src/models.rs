@@ -11,7 +11,7 @@ use kurabe_sim::{DeviceSpec, LayerSpec, ParameterType, Scale, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
-const WIDEST_VALUE: usize = 24;
+const WIDEST_VALUE: usize = 18;
 
 /// Where a value is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
