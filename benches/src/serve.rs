@@ -12,7 +12,8 @@ use crate::child;
 use crate::options::Flags;
 use crate::serve_beside::{has_nbdkit, with_nbdkit};
 use crate::serve_device;
-use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time, p999};
+use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time};
+use crate::statistics::percentile;
 use crate::table::{figure, layout};
 use kurabe_serve::{Address, AttachBy, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -234,7 +235,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
         us(lateness.p50_ns),
         us(lateness.p99_ns),
         us(lateness.p999_ns),
-        us(p999(bare)),
+        figure(percentile(&bare, 0.999) / 1e3, 1),
     ])
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn in_virtual_time(spec: &DeviceSpec, asked: &Asked, depth: u32) -> R
 
 /// How late an ordinary thread is that sleeps and spins as the server does, with something due every so often. What stands
 /// still for a while is late with all that was due meanwhile, as a server is.
-pub(crate) fn bare_lateness_ns(seconds: f64, every: Duration) -> Vec<u64> {
+pub(crate) fn bare_lateness_ns(seconds: f64, every: Duration) -> Vec<f64> {
     let start = Instant::now();
     let now_ns = || start.elapsed().as_nanos() as u64;
     let end_ns = (seconds * 1e9) as u64;
@@ -70,14 +70,8 @@ pub(crate) fn bare_lateness_ns(seconds: f64, every: Duration) -> Vec<u64> {
                 WaitFor::Not => break,
             }
         }
-        late.push(now_ns() - due_ns);
+        late.push((now_ns() - due_ns) as f64);
         due_ns += every_ns;
     }
     late
-}
-
-/// The value that one in a thousand is above.
-pub(crate) fn p999(mut values: Vec<u64>) -> u64 {
-    values.sort_unstable();
-    values.get(values.len().saturating_sub(1) * 999 / 1000).copied().unwrap_or(0)
 }

@@ -11,6 +11,14 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The smallest value that so many are not above.
+pub fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let place = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
 /// From the smallest to the largest, relative to the median.
 pub fn spread(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::NAN, f64::max);
@@ -51,5 +59,13 @@ mod tests {
         assert!((distance(1.04) - 0.04).abs() < 1e-12);
         assert!((distance(1.0 / 1.04) - 0.04).abs() < 1e-12);
         assert_eq!(spread(&[90.0, 100.0, 110.0]), 0.2);
+    }
+
+    #[test]
+    fn so_many_are_not_above_a_percentile() {
+        let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        assert_eq!(percentile(&values, 0.95), 19.0);
+        assert_eq!(percentile(&values[..1], 0.95), 20.0);
+        assert!(percentile(&[], 0.95).is_nan());
     }
 }

@@ -6,7 +6,7 @@
 
 use super::served::{Happened, Served};
 use crate::Result;
-use crate::statistics::median;
+use crate::statistics::{median, percentile};
 use crate::table::{figure, layout};
 use kurabe_testkit::browser::Browser;
 use serde_json::{Value, json};
@@ -96,25 +96,4 @@ pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut d
     }
     writeln!(out, "{}{unchanged} events changed nothing\n", layout(&rows))?;
     Ok(())
-}
-
-/// The smallest value that so many are not above.
-fn percentile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let place = (sorted.len() as f64 * share).ceil() as usize;
-    sorted.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn so_many_are_not_above_a_percentile() {
-        let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
-        assert_eq!(percentile(&values, 0.95), 19.0);
-        assert_eq!(percentile(&values[..1], 0.95), 20.0);
-        assert!(percentile(&[], 0.95).is_nan());
-    }
 }

@@ -42,6 +42,9 @@ pub enum LongestTime {
     Computing(u64),
 }
 
+/// Configurations of one measurement: more would have so few blocks each that nothing becomes clear in a time that anybody waits.
+pub const MOST_VARIANTS: usize = 16;
+
 /// A configuration of a target, to be compared with others of the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

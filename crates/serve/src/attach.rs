@@ -28,6 +28,8 @@ use loop_device::{LoopDevice, file_system_of, loops_on};
 use nbd_device::{NbdDevice, NbdRecord, free_nbd_devices, nbd_name};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::AsRawFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use state::{AttachmentFolder, Attachments, FILE_SYSTEM};
@@ -280,8 +282,7 @@ impl Drop for Attachment {
     }
 }
 
-/// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before. After a
-/// power cut nobody expects all of it to be written.
+/// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before.
 fn detach_nbd(
     device: &mut NbdDevice,
     was_cut: bool,
@@ -291,14 +292,12 @@ fn detach_nbd(
     let mut is_told = false;
     // As long as nobody else took it away.
     while device.record.is_held() {
-        if device.open_alone()?.is_some()
+        if open_alone(&path)?.is_some()
             && users_of(&path).is_empty()
-            && let Some(node) = device.open_alone()?
+            && let Some(node) = open_alone(&path)?
         {
-            match node.sync_all() {
-                Err(error) if !was_cut => return Err(error),
-                _ => return device.let_go(),
-            }
+            flush(&node, was_cut)?;
+            return device.let_go();
         }
         if !is_told {
             busy(&path, &users_of(&path));
@@ -307,6 +306,20 @@ fn detach_nbd(
         std::thread::sleep(LOOK);
     }
     device.let_go()
+}
+
+/// A device for this process alone, so that nothing can be mounted on it; none if somebody has it for himself.
+fn open_alone(device: &Path) -> io::Result<Option<File>> {
+    match rustix::fs::open(device, OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(node) => Ok(Some(node.into())),
+        Err(Errno::BUSY) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Has the kernel write what it caches of a device. After a power cut nobody expects all of it to be written.
+fn flush(node: &File, was_cut: bool) -> io::Result<()> {
+    node.sync_all().or_else(|error| if was_cut { Ok(()) } else { Err(error) })
 }
 
 fn cannot_note(folder: &AttachmentFolder, error: &io::Error) -> Error {
@@ -424,7 +437,7 @@ impl Attached {
     /// # Errors
     /// When it cannot be told to.
     pub fn end(&self) -> Result<()> {
-        let cannot = |error: rustix::io::Errno| {
+        let cannot = |error: Errno| {
             let process = self.process.pid;
             let what = text!("cannot end the process {process}", "プロセス {process} を終了できません");
             Error::os(what, &error.into())
@@ -432,7 +445,7 @@ impl Attached {
         let pid = i32::try_from(self.process.pid).ok().and_then(Pid::from_raw);
         let Some(pid) = pid else { return Ok(()) };
         let process = match pidfd_open(pid, PidfdFlags::empty()) {
-            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            Err(Errno::SRCH) => return Ok(()),
             process => process.map_err(cannot)?,
         };
         // Asked while its number cannot be used again: what is signalled is what was asked about.
@@ -441,13 +454,13 @@ impl Attached {
         }
         match pidfd_send_signal(&process, Signal::TERM) {
             Ok(()) => {}
-            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            Err(Errno::SRCH) => return Ok(()),
             Err(error) => return Err(cannot(error)),
         }
         loop {
             match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
                 Ok(_) => return Ok(()),
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(error) => return Err(cannot(error)),
             }
         }

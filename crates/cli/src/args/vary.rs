@@ -8,10 +8,7 @@ use super::{Cli, Command};
 use crate::wrong_words;
 use clap::{Args, Parser};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
-use kurabe_lab::versus::Variant;
-
-/// Sides of one measurement: more would have so few blocks each that nothing becomes clear in a time that anybody waits.
-const MOST_SIDES: usize = 16;
+use kurabe_lab::versus::{MOST_VARIANTS, Variant};
 
 /// Options that take a value and may differ from side to side.
 const VALUED: [&str; 21] = [
@@ -66,10 +63,10 @@ pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Varia
         ));
     }
     let sides = axes.iter().fold(1, |sides: usize, axis| sides.saturating_mul(axis.values.len()));
-    if sides > MOST_SIDES {
+    if sides > MOST_VARIANTS {
         return Err(usage(text!(
-            "--vary: {sides} sides are more than {MOST_SIDES}",
-            "--vary: {sides} 通りは上限の {MOST_SIDES} を超えています"
+            "--vary: {sides} sides are more than {MOST_VARIANTS}",
+            "--vary: {sides} 通りは上限の {MOST_VARIANTS} を超えています"
         ))
         .remedy(text!(
             "several --vary make the product of their values: vary fewer, or one after the other",

@@ -1,9 +1,9 @@
 //! Loop devices: a file of ours as a block device.
 
+use super::{flush, open_alone};
 use crate::disk::SECTOR_BYTES;
 use crate::platform;
 use kurabe_host::{Number, block_number, loop_status};
-use rustix::fs::{Mode, OFlags};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -67,19 +67,11 @@ impl LoopDevice {
     }
 
     /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
-    /// After a power cut nobody expects all of it to be written.
     pub(super) fn flush_and_let_go(&self, number: Number, was_cut: bool) -> io::Result<bool> {
-        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
-        let node = match rustix::fs::open(&self.path, flags, Mode::empty()) {
-            Ok(node) => File::from(node),
-            Err(rustix::io::Errno::BUSY) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
+        let Some(node) = open_alone(&self.path)? else { return Ok(false) };
         if is_on(&node, number) {
-            match node.sync_all() {
-                Err(error) if !was_cut => return Err(error),
-                _ => platform::clear_loop(&node)?,
-            }
+            flush(&node, was_cut)?;
+            platform::clear_loop(&node)?;
         }
         Ok(true)
     }

@@ -12,8 +12,6 @@ use crate::platform;
 use crate::protocol::Export;
 use kurabe_host::block_number;
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -179,16 +177,6 @@ impl NbdDevice {
         };
         let before = change(&device, &settings(export.is_rotational));
         Ok(Self { record: NbdRecord { name, client: thread, before }, client: Some(client) })
-    }
-
-    /// It for this process alone, so that nothing can be mounted on it; none if somebody has it for himself.
-    pub(super) fn open_alone(&self) -> io::Result<Option<File>> {
-        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
-        match rustix::fs::open(self.record.path(), flags, Mode::empty()) {
-            Ok(node) => Ok(Some(node.into())),
-            Err(Errno::BUSY) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Has the kernel let go of it; who uses it gets errors from now on.

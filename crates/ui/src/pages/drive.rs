@@ -3,7 +3,7 @@
 //! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by its path. Only runs on the
 //! whole drive have places that mean the same, so only those are laid over each other.
 
-use crate::pages::frame::{encoded, say};
+use crate::pages::frame::{dated_run, encoded, say};
 use crate::pages::measure::{board_section, procedure_fields};
 use crate::pages::page as framed;
 use crate::places::{drives, holder};
@@ -116,13 +116,11 @@ fn past(html: &mut Html, store: &dyn Store, target: &str, ticked: &[&str], lang:
     let mut laid = Vec::new();
     for (place, mut record) in records.into_iter().enumerate() {
         let (id, date) = (record.header.id.clone(), number::date_minute(&record.header.started_at));
-        let checked = if is_ticked(place, &id) { "checked" } else { "" };
-        html.raw("<label>");
-        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", &id), ("checked", checked)]);
-        html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(&id)))], &date).raw("</label> ");
+        let is_laid = is_ticked(place, &id);
+        dated_run(html, &id, &date, is_laid);
         // Of one drive the dates tell runs apart.
         record.labels.entry(NAME_LABEL.to_owned()).or_insert(date);
-        laid.extend(Some(record).filter(|_| !checked.is_empty()));
+        laid.extend(Some(record).filter(|_| is_laid));
     }
     html.element("button", &[], text!("lay over each other", "重ねて見る").get(lang)).raw("</form>");
     let laid: Vec<&RunRecord> = laid.iter().take(MOST_LAID).collect();

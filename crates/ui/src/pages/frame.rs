@@ -128,3 +128,11 @@ pub(crate) fn encoded(words: &str) -> String {
     }
     out
 }
+
+/// A box to tick a run by its date, which leads to the run.
+pub(crate) fn dated_run(html: &mut Html, id: &str, date: &str, is_ticked: bool) {
+    let ticked = if is_ticked { "checked" } else { "" };
+    html.raw("<label>");
+    html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", id), ("checked", ticked)]);
+    html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(id)))], date).raw("</label> ");
+}

@@ -1,6 +1,6 @@
 //! Devices over time: what was measured again in the same way, and what became of it.
 
-use crate::pages::frame::{encoded, say};
+use crate::pages::frame::{dated_run, encoded, say};
 use crate::pages::page as framed;
 use crate::pages::run::MARGIN;
 use crate::shared::{App, Reader};
@@ -83,10 +83,7 @@ fn dates(html: &mut Html, device: &str, ids: &[String], runs: &HashMap<&str, &Ru
     for (place, id) in shown.iter().enumerate() {
         let Some(run) = runs.get(id.as_str()) else { continue };
         let date = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
-        let ticked = if place == 0 || place + 1 == shown.len() { "checked" } else { "" };
-        html.raw("<label>");
-        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", id), ("checked", ticked)]);
-        html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(id)))], &date).raw("</label> ");
+        dated_run(html, id, &date, place == 0 || place + 1 == shown.len());
     }
     html.element("button", &[], text!("lay over each other", "重ねて比べる").get(lang)).raw("</form>");
     let earlier = ids.len() - shown.len();

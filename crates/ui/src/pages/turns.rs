@@ -6,13 +6,10 @@
 use crate::pages::frame::say;
 use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, parse_block_size};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
-use kurabe_lab::versus::{Variant, VersusRequest};
+use kurabe_lab::versus::{MOST_VARIANTS, Variant, VersusRequest};
 use kurabe_lab::{Engine, EngineChoice, Overrides, Settings, StepChange};
 use kurabe_report::Html;
 use serde::Deserialize;
-
-/// More configurations have so few blocks each that nothing becomes clear; as on the command line.
-const MOST_SIDES: usize = 16;
 
 /// What differs, as the form sends it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -50,10 +47,10 @@ impl Vary {
         let chosen = pairs.into_iter().filter(|(_, is_chosen, _)| *is_chosen);
         axes.extend(chosen.map(|(key, _, values)| Axis { key, values: values.map(str::to_owned).to_vec() }));
         let sides = axes.iter().fold(1_usize, |sides, axis| sides.saturating_mul(axis.values.len()));
-        if sides > MOST_SIDES {
+        if sides > MOST_VARIANTS {
             let what = text!(
-                "{sides} configurations are more than {MOST_SIDES}",
-                "{sides} 通りは上限の {MOST_SIDES} を超えています"
+                "{sides} configurations are more than {MOST_VARIANTS}",
+                "{sides} 通りは上限の {MOST_VARIANTS} を超えています"
             );
             return Err(Error::new(ErrorKind::Usage, what).remedy(text!(
                 "all values of all fields are combined: fill in fewer",
