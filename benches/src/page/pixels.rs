@@ -47,6 +47,19 @@ pub(super) fn paint(
     Ok(writeln!(out, "{}", layout(&rows))?)
 }
 
+/// How long a frame takes at most while the list of runs is scrolled from its first to its last line, a step in each frame.
+pub(super) fn scroll(browser: &Browser, page: &Served, out: &mut dyn Write) -> Result<()> {
+    browser.open(&format!("http://{}/runs", page.client.host));
+    browser.run(include_str!("scroll.js"));
+    browser.wait_until("window.scrolled");
+    let frames = browser.run("return window.scrolled");
+    let mut times_ms: Vec<f64> = frames.as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    times_ms.sort_unstable_by(f64::total_cmp);
+    let (count, worst) = (times_ms.len(), times_ms.last().copied().unwrap_or(f64::NAN));
+    let (middle, worst) = (figure(median(&times_ms), 1), figure(worst, 1));
+    Ok(writeln!(out, "the list scrolled: {count} frames, median {middle} ms, longest {worst} ms\n")?)
+}
+
 /// Measures what is wished for while the browser shows it, and tells how long events took.
 pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut dyn Write) -> Result<()> {
     browser.open(&format!("http://{}/", page.client.host));

@@ -151,7 +151,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         ..Filter::default()
     };
     let digests = digests(&*store, global)?;
-    let groups = measured_again(filter.apply(store.list()?), &digests);
+    let groups = measured_again(&filter.apply(store.list()?), &digests);
     if groups.is_empty() {
         return Err(Error::new(
             ErrorKind::NoSuchRun,

@@ -27,20 +27,20 @@ pub struct History {
 /// What was measured to its end at least twice in the same way: the device, or the target where no device is told, and the
 /// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out. What
 /// another tool measured and was taken in twice counts once.
-pub fn measured_again(runs: Vec<RunSummary>, digests: &Digests) -> Vec<(String, Vec<String>)> {
+pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Vec<String>)> {
     let words = read(digests);
     let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::History(_))));
     let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
-    let mut groups: BTreeMap<(String, u32), Vec<RunSummary>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, u32), Vec<&RunSummary>> = BTreeMap::new();
     for run in runs {
         if run.status != RunStatus::Complete || digests.unreadable.contains(&run.id) {
             continue;
         }
         let digest = by_id.get(run.id.as_str());
         let Some(series) = digest.and_then(|digest| digest.facts.iter().find(is_series)) else { continue };
-        let device = run.device.clone().unwrap_or_else(|| run.target.clone());
+        let device = run.device.as_deref().unwrap_or(&run.target);
         let group = groups.entry((device, *series)).or_default();
-        let is_copy = |other: &RunSummary| {
+        let is_copy = |other: &&RunSummary| {
             let figures = |id: &str| by_id.get(id).map(|digest| &digest.figures);
             run.imported && other.measured_at == run.measured_at && figures(&other.id) == figures(&run.id)
         };
@@ -51,7 +51,7 @@ pub fn measured_again(runs: Vec<RunSummary>, digests: &Digests) -> Vec<(String, 
     groups.retain(|_, runs| runs.len() > 1);
     let in_order = groups.into_iter().map(|((device, _), mut runs)| {
         runs.sort_by_cached_key(|run| run.measured_at.as_ref().unwrap_or(&run.started_at).clone());
-        (device, runs.into_iter().map(|run| run.id).collect())
+        (device.to_owned(), runs.into_iter().map(|run| run.id.clone()).collect())
     });
     in_order.collect()
 }

@@ -197,8 +197,8 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
     };
     pair.cells.iter().any(is_single).then(|| {
         text!(
-            "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can (--runs 5).",
-            "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください(--runs 5)。"
+            "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can, with 5 runs for example.",
+            "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は、5 回など、繰り返して測ってください。"
         )
     })
 }

@@ -19,9 +19,9 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
     let mut page = place(&foreseen, style);
     page.push_str(&render_profile(prepared.profile(), style));
-    page.extend(
-        price(&foreseen, prepared.is_modelled()).into_iter().map(|line| line.take(style.lang) + "\n"),
-    );
+    let is_modelled = prepared.is_modelled();
+    let lines = price(&foreseen, is_modelled).into_iter().chain(how_to_write(&foreseen, is_modelled));
+    page.extend(lines.map(|line| line.take(style.lang) + "\n"));
     Ok(page)
 }
 
@@ -60,8 +60,9 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
             let words = text!("  test file: the same as before\n", "  テストファイル: 前と同じ\n");
             page.push_str(words.get(style.lang));
         }
-        let lines = written(foreseen, run.is_modelled());
-        page.extend(lines.into_iter().map(|line| format!("  {}\n", line.take(style.lang))));
+        let is_modelled = run.is_modelled();
+        let lines = written(foreseen, is_modelled).into_iter().chain(how_to_write(foreseen, is_modelled));
+        page.extend(lines.map(|line| format!("  {}\n", line.take(style.lang))));
     }
     if let Some(words) = written_in_turns(prepared, &foreseen) {
         page.push_str(&format!("\n{}\n", words.get(style.lang)));
@@ -156,14 +157,29 @@ fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
         });
     }
     lines.push(text!("cells that write: {cells}", "書き込みを含む項目: {cells}"));
-    if !foreseen.writable && !is_modelled && cells > 0 {
+    if leaves_out(foreseen, is_modelled) {
         lines.push(text!(
-            "they are left out: the target may not be written without --write-existing or --destroy-data-on",
-            "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)"
+            "they are left out: the target holds data and is only read",
+            "これらは測りません(対象にはデータがあるため、読み取りだけを行います)"
         ));
     }
     if let Some(words) = planned_writes(foreseen.writes) {
         lines.push(words);
     }
     lines
+}
+
+/// Whether cells are left out because they would write where there may be data.
+fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
+    !foreseen.writable && !is_modelled && foreseen.writing_cells > 0
+}
+
+/// What to type so that the cells that write are measured, too. The page has nothing of the kind.
+fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
+    leaves_out(foreseen, is_modelled).then(|| {
+        text!(
+            "to have it written over: --write-existing (a file), --destroy-data-on NAME (a device)",
+            "上書きしてよい場合: --write-existing(ファイル)、--destroy-data-on NAME(デバイス)"
+        )
+    })
 }

@@ -293,8 +293,8 @@ fn legend(pivot: &Pivot) -> Text {
     }
     if pivot.baseline.is_none() && pivot.places.len() > 1 {
         sentences.push(text!(
-            "--baseline VALUE holds all others against one value.",
-            "--baseline 値 を付けると、その値を基準に比べます。"
+            "With a baseline (--baseline VALUE) all others are held against one value.",
+            "基準(--baseline 値)を選ぶと、ほかをその値と比べます。"
         ));
     }
     Text::sentences(sentences)

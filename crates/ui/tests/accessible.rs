@@ -1,16 +1,19 @@
 //! Every page for everybody: axe-core finds nothing against WCAG 2 A and AA in either language and theme, and no page is wider
-//! than a small phone.
+//! than a small phone or a sheet of paper.
 //!
 //! The model: colours do not depend on the language, so English is looked at in light and Japanese in dark;
 //! `KURABE_ALL_THEMES=1` looks at all four, for who changes the style.
 
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
+use serde_json::json;
 
 /// The checker, from its package.
 const AXE: &str = include_str!("axe/axe.min.js");
 /// The width of a small phone.
-const PHONE: (u32, u32) = (400, 800);
+const PHONE: (u32, u32) = (360, 740);
+/// A4 at 96 dots per inch without margins of 1 cm.
+const PAPER: (u32, u32) = (718, 1047);
 
 /// Runs the rules on what is shown: what is wrong, one line for each element.
 fn violations(reader: &Reader) -> Vec<String> {
@@ -58,10 +61,14 @@ impl Looked {
             browser.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
             self.wrong.extend(violations(&self.reader).iter().map(|line| format!("{name}, {theme}: {line}")));
         }
-        browser.resize(PHONE.0, PHONE.1);
-        let lines = browser.run(TOO_WIDE);
-        let lines = lines.as_array().expect("a list").iter();
-        self.wrong.extend(lines.map(|line| format!("{name}, {} px: {line}", PHONE.0)));
+        for (media, (width, height)) in [("screen", PHONE), ("print", PAPER)] {
+            browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": media }));
+            browser.resize(width, height);
+            let lines = browser.run(TOO_WIDE);
+            let lines = lines.as_array().expect("a list").iter();
+            self.wrong.extend(lines.map(|line| format!("{name}, {media}, {width} px: {line}")));
+        }
+        browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": "" }));
         browser.resize(1280, 900);
     }
 }

@@ -11,8 +11,18 @@ use std::path::{Path, PathBuf};
 /// A picture above this is too heavy for a repository.
 const MOST_BYTES: usize = 150_000;
 
-/// Width, height, theme, and what the name ends in.
+/// Width, height, theme, and what the name ends in: those of docs/.
 const FORMS: [(u32, u32, &str, &str); 2] = [(1280, 860, "light", ""), (400, 860, "dark", "-small")];
+/// The same of all pages: from the narrowest telephone to 4K, and on paper.
+const ALL_FORMS: [(u32, u32, &str, &str); 4] = [
+    (1280, 860, "light", ""),
+    (360, 740, "dark", "-small"),
+    (3840, 2160, "light", "-large"),
+    (PAPER_WIDTH, 1123, "dark", PAPER),
+];
+/// A4 at 96 dots per inch.
+const PAPER_WIDTH: u32 = 794;
+const PAPER: &str = "-paper";
 /// Longer pages are cut here.
 const LONGEST: u64 = 6000;
 
@@ -31,7 +41,10 @@ fn pages_are_written_as_pictures() {
     let drive = drive(&reader);
     let folder = PathBuf::from(&place);
     for lang in ["en", "ja"] {
-        for (width, height, theme, ending) in FORMS {
+        let forms = if place == "1" { &FORMS[..] } else { &ALL_FORMS[..] };
+        for &(width, height, theme, ending) in forms {
+            let media = if ending == PAPER { "print" } else { "screen" };
+            reader.browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": media }));
             let ending = format!("{lang}{ending}");
             resize(&reader, (width, height));
             reader.go(&format!("/choose/theme/{theme}"));

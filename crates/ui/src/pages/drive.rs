@@ -1,7 +1,7 @@
 //! A drive by itself: its curve while it is read, what to type to have it written, and what it did before.
 //!
 //! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by its path. Only runs on the
-//! whole drive have places that mean the same, so only those are laid over each other.
+//! drive itself have places that mean the same, so those in its directories are not laid over each other.
 
 use crate::pages::frame::{dated_run, encoded, say};
 use crate::pages::measure::{board_section, procedure_fields};
@@ -101,8 +101,8 @@ fn past(html: &mut Html, store: &dyn Store, target: &str, ticked: &[&str], lang:
     let records = before(store, target)?;
     if records.is_empty() {
         let words = text!(
-            "This drive has not been measured over its whole length yet.",
-            "このドライブ全体の測定はまだありません。"
+            "The places of this drive have not been measured yet.",
+            "このドライブを位置ごとに測った結果はまだありません。"
         );
         say(html, "p", "empty", &words, lang);
         html.raw("</section>");
@@ -123,6 +123,13 @@ fn past(html: &mut Html, store: &dyn Store, target: &str, ticked: &[&str], lang:
         laid.extend(Some(record).filter(|_| is_laid));
     }
     html.element("button", &[], text!("lay over each other", "重ねて見る").get(lang)).raw("</form>");
+    if laid.len() > MOST_LAID {
+        let words = text!(
+            "More than {MOST_LAID} curves cannot be told apart: the newest of those ticked are drawn.",
+            "線が {MOST_LAID} 本を超えると見分けられないため、選んだ中の新しいものだけを描いています。"
+        );
+        say(html, "p", "notice", &words, lang);
+    }
     let laid: Vec<&RunRecord> = laid.iter().take(MOST_LAID).collect();
     html.doc(&positions_doc(&laid), lang);
     ways(html, &laid, lang);
@@ -150,7 +157,7 @@ fn ways(html: &mut Html, laid: &[&RunRecord], lang: Lang) {
     html.raw("</p>");
 }
 
-/// Runs on the whole drive that sampled its places, the newest first.
+/// Runs on the drive itself that sampled its places, the newest first.
 fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
     let here = observe(Path::new(target), &ObserveOptions { with_serial: false, salt: &store.salt()? });
     let model = here.devices.iter().find_map(|device| device.model.as_deref());

@@ -136,3 +136,22 @@ pub(crate) fn dated_run(html: &mut Html, id: &str, date: &str, is_ticked: bool) 
     html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", id), ("checked", ticked)]);
     html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(id)))], date).raw("</label> ");
 }
+
+/// Ways to the pages before and after one of a list that was searched for words: address, words, and number.
+pub(crate) fn further(
+    html: &mut Html,
+    (path, words, page): (&str, &str, usize),
+    has_more: bool,
+    [before, after]: [Text; 2],
+    lang: Lang,
+) {
+    let address = |page: usize| format!("{path}?q={}&page={page}", encoded(words));
+    html.raw("<p class=\"ways\">");
+    if page > 0 {
+        html.element("a", &[("href", &address(page - 1))], before.get(lang)).raw(" ");
+    }
+    if has_more {
+        html.element("a", &[("href", &address(page + 1))], after.get(lang));
+    }
+    html.raw("</p>");
+}

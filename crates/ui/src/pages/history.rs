@@ -1,6 +1,6 @@
 //! Devices over time: what was measured again in the same way, and what became of it.
 
-use crate::pages::frame::{dated_run, encoded, say};
+use crate::pages::frame::{dated_run, encoded, further, say};
 use crate::pages::page as framed;
 use crate::pages::run::MARGIN;
 use crate::shared::{App, Reader};
@@ -15,8 +15,8 @@ use kurabe_store::Filter;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Devices on a page.
-const MOST_DEVICES: usize = 20;
+/// Devices on a page: each has charts, and more take longer than anybody waits for a page where there are thousands of runs.
+const ON_A_PAGE: usize = 8;
 /// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
 const MOST_DATES: usize = 60;
 
@@ -25,6 +25,9 @@ pub(crate) struct HistoryQuery {
     /// Only devices whose name has this.
     #[serde(default)]
     q: String,
+    /// The page, from 0.
+    #[serde(default)]
+    page: usize,
 }
 
 /// `GET /history`
@@ -32,7 +35,7 @@ pub(crate) async fn page(
     State(shared): State<App>,
     reader: Reader,
     uri: Uri,
-    Query(HistoryQuery { q }): Query<HistoryQuery>,
+    Query(HistoryQuery { q, page }): Query<HistoryQuery>,
 ) -> Response {
     framed(shared, reader, uri, move |shared| {
         let (title, lang) = (text!("Over time", "経時変化"), reader.lang);
@@ -40,9 +43,9 @@ pub(crate) async fn page(
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
         let device = Some(q.trim().to_owned()).filter(|device| !device.is_empty());
         let filter = Filter { device, ..Filter::default() };
-        let runs = store.list()?;
+        let runs = filter.apply(store.list()?);
         let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
-        let groups = measured_again(filter.apply(runs.clone()), &digests);
+        let groups = measured_again(&runs, &digests);
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
         html.raw("<form class=\"line\" method=\"get\" action=\"/history\" role=\"search\"><label>");
@@ -56,21 +59,16 @@ pub(crate) async fn page(
             );
             say(&mut html, "p", "empty", &words, lang);
         }
-        for (device, ids) in groups.iter().take(MOST_DEVICES) {
+        let first = page.saturating_mul(ON_A_PAGE).min(groups.len());
+        for (device, ids) in groups[first..].iter().take(ON_A_PAGE) {
             let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
             let history = kurabe_compare::history(&first, &last, ids, &digests, MARGIN);
             html.raw("<section>").doc(&history_doc(&history, device, [&first.header, &last.header]), lang);
             dates(&mut html, device, ids, &by_id, lang);
             html.raw("</section>");
         }
-        let (count, most) = (groups.len(), MOST_DEVICES);
-        if count > most {
-            let words = text!(
-                "{most} of {count} devices are shown; search for another by its name.",
-                "{count} 台のうち {most} 台を表示しています。ほかは名前で検索してください。"
-            );
-            say(&mut html, "p", "quiet", &words, lang);
-        }
+        let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
+        further(&mut html, ("/history", &q, page), first + ON_A_PAGE < groups.len(), ways, lang);
         Ok((title, html))
     })
     .await

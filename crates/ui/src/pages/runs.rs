@@ -1,6 +1,6 @@
 //! The runs of the store: filtered, ticked, compared.
 
-use crate::pages::frame::{encoded, say};
+use crate::pages::frame::{encoded, further, say};
 use crate::pages::page as framed;
 use crate::shared::{App, Reader};
 use axum::extract::{Query, State};
@@ -12,7 +12,7 @@ use kurabe_report::Html;
 use serde::Deserialize;
 
 /// Runs on a page: more make it slow to read and to draw.
-const ON_A_PAGE: usize = 200;
+const ON_A_PAGE: usize = 100;
 
 #[derive(Deserialize)]
 pub(crate) struct RunsQuery {
@@ -58,7 +58,8 @@ pub(crate) async fn page(
         let first = asked.page.saturating_mul(ON_A_PAGE).min(runs.len());
         let shown = &runs[first..runs.len().min(first + ON_A_PAGE)];
         table(&mut html, shown, lang);
-        further(&mut html, &asked, runs.len(), lang);
+        let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
+        further(&mut html, ("/runs", &asked.q, asked.page), first + ON_A_PAGE < runs.len(), ways, lang);
         Ok((title, html))
     })
     .await
@@ -151,17 +152,4 @@ fn row(html: &mut Html, listed: &ListedRun, lang: Lang) {
         html.element("td", &[("class", "n")], &words);
     }
     html.raw("</tr>");
-}
-
-fn further(html: &mut Html, asked: &RunsQuery, count: usize, lang: Lang) {
-    let address = |page: usize| format!("/runs?q={}&page={page}", encoded(&asked.q));
-    html.raw("<p class=\"ways\">");
-    if asked.page > 0 {
-        html.element("a", &[("href", &address(asked.page - 1))], text!("newer", "新しい測定").get(lang))
-            .raw(" ");
-    }
-    if (asked.page + 1).saturating_mul(ON_A_PAGE) < count {
-        html.element("a", &[("href", &address(asked.page + 1))], text!("older", "古い測定").get(lang));
-    }
-    html.raw("</p>");
 }
