@@ -157,7 +157,7 @@ fn look(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let block = json!({ "target": target, "profile": "quick", "size": "64MiB", "runs": "1", "time": options.time.as_deref().unwrap_or("500ms") });
+    let block = json!({ "target": target, "profile": "quick", "size": "16MiB", "runs": "1", "time": options.time.as_deref().unwrap_or("200ms") });
     if options.blocks > 0 {
         blocks(page, &mut Subscriber::new(page.client.clone()), &block, options.blocks, out)?;
     }
