@@ -209,7 +209,7 @@
       const drawings = [place, fresh.content].map((part) => part.querySelector('svg'));
       if (drawings.every(Boolean)) drawings[0].replaceWith(drawings[1]);
       else put(place, markup);
-    }, 100);
+    }, 200);
     // What was measured before on the same drive, once there is more of it.
     const past = piece(location.pathname + location.search, (markup) => {
       const fresh = new DOMParser().parseFromString(markup, 'text/html').getElementById('past');
