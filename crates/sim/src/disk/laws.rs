@@ -280,6 +280,46 @@ fn a_serpentine_stays_under_one_head_from_cylinder_to_cylinder() {
 }
 
 #[test]
+fn a_serpentine_over_zones_counts_cylinders_from_the_first_of_the_disk() {
+    // From the second track of a cylinder to the third of the next, which is odd and begins a zone.
+    let track_bytes = 1000 * 512;
+    let first_of_zone = 9999 * 4 * track_bytes;
+    let requests = [
+        request(Kind::Read, first_of_zone - 3 * track_bytes, 512),
+        request(Kind::Read, first_of_zone + 2 * 600 * 512, 512),
+    ];
+    let seek_ns = |over_zones: &str| {
+        let words = [
+            ("zones", "[[0, 1000], [9999, 600]]"),
+            ("head_switch", "5 ms"),
+            ("serpentine", "true"),
+            ("serpentine_over_zones", over_zones),
+            ("segments", "0"),
+        ];
+        let mut stack = disk_with(&words);
+        drive(&mut stack, &requests[..1], 1, 0);
+        stack.take_account();
+        drive(&mut stack, &requests[1..], 1, 0);
+        stack.take_account().shares.iter().find(|share| share.cause == "seek").map(|share| share.time_ns)
+    };
+    assert_eq!((seek_ns("true"), seek_ns("false")), (Some(1_000_000), Some(5_000_000)));
+}
+
+#[test]
+fn what_only_reads_need_of_a_move_is_no_part_of_a_write() {
+    let seek_ns = |kind: Kind, read_settle: &str| {
+        let mut stack = disk_with(&[("read_settle", read_settle), ("write_settle", "0.1 ms")]);
+        drive(&mut stack, &[request(kind, 5 << 30, 512)], 1, 0);
+        let seek = stack.take_account().shares.into_iter().find(|share| share.cause == "seek");
+        seek.map_or(0, |share| share.time_ns)
+    };
+    assert_eq!(seek_ns(Kind::Read, "0.3 ms"), seek_ns(Kind::Read, "0 ms"));
+    assert_eq!(seek_ns(Kind::Write, "0.3 ms"), seek_ns(Kind::Read, "0 ms") - 300_000 + 100_000);
+    // No write arrives before it sets out.
+    assert_eq!(seek_ns(Kind::Write, "1 s"), 100_000);
+}
+
+#[test]
 fn nothing_begins_while_a_flush_waits() {
     let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }\n\
                 queue_depth = { value = 8, source = \"test\" }";

@@ -45,7 +45,7 @@ const ZONE_SKEWS: Parameter = Parameter::usual(
     "derived: as long as the switches take, so that none costs a turn",
     ("a row for each zone, where the layout was measured", "ゾーンごとのスキューなど(実測がある場合)"),
 )
-.derived_from(&["head_switch", "cylinder_switch", "write_settle"]);
+.derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
 const SLIPS: Parameter = Parameter::usual(
     "slips",
     Rows(&["zone", "data sector of the zone", "sectors"]),
@@ -64,6 +64,16 @@ const SERPENTINE: Parameter = Parameter::usual(
     (
         "whether every other cylinder goes from the last head to the first, so that the next begins at the same head",
         "1 シリンダーおきにヘッドを逆順に使うか(次のシリンダーが同じヘッドから始まる)",
+    ),
+);
+const SERPENTINE_OVER_ZONES: Parameter = Parameter::usual(
+    "serpentine_over_zones",
+    Flag,
+    "false",
+    "assumed: every zone begins at its first head",
+    (
+        "with serpentine: whether cylinders are counted over the whole disk, not from the start of each zone",
+        "serpentine のとき、シリンダーをゾーンの先頭からでなくディスク全体で数えるか",
     ),
 );
 const SEEK_SINGLE: Parameter = Parameter::usual(
@@ -119,6 +129,16 @@ const WRITE_SETTLE: Parameter = Parameter::usual(
     "0 ns",
     "assumed: small, or contained in the seek times",
     ("what writing adds to every move", "書き込み時に移動ごとに加わる整定時間"),
+);
+const READ_SETTLE: Parameter = Parameter::usual(
+    "read_settle",
+    Time,
+    "0 ns",
+    "assumed: moves take a write no less than a read",
+    (
+        "what only reads need of every move: a write takes so much less of it",
+        "移動時間のうち読み出しだけに要する整定時間(書き込みはその分短い)",
+    ),
 );
 const READ_OVERHEAD: Parameter = Parameter::needed(
     "read_overhead",
@@ -181,6 +201,7 @@ pub const DISK: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -188,6 +209,7 @@ pub const DISK: LayerKind = LayerKind {
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         Parameter::usual(
             "read_hit_overhead",
@@ -322,6 +344,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -329,6 +352,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         WRITE_OVERHEAD,
         SEGMENT,
@@ -371,6 +395,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -378,6 +403,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         WRITE_OVERHEAD,
         SEGMENT,
