@@ -207,6 +207,46 @@ fn measured_overheads_depend_on_the_command_before() {
     assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
 }
 
+#[test]
+fn measured_overheads_of_hits_may_hold_in_runs_only() {
+    let words = "overheads = { value = [[0.1, 1, 5, 2], [0.3, 3, 4, 4]], source = \"test\" }\n\
+                 write_cache = { value = true, source = \"test\" }\n\
+                 write_cache_size = { value = \"8 MiB\", source = \"test\" }\n";
+    let command_ns = |by_run: &str, requests: &[Request]| {
+        let more = format!("{words}hit_overheads_by_run = {{ value = {by_run}, source = \"test\" }}");
+        let mut stack = disk(&more);
+        drive(&mut stack, &requests[..1], 1, 20_000_000);
+        stack.take_account();
+        let mut shares = Vec::new();
+        for one in &requests[1..] {
+            drive(&mut stack, &[*one], 1, 20_000_000);
+            let account = stack.take_account();
+            shares.push(account.shares.iter().find(|share| share.cause == "command").unwrap().time_ns);
+        }
+        shares
+    };
+    // Reads from the memory: one goes on, one leaves a gap, one comes after a write.
+    let reads = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Read, 4096, 4096),
+        request(Kind::Read, 16_384, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 20_480, 4096),
+    ];
+    assert_eq!(command_ns("true", &reads), [100_000, 300_000, 5_000_000, 300_000]);
+    assert_eq!(command_ns("false", &reads), [100_000, 100_000, 5_000_000, 300_000]);
+    // Writes to the memory: one after a read, one that goes on, one elsewhere. A miss is not concerned.
+    let writes = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Write, 4096, 4096),
+        request(Kind::Write, 8192, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 8 << 30, 4096),
+    ];
+    assert_eq!(command_ns("true", &writes), [5_000_000, 4_000_000, 5_000_000, 3_000_000]);
+    assert_eq!(command_ns("false", &writes), [5_000_000, 4_000_000, 4_000_000, 3_000_000]);
+}
+
 /// The disk with other parameters.
 fn disk_with(parameters: &[(&str, &str)]) -> Stack {
     let mut spec = DeviceSpec::parse("test", &source(""), &|_, _| unreachable!()).unwrap();

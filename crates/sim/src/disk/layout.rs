@@ -76,7 +76,8 @@ fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
          a table of measured times can be given as seek_table",
         "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
     );
-    Seek::three_points(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
+    let curve = if builder.word("seek_curve") == "coasting" { Seek::coasting } else { Seek::three_points };
+    curve(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
 }
 
 fn misfit(builder: &Builder<'_>) -> Error {

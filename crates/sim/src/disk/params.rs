@@ -2,7 +2,7 @@
 
 use super::{drive, removable};
 use crate::layer::{Below, LayerKind};
-use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time};
+use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time, Word};
 use crate::schema::{Parameter, SIZE, Scale};
 
 const CAPACITY: Parameter = Parameter::usual(
@@ -97,6 +97,17 @@ const SEEK_FULL: Parameter = Parameter::usual(
     "assumed: given by seek_table",
     ("seek over all cylinders", "全幅のシーク時間"),
 );
+const SEEK_CURVE: Parameter = Parameter::usual(
+    "seek_curve",
+    Word(&["root-and-line", "coasting"]),
+    "root-and-line",
+    "assumed: Lee and Katz 1993, the three-point curve of DiskSim",
+    (
+        "which curve goes through the three times: a root and a line together, or a root until the arm has its top speed and \
+         straight from there",
+        "3 つの時間を通る曲線。root-and-line は平方根と直線の和、coasting は最高速に達するまで平方根、その先は直線",
+    ),
+);
 const SEEK_TABLE: Parameter = Parameter::usual(
     "seek_table",
     Rows(&["cylinders", "ms"]),
@@ -104,7 +115,7 @@ const SEEK_TABLE: Parameter = Parameter::usual(
     "derived: the curve through the three seek times",
     ("measured seek times, straight lines between them", "シーク時間の実測表(間は直線で補間)"),
 )
-.derived_from(&["seek_single", "seek_average", "seek_full"]);
+.derived_from(&["seek_single", "seek_average", "seek_full", "seek_curve"]);
 const HEAD_SWITCH: Parameter = Parameter::usual(
     "head_switch",
     Time,
@@ -205,6 +216,7 @@ pub const DISK: LayerKind = LayerKind {
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
@@ -231,6 +243,17 @@ pub const DISK: LayerKind = LayerKind {
             ),
         )
         .derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]),
+        Parameter::usual(
+            "hit_overheads_by_run",
+            Flag,
+            "false",
+            "assumed: the kind of the command before decides alone, as in DiskSim",
+            (
+                "with overheads, for what the memory serves: whether the row after its own kind holds only where the command \
+                 goes on where the one before ended, and the other row else",
+                "overheads のうちメモリーで済むコマンドについて、同じ種類の直後の行を、直前のコマンドの続きの場合だけに使うか(それ以外はもう一方の行)",
+            ),
+        ),
         Parameter::usual(
             "segments",
             Count(0, 65_536),
@@ -348,6 +371,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
@@ -399,6 +423,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
