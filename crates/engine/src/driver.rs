@@ -332,8 +332,8 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::Recorder;
     use crate::device_null::{NullDevice, Script};
+    use crate::recorder::Recorder;
     use crate::source::Generator;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,

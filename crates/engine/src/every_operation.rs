@@ -190,7 +190,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// Reads and writes on a device that leaves every third operation half done.
-    fn noted(open_loop: Option<OpenLoop>, bytes: u64, room: &Room) -> (kurabe_core::Result<Notes>, Repetition) {
+    fn noted(
+        open_loop: Option<OpenLoop>,
+        bytes: u64,
+        room: &Room,
+    ) -> (kurabe_core::Result<Notes>, Repetition) {
         let workload = Workload {
             pattern: Pattern::Random,
             thread_share: ThreadShare::Usual,
@@ -225,7 +229,11 @@ mod tests {
         for open_loop in [None, Some(late)] {
             let (notes, recorded) = noted(open_loop, 3000 * 4096, &Room::for_operations(5000));
             let notes: Vec<Note> = notes.unwrap().into_iter().flatten().collect();
-            let sides = [(OpKind::Read, recorded.read), (OpKind::Write, recorded.write), (OpKind::Sync, recorded.sync)];
+            let sides = [
+                (OpKind::Read, recorded.read),
+                (OpKind::Write, recorded.write),
+                (OpKind::Sync, recorded.sync),
+            ];
             for (kind, side) in sides {
                 let latencies = notes.iter().filter(|note| note.op.kind == kind).map(|note| note.latency_ns);
                 assert_eq!(latencies.clone().count() as u64, side.completed, "{kind:?}");

@@ -54,7 +54,10 @@ fn listed(lab: &Lab, words: &[&str]) -> (Value, Vec<Line>) {
             let of_repetition =
                 |line: &&Line| (line.cell_index, line.repetition_index) == (cell_index as u64, index as u64);
             let in_order: Vec<&Line> = lines.iter().filter(of_repetition).collect();
-            assert!(in_order.is_sorted_by_key(|line| line.completed_ns), "in the order in which they came back");
+            assert!(
+                in_order.is_sorted_by_key(|line| line.completed_ns),
+                "in the order in which they came back"
+            );
             for op in ["read", "write", "sync"] {
                 let of_op: Vec<&Line> = in_order.iter().copied().filter(|line| line.op == op).collect();
                 counted += of_op.len();
@@ -135,7 +138,8 @@ fn a_trace_that_is_done_again_is_listed_in_its_order() {
     let lab = Lab::new();
     let operations: String =
         (0..200).map(|index| format!("{} a read {} 4096\n", index * 10, (index * 7 % 200) * 4096)).collect();
-    let trace = lab.write("t.iolog", format!("fio version 3 iolog\n0 a add\n0 a open\n{operations}0 a close\n"));
+    let trace =
+        lab.write("t.iolog", format!("fio version 3 iolog\n0 a add\n0 a open\n{operations}0 a close\n"));
     let replay = ["--replay", text(&trace), "--timing", "closed", "--size", "1m", "--runs", "1"];
     let (_, lines) = listed(&lab, &[&replay[..], &["--buffered", "--cache", "keep"]].concat());
     assert_eq!(lines.len(), 200);

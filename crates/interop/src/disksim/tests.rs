@@ -74,7 +74,9 @@ fn a_write_that_settles_sooner_than_a_read_and_every_order_of_heads_are_read() {
     let sooner = read("Add. write settling delay = 0.5", "Add. write settling delay = -0.25");
     assert_eq!(value(&sooner, "read_settle"), "\"0.25 ms\"");
     assert!(!sooner.toml.contains("write_settle"));
-    assert!(refused("Add. write settling delay = 0.5", "Add. write settling delay = x").contains("not a number"));
+    assert!(
+        refused("Add. write settling delay = 0.5", "Add. write settling delay = x").contains("not a number")
+    );
     for (scheme, keys) in [("0", 0), ("1", 1), ("2", 2)] {
         let scheme = format!("LBN-to-PBN mapping scheme = {scheme}");
         let device = read("LBN-to-PBN mapping scheme = 1", &scheme);

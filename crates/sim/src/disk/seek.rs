@@ -119,8 +119,7 @@ fn coasting_share(straight_from: f64) -> f64 {
     }
     let (k, root) = (straight_from, straight_from.sqrt());
     let before = root * k * (4.0 / 3.0 - 4.0 / 5.0 * k);
-    let after =
-        ((1.0 - k) * (1.0 - k * k) / 2.0 + k * (1.0 - k) - (1.0 - k * k * k) / 3.0) / root;
+    let after = ((1.0 - k) * (1.0 - k * k) / 2.0 + k * (1.0 - k) - (1.0 - k * k * k) / 3.0) / root;
     (before + after) * 2.0 * root / (1.0 + k)
 }
 
