@@ -123,7 +123,8 @@ fn an_open_loop_is_listed_with_how_late_each_operation_was() {
     let shown = lab.kurabe(&["show", id, "--json"]).ok().json_lines().remove(0);
     for (share, key) in [(0.5, "latency_p50_ns"), (0.99, "latency_p99_ns")] {
         // The figure is the middle of a bucket, which is 1/128 wide at most.
-        let (rank, figure_ns) = (latencies.len() as f64 * share, number(&shown["figures"][0][key]));
+        let figure_ns = shown["figures"][0][key].as_f64().expect("a figure") as u64;
+        let rank = latencies.len() as f64 * share;
         let near = |ranks: f64| latencies[((rank + ranks).max(0.0) as usize).min(latencies.len() - 1)];
         let (low_ns, high_ns) = (near(-2.0), near(2.0));
         let is_near = figure_ns >= low_ns - low_ns / 128 && figure_ns <= high_ns + high_ns / 128 + 1;
