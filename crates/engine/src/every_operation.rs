@@ -63,7 +63,7 @@ impl Room {
 }
 
 /// What one issuing thread noted, in the order in which it came back.
-pub(crate) type Notes = Vec<Vec<Note>>;
+pub(crate) type ThreadNotes = Vec<Vec<Note>>;
 
 /// A thread's recorder that keeps every operation as well.
 pub(crate) struct Noting<'a> {
@@ -73,7 +73,7 @@ pub(crate) struct Noting<'a> {
     stop: &'a Stop,
     /// By slot: when what is in flight was handed over.
     issued_ns: Vec<u64>,
-    notes: Notes,
+    notes: ThreadNotes,
     is_full: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Noting<'a> {
     ///
     /// # Errors
     /// When there was more than room.
-    pub(crate) fn into_notes(self) -> kurabe_core::Result<Notes> {
+    pub(crate) fn into_notes(self) -> kurabe_core::Result<ThreadNotes> {
         if self.is_full { Err(too_many_operations()) } else { Ok(self.notes) }
     }
 
@@ -135,7 +135,7 @@ pub(crate) struct InOrder {
 }
 
 impl InOrder {
-    pub(crate) fn of(threads: Vec<Notes>) -> Self {
+    pub(crate) fn of(threads: Vec<ThreadNotes>) -> Self {
         let threads = threads.into_iter().map(|notes| notes.into_iter().flatten()).collect::<Vec<_>>();
         let mut merged = Self { next: vec![None; threads.len()], order: BinaryHeap::new(), threads };
         (0..merged.threads.len()).for_each(|thread| merged.refill(thread));
@@ -194,7 +194,7 @@ mod tests {
         open_loop: Option<OpenLoop>,
         bytes: u64,
         room: &Room,
-    ) -> (kurabe_core::Result<Notes>, Repetition) {
+    ) -> (kurabe_core::Result<ThreadNotes>, Repetition) {
         let workload = Workload {
             pattern: Pattern::Random,
             thread_share: ThreadShare::Usual,

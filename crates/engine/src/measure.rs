@@ -10,7 +10,7 @@ use crate::content::Content;
 use crate::device_threads::ThreadsDevice;
 use crate::device_uring::{Ring, RingFacts, WaitMode};
 use crate::driver::{Outcome, Plan, drive, filled_buffers};
-use crate::every_operation::{MOST_OPERATIONS, Notes, Noting, Room};
+use crate::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::gate::Gate;
 use crate::platform;
 use crate::recorder::Recorder;
@@ -77,7 +77,7 @@ pub struct Measured {
     /// Whether it was stopped before its end.
     pub interrupted: bool,
     /// Every operation, by issuing thread, if they are listed.
-    pub(crate) notes: Vec<Notes>,
+    pub(crate) notes: Vec<ThreadNotes>,
 }
 
 /// What one operating-system thread is made of.
@@ -242,7 +242,7 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
-type LaneEnd = Result<(Recorder, Outcome, RingFacts, Notes)>;
+type LaneEnd = Result<(Recorder, Outcome, RingFacts, ThreadNotes)>;
 
 impl Work<'_> {
     fn run<S>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd
@@ -309,7 +309,7 @@ impl Work<'_> {
             time_ns: self.setup.time_ns,
             end_sync: self.setup.end_sync != EndSync::None,
         };
-        let (mut notes, stop) = (Ok(Notes::new()), self.stop);
+        let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
         let driven = match self.room {
             None => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
             Some(room) => {

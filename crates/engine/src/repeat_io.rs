@@ -1,7 +1,7 @@
 //! A repetition of a workload.
 
 use crate::choose::Choice;
-use crate::every_operation::{InOrder, Notes};
+use crate::every_operation::{InOrder, ThreadNotes};
 use crate::measure::{Engine, Issue, Measured, Setup, measure_sources};
 use crate::real::{Real, Settings};
 use crate::session::{Session, progress};
@@ -44,7 +44,7 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Tells every operation of a repetition to who wants to hear of them.
-    pub(crate) fn list(&mut self, notes: Vec<Notes>, attempt: &Attempt) -> Result<()> {
+    pub(crate) fn list(&mut self, notes: Vec<ThreadNotes>, attempt: &Attempt) -> Result<()> {
         let Some(tell) = &mut self.operations else { return Ok(()) };
         InOrder::of(notes).try_for_each(|note| tell(&note.listed(attempt.cell_index, attempt.number)))
     }
