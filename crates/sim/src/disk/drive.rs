@@ -372,7 +372,9 @@ impl Drive {
             Read::Access(access) => {
                 self.use_arm(job, &access, end, world);
                 let passes_ns = access.end_ns - access.turned_ns;
-                let begins_ns = access.turned_ns + (passes_ns as f64 * self.read_start).round() as u64;
+                // Not before its first sector is whole.
+                let share = self.read_start.max(1.0 / (end - first) as f64);
+                let begins_ns = access.turned_ns + (passes_ns as f64 * share).round() as u64;
                 access.end_ns.max(begins_ns + bytes_ns)
             }
         };
