@@ -19,7 +19,7 @@ use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::Result;
 use kurabe_core::model::CopyHabits;
-use noise::Noise;
+use noise::OtherWork;
 use std::collections::VecDeque;
 
 /// The kind.
@@ -181,7 +181,7 @@ struct Host {
     free: Vec<usize>,
     /// Requests of which something is still to be sent.
     queue: VecDeque<usize>,
-    noise: Option<Noise>,
+    noise: Option<OtherWork>,
     waiting: Cause,
     command: Cause,
     other_work: Cause,
@@ -209,7 +209,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         actives: Vec::new(),
         free: Vec::new(),
         queue: VecDeque::new(),
-        noise: Noise::new(builder),
+        noise: OtherWork::new(builder),
         waiting: builder.line(
             "queue",
             ("waiting in the computer", "コンピューター内での待ち"),

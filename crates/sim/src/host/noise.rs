@@ -9,7 +9,7 @@ use crate::build::Builder;
 use kurabe_core::random::Random;
 
 #[derive(Clone)]
-pub(super) struct Noise {
+pub(super) struct OtherWork {
     gap_ns: f64,
     length_ns: f64,
     random: Random,
@@ -17,7 +17,7 @@ pub(super) struct Noise {
     free_ns: u64,
 }
 
-impl Noise {
+impl OtherWork {
     /// `None` if the processor has no other work.
     pub(super) fn new(builder: &Builder<'_>) -> Option<Self> {
         let (gap_ns, length_ns) = (builder.ns("noise_gap"), builder.ns("noise_time"));
@@ -50,14 +50,17 @@ mod tests {
     use crate::world::{Kind, Request};
     use kurabe_core::model::TimeShare;
 
-    fn noise() -> Noise {
-        Noise { gap_ns: 300_000.0, length_ns: 100_000.0, random: Random::new(5, 1), free_ns: 0 }
+    fn noise() -> OtherWork {
+        OtherWork { gap_ns: 300_000.0, length_ns: 100_000.0, random: Random::new(5, 1), free_ns: 0 }
     }
 
     #[test]
     fn completions_far_apart_meet_it_as_often_and_for_as_long_as_it_works() {
         let mut noise = noise();
-        let delays: Vec<u64> = (1..=100_000).map(|index| index * 10_000_000).map(|at_ns| noise.noticed_ns(at_ns) - at_ns).collect();
+        let delays: Vec<u64> = (1..=100_000)
+            .map(|index| index * 10_000_000)
+            .map(|at_ns| noise.noticed_ns(at_ns) - at_ns)
+            .collect();
         let delayed: Vec<u64> = delays.into_iter().filter(|delay_ns| *delay_ns > 0).collect();
         // A quarter of the time, for 100 us more; four errors of 100,000 draws and of a mean of 25,000.
         assert!((delayed.len() as f64 / 1e5 - 0.25).abs() < 0.0055, "{}", delayed.len());
@@ -97,6 +100,7 @@ mod tests {
                 kind = "constant"
                 capacity = {{ value = "1 MiB", source = "test" }}
                 access = {{ value = "1 ms", source = "test" }}
+                rate = {{ value = "1 GB/s", source = "test" }}
                 "#
             );
             let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();

@@ -70,6 +70,9 @@ fn figures_that_drives_are_sold_with() {
     assert_near("980 writes", near(Load::writes(4096, 1, 500)), 54_000.0, 0.02);
     assert_near("980 writes", near(Load::writes(4096, 32, 5000)), 480_000.0, 0.1);
     assert_near("P1 write", rate("crucial-p1", mib(Load::writes, 8)), 1.6e9, 0.03);
+    // 16 threads with 32 requests each; how many dies read at a time was chosen on the reads.
+    assert_near("990 PRO reads", iops("samsung-990-pro", Load::reads(4096, 512, 50_000)), 1.2e6, 0.04);
+    assert_near("990 PRO writes", iops("samsung-990-pro", Load::writes(4096, 512, 50_000)), 1.55e6, 0.02);
 }
 
 /// What MQSim (7ec40e3) gave on its own `ssdconfig.xml` with `Ideal_Mapping_Table`, in requests per second, and how near the
