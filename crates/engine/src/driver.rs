@@ -9,7 +9,7 @@
 //! Time: latency counts from the submission, or in an open loop from when the operation was due.
 
 use crate::content::Content;
-use crate::recorder::Recorder;
+use crate::recorder::Observer;
 use crate::rest::{Course, SYNC, Unfinished};
 use crate::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
@@ -105,13 +105,13 @@ pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D
 ///
 /// # Errors
 /// When the device or one of its operations fails; everything in flight has come back by then.
-pub fn drive<D: Device, S: Source>(
+pub fn drive<D: Device, S: Source, O: Observer>(
     device: &mut D,
     mut free: Vec<D::Buffer>,
     source: &mut S,
     content: &mut Content,
     plan: &Plan,
-    recorder: &mut Recorder,
+    observer: &mut O,
     stop: &Stop,
 ) -> Result<Outcome> {
     let depth = free.len();
@@ -148,7 +148,8 @@ pub fn drive<D: Device, S: Source>(
                     let started_ns = due_ns.map_or(now_ns, |due| start_ns + due);
                     flights[buffer.slot()] = Flight { op, started_ns, recorded };
                     if recorded {
-                        recorder.submitted(op.kind);
+                        let issued_ns = now_ns.saturating_sub(record_from_ns);
+                        observer.submitted(op.kind, buffer.slot(), issued_ns);
                     }
                     now_ns = device.submit(Request { op, buffer }, now_ns)?;
                 }
@@ -208,15 +209,14 @@ pub fn drive<D: Device, S: Source>(
             }
             if is_whole {
                 last_completion_ns = now_ns;
-                recorder.completed(
-                    flight.op.kind,
-                    flight.op.offset_bytes,
-                    length_bytes,
+                observer.completed(
+                    flight.op,
+                    slot,
                     flight.started_ns.saturating_sub(record_from_ns),
                     now_ns.saturating_sub(record_from_ns),
                 );
             } else {
-                recorder.failed(flight.op.kind);
+                observer.failed(flight.op.kind);
             }
         })?;
         if !reaped {
@@ -333,6 +333,7 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
 mod tests {
     use super::*;
     use crate::device_null::{NullDevice, Script};
+    use crate::recorder::Recorder;
     use crate::source::Generator;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,

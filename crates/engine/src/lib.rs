@@ -17,6 +17,7 @@ mod device_threads;
 mod device_uring;
 mod disturbance;
 mod driver;
+mod every_operation;
 mod fill;
 mod fit;
 mod gate;

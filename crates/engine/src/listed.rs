@@ -1,7 +1,7 @@
 //! A device and a source that tell of every operation, between the driver and the real ones.
 //!
 //! The model: the source says when an operation was due, the device when it was handed over and came back. The driver
-//! knows nothing of them, so that what is not listed costs nothing.
+//! knows nothing of them, so that what is not listed costs nothing. On real storage `every_operation.rs` does this.
 
 use crate::source::{Next, Source};
 use kurabe_core::Result;

@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::device_threads::ThreadsDevice;
 use crate::device_uring::{Ring, RingFacts, WaitMode};
 use crate::driver::{Outcome, Plan, drive, filled_buffers};
+use crate::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::gate::Gate;
 use crate::platform;
 use crate::recorder::Recorder;
@@ -65,7 +66,7 @@ pub struct Issue {
 }
 
 /// A repetition.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Measured {
     /// What was recorded, with the CPU time of the process.
     pub recorded: Repetition,
@@ -75,6 +76,8 @@ pub struct Measured {
     pub issuing_threads: u32,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Every operation, by issuing thread, if they are listed.
+    pub(crate) notes: Vec<ThreadNotes>,
 }
 
 /// What one operating-system thread is made of.
@@ -100,6 +103,24 @@ pub(crate) struct Setup {
     pub(crate) data: Data,
     /// Seed of the data.
     pub(crate) seed: u64,
+    /// Whether every operation is kept by itself.
+    pub(crate) lists: bool,
+}
+
+impl Setup {
+    /// Of a workload.
+    pub(crate) fn of(workload: &Workload) -> Self {
+        Self {
+            iodepth: workload.iodepth,
+            largest_bytes: workload.largest_block_bytes(),
+            warm_up_ns: workload.warm_up_ns,
+            time_ns: workload.end.time_ns,
+            end_sync: if workload.writes() { workload.sync.at_end } else { EndSync::None },
+            data: workload.data,
+            seed: workload.seed,
+            lists: false,
+        }
+    }
 }
 
 /// Runs a workload once. `open` opens the target anew for every thread; `live` hears of progress about ten times a
@@ -114,16 +135,7 @@ pub fn measure(
     interrupt: &Stop,
     live: &mut dyn FnMut(u64, Interval, u64),
 ) -> Result<Measured> {
-    let setup = Setup {
-        iodepth: workload.iodepth,
-        largest_bytes: workload.largest_block_bytes(),
-        warm_up_ns: workload.warm_up_ns,
-        time_ns: workload.end.time_ns,
-        end_sync: if workload.writes() { workload.sync.at_end } else { EndSync::None },
-        data: workload.data,
-        seed: workload.seed,
-    };
-    measure_sources(open, Generator::for_threads(workload), setup, issue, interrupt, live)
+    measure_sources(open, Generator::for_threads(workload), Setup::of(workload), issue, interrupt, live)
 }
 
 /// Runs sources of operations once, one thread each.
@@ -157,7 +169,8 @@ where
         .collect();
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
-    let work = Work { open, setup, issue, gate: &gate, stop: &stop };
+    let room = setup.lists.then(|| Room::for_operations(MOST_OPERATIONS));
+    let work = Work { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop };
 
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(lanes.len());
@@ -197,10 +210,12 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
     let issuing_threads = ended.len() as u32;
     let mut recorders = Vec::with_capacity(ended.len());
     let mut outcomes = Vec::with_capacity(ended.len());
+    let mut notes = Vec::new();
     let mut facts: Option<RingFacts> = None;
     for lane in ended {
-        let (recorder, outcome, lane_facts) = lane?;
+        let (recorder, outcome, lane_facts, lane_notes) = lane?;
         recorders.push(recorder);
+        notes.push(lane_notes);
         outcomes.push(outcome.part(end_sync == EndSync::Timed));
         let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
         facts = Some(RingFacts { workers, ..lane_facts });
@@ -213,7 +228,7 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
     })?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));
-    Ok(Measured { recorded, facts, issuing_threads, interrupted: false })
+    Ok(Measured { recorded, facts, issuing_threads, interrupted: false, notes })
 }
 
 /// What all lanes share.
@@ -221,11 +236,13 @@ struct Work<'a> {
     open: &'a (dyn Fn() -> Result<Opened> + Sync),
     setup: Setup,
     issue: Issue,
+    /// Where every operation is kept, if that is wanted.
+    room: Option<&'a Room>,
     gate: &'a Gate,
     stop: &'a Stop,
 }
 
-type LaneEnd = Result<(Recorder, Outcome, RingFacts)>;
+type LaneEnd = Result<(Recorder, Outcome, RingFacts, ThreadNotes)>;
 
 impl Work<'_> {
     fn run<S>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd
@@ -292,7 +309,16 @@ impl Work<'_> {
             time_ns: self.setup.time_ns,
             end_sync: self.setup.end_sync != EndSync::None,
         };
-        let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, self.stop);
+        let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
+        let driven = match self.room {
+            None => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
+            Some(room) => {
+                let mut noting = Noting::new(&mut recorder, room, buffers.len(), stop);
+                let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut noting, stop);
+                notes = noting.into_notes();
+                driven
+            }
+        };
         if driven.is_err() {
             self.stop.ask();
         }
@@ -300,7 +326,7 @@ impl Work<'_> {
         if self.issue.engine == Engine::Uring {
             facts.workers = platform::uring_worker_count();
         }
-        Ok((recorder, driven?, facts))
+        Ok((recorder, driven?, facts, notes?))
     }
 }
 

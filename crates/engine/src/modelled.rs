@@ -17,7 +17,6 @@ use crate::source::{Generator, Next, Source};
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
-use kurabe_core::listed::OperationList;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
 use kurabe_core::record::{
@@ -98,13 +97,6 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
     #[must_use]
     pub fn with_fill(mut self, fills: bool) -> Self {
         self.ground.fills = fills;
-        self
-    }
-
-    /// Has somebody hear of every operation of workloads and replays, if anybody wants to.
-    #[must_use]
-    pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
-        self.operations = operations;
         self
     }
 }

@@ -8,7 +8,7 @@
 //! always some, and in an open loop their latency counts from when they were due.
 
 use kurabe_core::record::{Interval, OpsRecord, Repetition, Series, Stall};
-use kurabe_core::workload::OpKind;
+use kurabe_core::workload::{Op, OpKind};
 use kurabe_stats::Histogram;
 use std::sync::mpsc::Sender;
 
@@ -47,6 +47,34 @@ impl Kind {
             bytes: self.bytes + self.interval_bytes,
             latency,
         }
+    }
+}
+
+/// Hears of every recorded operation of a driver's loop. Times are in ns from the start of recording.
+pub trait Observer {
+    /// An operation is handed to the device with the buffer of this slot.
+    fn submitted(&mut self, kind: OpKind, slot: usize, issued_ns: u64);
+
+    /// It came back whole; it counts from `started_ns`, which in an open loop is when it was due.
+    fn completed(&mut self, op: Op, slot: usize, started_ns: u64, completed_ns: u64);
+
+    /// It failed.
+    fn failed(&mut self, kind: OpKind);
+}
+
+impl Observer for Recorder {
+    #[inline]
+    fn submitted(&mut self, kind: OpKind, _: usize, _: u64) {
+        self.submitted(kind);
+    }
+
+    #[inline]
+    fn completed(&mut self, op: Op, _: usize, started_ns: u64, completed_ns: u64) {
+        self.completed(op.kind, op.offset_bytes, op.length_bytes, started_ns, completed_ns);
+    }
+
+    fn failed(&mut self, kind: OpKind) {
+        self.failed(kind);
     }
 }
 

@@ -1,9 +1,11 @@
 //! A repetition of a workload.
 
 use crate::choose::Choice;
-use crate::measure::{Engine, Issue, Measured, measure};
+use crate::every_operation::{InOrder, ThreadNotes};
+use crate::measure::{Engine, Issue, Measured, Setup, measure_sources};
 use crate::real::{Real, Settings};
 use crate::session::{Session, progress};
+use crate::source::Generator;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
@@ -29,14 +31,22 @@ impl Session<'_, Real<'_>> {
     ) -> Result<Repeated> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
         let mark = self.ground.noise.start();
-        let measured = self.watched(progress, |target, interrupt, live| {
+        let setup = Setup { lists: self.operations.is_some(), ..Setup::of(workload) };
+        let mut measured = self.watched(progress, |target, interrupt, live| {
             let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
-            measure(&open, workload, choice.issue, interrupt, live)
+            measure_sources(&open, Generator::for_threads(workload), setup, choice.issue, interrupt, live)
         })?;
         let noise = self.ground.noise.finish(mark);
+        self.list(std::mem::take(&mut measured.notes), attempt)?;
         let engine = engine_record(self.ground.settings.engine.word(), choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
+    }
+
+    /// Tells every operation of a repetition to who wants to hear of them.
+    pub(crate) fn list(&mut self, notes: Vec<ThreadNotes>, attempt: &Attempt) -> Result<()> {
+        let Some(tell) = &mut self.operations else { return Ok(()) };
+        InOrder::of(notes).try_for_each(|note| tell(&note.listed(attempt.cell_index, attempt.number)))
     }
 }
 

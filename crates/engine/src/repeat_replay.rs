@@ -40,14 +40,16 @@ impl Session<'_, Real<'_>> {
             end_sync: EndSync::None,
             data: self.profile.rules.data,
             seed: attempt.seed,
+            lists: self.operations.is_some(),
         };
         let writes = has(&trace, OpKind::Write);
         let mark = self.ground.noise.start();
-        let measured = self.watched(progress, |target, interrupt, live| {
+        let mut measured = self.watched(progress, |target, interrupt, live| {
             let open = || target.open_lane(writes, false);
             measure_sources(&open, vec![source], setup, choice.issue, interrupt, live)
         })?;
         let noise = self.ground.noise.finish(mark);
+        self.list(std::mem::take(&mut measured.notes), attempt)?;
         let engine = engine_record(self.ground.settings.engine.word(), &choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })

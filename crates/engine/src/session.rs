@@ -31,7 +31,7 @@ pub struct Session<'a, G> {
     pub(crate) disturbance: Disturbance,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
-    /// Hears of every operation of workloads and replays, where that can be had.
+    /// Hears of every operation of workloads and replays.
     pub(crate) operations: Option<OperationList<'a>>,
     /// Asked for further steps when all are measured.
     follow_up: Option<FollowUp<'a>>,
@@ -73,6 +73,14 @@ impl<'a, G: Ground> Session<'a, G> {
     pub fn with_follow_up(mut self, follow_up: Option<FollowUp<'a>>) -> Self {
         self.kept = follow_up.is_some().then(Vec::new);
         self.follow_up = follow_up;
+        self
+    }
+
+    /// Has somebody hear of every operation of workloads and replays, if anybody wants to: of a model as they come back, of real
+    /// storage when their repetition is over.
+    #[must_use]
+    pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
+        self.operations = operations;
         self
     }
 

@@ -57,7 +57,11 @@ impl Session<'_, Real<'_>> {
                 return Ok(None);
             }
         };
-        let mut done = Real::repeat(self, task, prepared, attempt)?;
+        // It is no repetition of the cell, so its operations are in no list.
+        let operations = self.operations.take();
+        let repeated = Real::repeat(self, task, prepared, attempt);
+        self.operations = operations;
+        let mut done = repeated?;
         if let Err(error) = trace.stop(operation_bytes(task), &mut done.repetitions) {
             self.give_up_tracing(&error)?;
             return Ok(None);

@@ -148,8 +148,12 @@ impl Writer {
         if !layout.slips.is_empty() {
             self.put_rows("slips", &layout.slips, &format!("{file}: slips, and spares within zones"));
         }
-        if layout.serpentine {
-            self.put("serpentine", "true", &format!("{file}: LBN-to-PBN mapping scheme"));
+        let scheme = format!("{file}: LBN-to-PBN mapping scheme");
+        if layout.order != layout::HeadOrder::Rising {
+            self.put("serpentine", "true", &scheme);
+        }
+        if layout.order == layout::HeadOrder::SerpentineOverZones {
+            self.put("serpentine_over_zones", "true", &scheme);
         }
         Ok(())
     }
@@ -161,12 +165,13 @@ impl Writer {
         self.put("rotation", &rpm.to_string(), &format!("{file}: Rotation speed (in rpms)"));
         let (seek, from) = layout::seek_table(mechanics, model.whole("Number of cylinders")?, beside)?;
         self.put_rows("seek_table", &seek, &from);
-        for (key, name) in
-            [("head_switch", "Head switch time"), ("write_settle", "Add. write settling delay")]
-        {
-            let ms = mechanics.number(name)?;
-            self.put(key, &format!("\"{ms} ms\""), &format!("{file}: {name}"));
-        }
+        let ms = mechanics.number("Head switch time")?;
+        self.put("head_switch", &format!("\"{ms} ms\""), &format!("{file}: Head switch time"));
+        // Below 0 where a write need not wait until the head stands as still as a read needs it.
+        let ms = mechanics.signed("Add. write settling delay")?;
+        let key = if ms < 0.0 { "read_settle" } else { "write_settle" };
+        let source = format!("{file}: Add. write settling delay");
+        self.put(key, &format!("\"{} ms\"", ms.abs()), &source);
         Ok(())
     }
 

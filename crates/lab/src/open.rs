@@ -79,6 +79,7 @@ impl Open<'_> {
             let follow_up = follow_up.map(|further| Box::new(further) as FollowUp<'_>);
             match &mut ground {
                 Ground::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
+                    .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                     .with_kernel_trace(traced_devices)
                     .with_traces(traces)
                     .with_follow_up(follow_up)

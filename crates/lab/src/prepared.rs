@@ -108,22 +108,14 @@ impl Prepared {
     /// Checks that each of its operations can be told by itself.
     ///
     /// # Errors
-    /// When it goes to real storage, whose driver keeps no list of them, or a step is neither a workload nor a replay.
+    /// When a step is neither a workload nor a replay.
     pub fn check_lists_operations(&self) -> Result<()> {
-        let Unopened::Model(name, model) = &self.target else {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                text!(
-                    "operations are listed one by one on models only: real storage is measured without a list of them",
-                    "操作の一覧を取れるのはモデルだけです。実際のストレージの測定では操作を 1 つずつ記録しません"
-                ),
-            )
-            .remedy(text!(
-                "`--trace` shows the time of real operations in the kernel's queues and in the device; a model is named model:NAME",
-                "実際の操作については `--trace` がカーネルのキューとデバイスでの時間を示します。モデルは model:名前 で指定します"
-            )));
+        let profile = &self.plan.profile;
+        let tasks = match &self.target {
+            Unopened::Model(name, model) => plan_tasks(profile, &model_target(name, &**model, profile))?,
+            // How much of it there is, is not known before it is open; what is done does not hang on that.
+            Unopened::Path => profile.tasks(profile.rules.size_bytes),
         };
-        let tasks = plan_tasks(&self.plan.profile, &model_target(name, &**model, &self.plan.profile))?;
         let other = tasks.iter().find(|task| !matches!(task.work, Work::Io(_) | Work::Replay(_)));
         let Some(other) = other else { return Ok(()) };
         let label = &other.label;

@@ -2,9 +2,12 @@
 //!
 //! The model: requests are served in order of arrival. Each is widened to whole sectors and cut into commands of at most
 //! the largest size; commands go down one after the other, as many as may be in flight, each after the processor's time
-//! for it. A write of parts of sectors reads these sectors first. How files are copied is told to whoever copies.
+//! for it. A write of parts of sectors reads these sectors first. How files are copied is told to whoever copies. Other
+//! work of the processor (`noise`) delays when completions are noticed, and nothing else.
 //!
-//! Not modelled: a page cache between requests, and the processor's other work.
+//! Not modelled: a page cache between requests.
+
+mod noise;
 
 use crate::account::Cause;
 use crate::build::Builder;
@@ -16,6 +19,7 @@ use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::Result;
 use kurabe_core::model::CopyHabits;
+use noise::OtherWork;
 use std::collections::VecDeque;
 
 /// The kind.
@@ -51,6 +55,26 @@ pub const HOST: LayerKind = LayerKind {
             ("time of the processor for each command", "コマンドごとのプロセッサー時間"),
         )
         .live(),
+        Parameter::usual(
+            "noise_gap",
+            Time,
+            "0 ns",
+            "assumed: nothing else runs",
+            (
+                "mean time between interruptions of the processor by other work; 0 if there are none",
+                "ほかの処理がプロセッサーに割り込む平均間隔(0 は割り込みなし)",
+            ),
+        ),
+        Parameter::usual(
+            "noise_time",
+            Time,
+            "0 ns",
+            "assumed: nothing else runs",
+            (
+                "mean length of such an interruption; a completion in its midst is noticed at its end",
+                "割り込み 1 回の平均時間(その間に終わった要求は、割り込みの後で完了になります)",
+            ),
+        ),
         Parameter::usual(
             "sector",
             Bytes(1, LONGEST_BYTES),
@@ -157,8 +181,10 @@ struct Host {
     free: Vec<usize>,
     /// Requests of which something is still to be sent.
     queue: VecDeque<usize>,
+    noise: Option<OtherWork>,
     waiting: Cause,
     command: Cause,
+    other_work: Cause,
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
@@ -183,6 +209,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         actives: Vec::new(),
         free: Vec::new(),
         queue: VecDeque::new(),
+        noise: OtherWork::new(builder),
         waiting: builder.line(
             "queue",
             ("waiting in the computer", "コンピューター内での待ち"),
@@ -197,6 +224,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             (
                 "the processor and the driver prepare each command",
                 "プロセッサーとドライバーがコマンドを組み立てる時間です",
+            ),
+        ),
+        other_work: builder.cause(
+            "other-work",
+            ("the computer's other work", "コンピューターのほかの処理"),
+            (
+                "the processor is at interrupts and other programs when the request is done, and notices it afterwards",
+                "要求が終わったとき、プロセッサーが割り込みやほかのプログラムを処理していて、気づくのが遅れた時間です",
             ),
         ),
     }))
@@ -285,7 +320,13 @@ impl Layer for Host {
             if child.tag & SECTOR_READ != 0 {
                 self.queue.push_front(slot);
             } else if active.out == 0 && active.next_bytes >= active.end_bytes {
-                world.finish(active.job);
+                let noticed_ns = self.noise.as_mut().map(|noise| noise.noticed_ns(world.now_ns()));
+                if let Some(noticed_ns) = noticed_ns.filter(|noticed_ns| *noticed_ns > world.now_ns()) {
+                    world.charge(active.job, self.other_work, noticed_ns);
+                    world.finish_at(noticed_ns, active.job);
+                } else {
+                    world.finish(active.job);
+                }
                 self.actives[slot] = None;
                 self.free.push(slot);
             }

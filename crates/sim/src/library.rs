@@ -73,6 +73,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "crucial-p1",
     "samsung-870-qvo",
     "wd-black-sn770",
+    "samsung-990-pro",
     "mqsim-512g",
     "toshiba-hg2-agta0104",
     "toshiba-hg2-agya0201",
@@ -81,6 +82,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "ocz-vertex",
     // Memory cards.
     "samsung-evo-plus-sd",
+    "sandisk-extreme-a1-sd",
     // Anything else.
     "ideal-ram-disk",
 ];

@@ -19,6 +19,7 @@ mod layout;
 mod map;
 mod mapping_cache;
 mod parameters;
+mod refresh;
 mod scatter;
 mod schedule;
 mod store;
@@ -40,6 +41,7 @@ use flash::ReadPath;
 use kurabe_core::random::Random;
 use kurabe_core::{Result, Text, text};
 use mapping_cache::{Lookup, MappingCache};
+use refresh::Refresh;
 use schedule::Schedule;
 use store::{Place, Store};
 use words::{Causes, Counters};
@@ -78,6 +80,8 @@ struct Ssd {
     next_die: u32,
     mapping: Option<MappingCache>,
     ahead: ReadAhead,
+    /// What each die rewrites beside its work, if anything.
+    refresh: Option<Refresh>,
     /// Requests that wait for the mapping table, by the number in their wake-up call.
     parked: Vec<JobId>,
     parked_free: Vec<u32>,
@@ -109,6 +113,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         next_die: 0,
         mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
         ahead: ReadAhead::new(config.read_ahead_bytes),
+        refresh: Refresh::new(builder, &config)?,
         parked: Vec::new(),
         parked_free: Vec::new(),
         causes: Causes::new(builder),

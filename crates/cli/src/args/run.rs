@@ -149,7 +149,7 @@ pub struct RunArgs {
 
     #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
     pub with_serial: bool,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run", help_heading = t("What is kept", "記録"), help = t("Of a model: write a line for each operation to this new CSV file: what, where, when, its latency, and where its time went by layer", "モデルの測定で、操作ごとに 1 行を新しい CSV ファイルに書く(種類、位置、時刻、レイテンシ、層ごとの時間の内訳)"))]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run", help_heading = t("What is kept", "記録"), help = t("Write a line for each operation to this new CSV file: what, where, when, its latency, and of a model where its time went by layer", "操作ごとに 1 行を新しい CSV ファイルに書く(種類、位置、時刻、レイテンシ。モデルでは層ごとの時間の内訳も)"))]
     pub per_request: Option<PathBuf>,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,

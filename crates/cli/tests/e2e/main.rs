@@ -16,6 +16,7 @@ mod bad_store;
 mod comparing;
 mod content;
 mod devices;
+mod each_operation;
 mod engines;
 mod every_record;
 mod existing_file;

@@ -281,13 +281,6 @@ fn every_operation_of_a_model_is_listed_with_where_its_time_went() {
     let other_word = ["--per-request", other.to_str().expect("words")];
     let samples = [&["run", "model:ideal-ram-disk", "--profile", "gnome-disks"], &other_word[..]].concat();
     lab.kurabe(&samples).is_refusal(10, &["workloads and replays only"]);
-    let elsewhere = Lab::new();
-    elsewhere.refuses(
-        &lab.target(),
-        &[&ONE_CELL[..], &other_word].concat(),
-        10,
-        &["models only", "model:NAME"],
-    );
     assert!(!other.exists());
     assert_eq!(lines, std::fs::read_to_string(&list).expect("the list"));
 }

@@ -28,6 +28,9 @@ const CROWDED: f64 = 0.5;
 /// A random access of a medium that turns takes this long, in ns: at least a short seek with a fraction of a turn, at most a
 /// full stroke of an old drive with a turn of 3600 rpm.
 const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
+/// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; what takes less came from memory,
+/// however slow the command. With several to choose from, the next may be nearer.
+const HALF_TURN_NS: f64 = 2e6;
 /// An operation that waits behind others for at least this share of its latency waits longer than it is served.
 const MOSTLY_WAITING: f64 = 0.5;
 /// If k times the queue depth gives at least this share of k times the operations per second, the device is not saturated:
@@ -214,8 +217,9 @@ fn mechanics(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
     if ground.turns != Some(true) || !facts.is_random() || facts.iops <= 0.0 {
         return None;
     }
-    let each_ns = if facts.is_alone() { facts.median_ns } else { 1e9 / facts.iops };
-    SEEK_NS.contains(&each_ns).then(|| words::mechanics(each_ns, facts))
+    let (each_ns, least_ns) =
+        if facts.is_alone() { (facts.median_ns, HALF_TURN_NS) } else { (1e9 / facts.iops, SEEK_NS.start) };
+    (SEEK_NS.contains(&each_ns) && each_ns >= least_ns).then(|| words::mechanics(each_ns, facts))
 }
 
 /// Operations that wait for each other: more of them take longer, and no more of them are done.

@@ -17,7 +17,17 @@ pub(super) struct Layout {
     pub(super) zones: Vec<Vec<f64>>,
     pub(super) skews: Vec<Vec<f64>>,
     pub(super) slips: Vec<Vec<f64>>,
-    pub(super) serpentine: bool,
+    pub(super) order: HeadOrder,
+}
+
+/// In which order a cylinder's heads are addressed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadOrder {
+    Rising,
+    /// To and fro, beginning anew in each zone.
+    Serpentine,
+    /// To and fro over the whole disk.
+    SerpentineOverZones,
 }
 
 /// What DiskSim leaves out to replace bad sectors.
@@ -37,12 +47,13 @@ pub(super) fn read(model: &Block) -> Result<Layout> {
     let (heads, cylinders) = (model.whole("Number of data surfaces")?, model.whole("Number of cylinders")?);
     let layout = model.block("Layout Model")?;
     let spares = spares(layout)?;
-    let serpentine = match layout.whole("LBN-to-PBN mapping scheme")? {
-        0 => false,
-        1 => true,
-        _ => return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1")),
+    let order = match layout.whole("LBN-to-PBN mapping scheme")? {
+        0 => HeadOrder::Rising,
+        1 => HeadOrder::Serpentine,
+        2 => HeadOrder::SerpentineOverZones,
+        _ => return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1, 2")),
     };
-    let mut read = Layout { zones: Vec::new(), skews: Vec::new(), slips: Vec::new(), serpentine };
+    let mut read = Layout { zones: Vec::new(), skews: Vec::new(), slips: Vec::new(), order };
     let zones = layout.blocks("Zones")?;
     for (index, zone) in zones.iter().enumerate() {
         let after = match zones.get(index + 1) {

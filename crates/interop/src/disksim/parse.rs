@@ -290,7 +290,13 @@ impl Block {
         self.require(key)?.number()
     }
 
-    /// The same; `None` if the key is not there.
+    /// A number that is finite.
+    pub(super) fn signed(&self, key: &str) -> Result<f64> {
+        let entry = self.require(key)?;
+        entry.value.number().ok_or_else(|| entry.wrong(&text!("a number", "数")))
+    }
+
+    /// As [`Self::number`]; `None` if the key is not there.
     pub(super) fn number_if_given(&self, key: &str) -> Result<Option<f64>> {
         self.entry(key).map(Entry::number).transpose()
     }

@@ -66,6 +66,25 @@ fn a_disk_becomes_a_device_file() {
 }
 
 #[test]
+fn a_write_that_settles_sooner_than_a_read_and_every_order_of_heads_are_read() {
+    let read = |from: &str, to: &str| {
+        assert!(SYSTEM.contains(from), "{from}");
+        device(&SYSTEM.replace(from, to))
+    };
+    let sooner = read("Add. write settling delay = 0.5", "Add. write settling delay = -0.25");
+    assert_eq!(value(&sooner, "read_settle"), "\"0.25 ms\"");
+    assert!(!sooner.toml.contains("write_settle"));
+    assert!(
+        refused("Add. write settling delay = 0.5", "Add. write settling delay = x").contains("not a number")
+    );
+    for (scheme, keys) in [("0", 0), ("1", 1), ("2", 2)] {
+        let scheme = format!("LBN-to-PBN mapping scheme = {scheme}");
+        let device = read("LBN-to-PBN mapping scheme = 1", &scheme);
+        assert_eq!(device.toml.matches("serpentine").count(), keys, "{scheme}");
+    }
+}
+
+#[test]
 fn every_way_of_sparing_leaves_out_what_disksim_does() {
     let slips = |scheme: &str| {
         let device =
@@ -96,6 +115,7 @@ fn what_is_damaged_or_not_modelled_is_told_with_its_line() {
             "Sparing scheme used = 4",
             "`Sparing scheme used` of 1, 7, 8, 9, 10 only",
         ),
+        ("mapping scheme = 1", "mapping scheme = 3", "`LBN-to-PBN mapping scheme` of 0, 1, 2 only"),
         ("Number of cylinders = 100", "Number of cylinders = many", "is not a number that is not negative"),
         ("Number of cylinders = 100,", "", "has no `Number of cylinders`"),
         ("Last cylinder number = 59", "Last cylinder number = 60", "do not fit together"),

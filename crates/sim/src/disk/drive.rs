@@ -87,8 +87,11 @@ struct Drive {
     single: Overheads,
     /// Of a measured drive, and instead: after a read and after a write.
     measured: Option<[Overheads; 2]>,
-    /// Whether the command before was a write.
+    /// Whether what the memory serves takes the measured overhead after its own kind only in a run, and else the other.
+    hits_by_run: bool,
+    /// Whether the command before was a write, and where it ended.
     after_write: bool,
+    last_end: u64,
     buffer_bytes_per_s: f64,
     /// Shares of a request that are in the memory before the other side begins: of a read before the computer takes it,
     /// of a write before the medium does.
@@ -136,7 +139,9 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             write_ns: builder.ns("write_overhead"),
         },
         measured: Overheads::measured(builder)?,
+        hits_by_run: builder.flag("hit_overheads_by_run"),
         after_write: false,
+        last_end: u64::MAX,
         buffer_bytes_per_s: builder.rate("buffer_rate"),
         read_start: builder.number("read_start"),
         write_start: builder.number("write_start"),
@@ -282,11 +287,10 @@ impl Drive {
         let room = write && !self.goes_through(&command);
         self.charge_waiting(job, room, world);
         let end_ns = if write {
-            let overheads = self.overheads();
             let overhead_ns = match continues {
                 true => 0,
-                false if room => overheads.write_cached_ns,
-                false => overheads.write_ns,
+                false if room => self.hit_overheads(true, first).write_cached_ns,
+                false => self.overheads().write_ns,
             };
             let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
@@ -308,12 +312,21 @@ impl Drive {
         } else {
             self.start_read(&command, bytes_ns, world)
         };
-        (self.front_free_ns, self.after_write) = (end_ns, write);
+        (self.front_free_ns, self.after_write, self.last_end) = (end_ns, write, end);
         world.finish_at(end_ns, job);
     }
 
     fn overheads(&self) -> Overheads {
         self.measured.map_or(self.single, |rows| rows[usize::from(self.after_write)])
+    }
+
+    /// Of a command that the memory serves.
+    fn hit_overheads(&self, write: bool, first: u64) -> Overheads {
+        let goes_on = write == self.after_write && first == self.last_end;
+        match (self.measured, self.hits_by_run) {
+            (Some(rows), true) => rows[usize::from(write == goes_on)],
+            _ => self.overheads(),
+        }
     }
 
     /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
@@ -337,11 +350,10 @@ impl Drive {
         let now_ns = world.now_ns();
         let written = self.dirty.holds(first, end);
         let near = written || self.reader.joins(now_ns, first);
-        let overheads = self.overheads();
         let overhead_ns = match continues {
             true => 0,
-            false if near => overheads.read_hit_ns,
-            false => overheads.read_ns,
+            false if near => self.hit_overheads(false, first).read_hit_ns,
+            false => self.overheads().read_ns,
         };
         let ready_ns = now_ns.max(arrived_ns + overhead_ns);
         world.charge(job, self.causes.command, ready_ns);
@@ -360,7 +372,9 @@ impl Drive {
             Read::Access(access) => {
                 self.use_arm(job, &access, end, world);
                 let passes_ns = access.end_ns - access.turned_ns;
-                let begins_ns = access.turned_ns + (passes_ns as f64 * self.read_start).round() as u64;
+                // Not before its first sector is whole.
+                let share = self.read_start.max(1.0 / (end - first) as f64);
+                let begins_ns = access.turned_ns + (passes_ns as f64 * share).round() as u64;
                 access.end_ns.max(begins_ns + bytes_ns)
             }
         };

@@ -105,14 +105,23 @@ pub(super) struct Place {
     pub(super) start_ns: u64,
 }
 
+/// Whether every other cylinder is addressed from the last head to the first, so that the next cylinder begins at the same
+/// head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serpentine {
+    No,
+    /// Counted from the first cylinder of each zone.
+    FromEachZone,
+    /// Counted from the first cylinder of the disk.
+    OverZones,
+}
+
 /// The layout of a disk.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     zones: Vec<Zone>,
     pub(super) heads: u64,
-    /// Whether every other cylinder of a zone is addressed from the last head to the first, so that the next cylinder
-    /// begins at the same head.
-    serpentine: bool,
+    serpentine: Serpentine,
     /// Time of a turn.
     pub(super) turn_ns: u64,
     /// Sectors of data.
@@ -126,7 +135,7 @@ impl Geometry {
         heads: u64,
         cylinders: u64,
         turn_ns: u64,
-        serpentine: bool,
+        serpentine: Serpentine,
     ) -> Self {
         let mut sectors = 0u64;
         for index in 0..zones.len() {
@@ -144,7 +153,11 @@ impl Geometry {
     /// The head that a track is under.
     #[inline]
     pub(super) fn head_of(&self, track: Track) -> u64 {
-        let reversed = self.serpentine && (track.cylinder - self.zones[track.zone].cylinder) % 2 == 1;
+        let reversed = match self.serpentine {
+            Serpentine::No => false,
+            Serpentine::FromEachZone => (track.cylinder - self.zones[track.zone].cylinder) % 2 == 1,
+            Serpentine::OverZones => track.cylinder % 2 == 1,
+        };
         if reversed { self.heads - 1 - track.head } else { track.head }
     }
 
@@ -280,7 +293,7 @@ mod tests {
         outer.leave_out(slips);
         outer.offset_ns = 77;
         let inner = Zone { skew_ns: (2_100_000, 3_100_000), ..Zone::new(40, 61) };
-        Geometry::new(vec![outer, inner], 3, 100, 11_111_111, false)
+        Geometry::new(vec![outer, inner], 3, 100, 11_111_111, Serpentine::No)
     }
 
     #[test]

@@ -207,6 +207,39 @@ fn measured_overheads_depend_on_the_command_before() {
     assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
 }
 
+#[test]
+fn measured_overheads_of_hits_may_hold_in_runs_only() {
+    let words = "overheads = { value = [[0.1, 1, 5, 2], [0.3, 3, 4, 4]], source = \"test\" }\n\
+                 write_cache = { value = true, source = \"test\" }\n\
+                 write_cache_size = { value = \"8 MiB\", source = \"test\" }\n";
+    let command_ns = |by_run: &str, requests: &[Request]| {
+        let more = format!("{words}hit_overheads_by_run = {{ value = {by_run}, source = \"test\" }}");
+        let mut stack = disk(&more);
+        drive(&mut stack, requests, 1, 20_000_000);
+        stack.take_account().shares.iter().find(|share| share.cause == "command").unwrap().time_ns
+    };
+    // A miss, then reads from the memory: one goes on, one leaves a gap, one comes after a write.
+    let reads = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Read, 4096, 4096),
+        request(Kind::Read, 16_384, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 20_480, 4096),
+    ];
+    assert_eq!(command_ns("true", &reads), 1_000_000 + 100_000 + 300_000 + 5_000_000 + 300_000);
+    assert_eq!(command_ns("false", &reads), 1_000_000 + 100_000 + 100_000 + 5_000_000 + 300_000);
+    // A miss, then writes to the memory: one after a read, one that goes on, one elsewhere; and a miss, which is not concerned.
+    let writes = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Write, 4096, 4096),
+        request(Kind::Write, 8192, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 8 << 30, 4096),
+    ];
+    assert_eq!(command_ns("true", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 5_000_000 + 3_000_000);
+    assert_eq!(command_ns("false", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 4_000_000 + 3_000_000);
+}
+
 /// The disk with other parameters.
 fn disk_with(parameters: &[(&str, &str)]) -> Stack {
     let mut spec = DeviceSpec::parse("test", &source(""), &|_, _| unreachable!()).unwrap();
@@ -277,6 +310,46 @@ fn a_serpentine_stays_under_one_head_from_cylinder_to_cylinder() {
         stack.take_account().shares.iter().find(|share| share.cause == "seek").map(|share| share.time_ns)
     };
     assert_eq!((seek_ns("true"), seek_ns("false")), (Some(1_000_000), Some(5_000_000)));
+}
+
+#[test]
+fn a_serpentine_over_zones_counts_cylinders_from_the_first_of_the_disk() {
+    // From the second track of a cylinder to the third of the next, which is odd and begins a zone.
+    let track_bytes = 1000 * 512;
+    let first_of_zone = 9999 * 4 * track_bytes;
+    let requests = [
+        request(Kind::Read, first_of_zone - 3 * track_bytes, 512),
+        request(Kind::Read, first_of_zone + 2 * 600 * 512, 512),
+    ];
+    let seek_ns = |over_zones: &str| {
+        let words = [
+            ("zones", "[[0, 1000], [9999, 600]]"),
+            ("head_switch", "5 ms"),
+            ("serpentine", "true"),
+            ("serpentine_over_zones", over_zones),
+            ("segments", "0"),
+        ];
+        let mut stack = disk_with(&words);
+        drive(&mut stack, &requests[..1], 1, 0);
+        stack.take_account();
+        drive(&mut stack, &requests[1..], 1, 0);
+        stack.take_account().shares.iter().find(|share| share.cause == "seek").map(|share| share.time_ns)
+    };
+    assert_eq!((seek_ns("true"), seek_ns("false")), (Some(1_000_000), Some(5_000_000)));
+}
+
+#[test]
+fn what_only_reads_need_of_a_move_is_no_part_of_a_write() {
+    let seek_ns = |kind: Kind, read_settle: &str| {
+        let mut stack = disk_with(&[("read_settle", read_settle), ("write_settle", "0.1 ms")]);
+        drive(&mut stack, &[request(kind, 5 << 30, 512)], 1, 0);
+        let seek = stack.take_account().shares.into_iter().find(|share| share.cause == "seek");
+        seek.map_or(0, |share| share.time_ns)
+    };
+    assert_eq!(seek_ns(Kind::Read, "0.3 ms"), seek_ns(Kind::Read, "0 ms"));
+    assert_eq!(seek_ns(Kind::Write, "0.3 ms"), seek_ns(Kind::Read, "0 ms") - 300_000 + 100_000);
+    // No write arrives before it sets out.
+    assert_eq!(seek_ns(Kind::Write, "1 s"), 100_000);
 }
 
 #[test]

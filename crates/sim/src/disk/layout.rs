@@ -1,7 +1,7 @@
 //! From the parameters of a turning medium to its moving parts.
 
-use super::geometry::{Geometry, Track, Zone};
-use super::mechanism::{Mechanism, Reader};
+use super::geometry::{Geometry, Serpentine, Track, Zone};
+use super::mechanism::{Mechanism, Reader, Settle};
 use super::seek::Seek;
 use crate::build::Builder;
 use kurabe_core::{Error, Result, text};
@@ -14,7 +14,7 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
     let turn_ns = (60e9 / builder.number("rotation")).round() as u64;
     let (heads, cylinders) = (builder.count("heads"), builder.count("cylinders"));
     let seek = seek(builder, cylinders)?;
-    let write_settle_ns = builder.ns("write_settle");
+    let settle = Settle { write_ns: builder.ns("write_settle"), read_ns: builder.ns("read_settle") };
     let head_ns = builder.ns("head_switch");
     let cylinder_ns = match builder.ns("cylinder_switch") {
         0 => seek.ns(1),
@@ -23,16 +23,21 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
     let mut zones = zones(builder, cylinders)?;
     for zone in &mut zones {
         // A skew that no file gives is as large as the slowest switch, so that no switch costs a turn.
-        zone.skew_ns = ((head_ns + write_settle_ns) % turn_ns, (cylinder_ns + write_settle_ns) % turn_ns);
+        zone.skew_ns = (settle.longest(head_ns) % turn_ns, settle.longest(cylinder_ns) % turn_ns);
     }
     skews(builder, &mut zones, turn_ns)?;
-    let geometry = Geometry::new(zones, heads, cylinders, turn_ns, builder.flag("serpentine"));
+    let serpentine = match (builder.flag("serpentine"), builder.flag("serpentine_over_zones")) {
+        (false, _) => Serpentine::No,
+        (true, false) => Serpentine::FromEachZone,
+        (true, true) => Serpentine::OverZones,
+    };
+    let geometry = Geometry::new(zones, heads, cylinders, turn_ns, serpentine);
     if geometry.sectors == 0 {
         let what = text!("the zones hold no sectors", "ゾーンにセクターが 1 つもありません");
         return Err(builder.error("zones", &what));
     }
     let track = Track::default();
-    Ok(Mechanism { geometry, seek, switch_ns: (head_ns, cylinder_ns), write_settle_ns, track })
+    Ok(Mechanism { geometry, seek, switch_ns: (head_ns, cylinder_ns), settle, track })
 }
 
 /// The moving parts with a memory for what was read.
@@ -71,7 +76,8 @@ fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
          a table of measured times can be given as seek_table",
         "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
     );
-    Seek::three_points(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
+    let curve = if builder.word("seek_curve") == "coasting" { Seek::coasting } else { Seek::three_points };
+    curve(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
 }
 
 fn misfit(builder: &Builder<'_>) -> Error {

@@ -14,9 +14,29 @@ pub(super) struct Mechanism {
     pub(super) seek: Seek,
     /// Time to switch to another head of a cylinder, and to the next cylinder in the middle of a transfer.
     pub(super) switch_ns: (u64, u64),
-    /// What writing adds to every move.
-    pub(super) write_settle_ns: u64,
+    pub(super) settle: Settle,
     pub(super) track: Track,
+}
+
+/// How moves of writes differ from those of reads, whose times are given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Settle {
+    /// What writing adds to every move.
+    pub(super) write_ns: u64,
+    /// What only reads need of every move.
+    pub(super) read_ns: u64,
+}
+
+impl Settle {
+    /// The time of a move that takes a read this long.
+    pub(super) fn of(self, move_ns: u64, write: bool) -> u64 {
+        if write { move_ns.saturating_sub(self.read_ns) + self.write_ns } else { move_ns }
+    }
+
+    /// The longer of both.
+    pub(super) fn longest(self, move_ns: u64) -> u64 {
+        self.of(move_ns, true).max(move_ns)
+    }
 }
 
 /// When the phases of an access end.
@@ -41,13 +61,12 @@ impl Mechanism {
         if to.cylinder == from.cylinder && to.head == from.head {
             return 0;
         }
-        let settle_ns = if write { self.write_settle_ns } else { 0 };
         if to.cylinder == from.cylinder + 1 && to.head == 0 && from.head + 1 == self.geometry.heads {
-            return self.switch_ns.1 + settle_ns;
+            return self.settle.of(self.switch_ns.1, write);
         }
         let same_head = self.geometry.head_of(to) == self.geometry.head_of(from);
         let head_ns = if same_head { 0 } else { self.switch_ns.0 };
-        self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns) + settle_ns
+        self.settle.of(self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns), write)
     }
 
     /// When a place would come by if the arm set out at a time.
@@ -73,8 +92,7 @@ impl Mechanism {
     }
 
     fn switches_ns(&self, write: bool) -> (u64, u64) {
-        let settle_ns = if write { self.write_settle_ns } else { 0 };
-        (self.switch_ns.0 + settle_ns, self.switch_ns.1 + settle_ns)
+        (self.settle.of(self.switch_ns.0, write), self.settle.of(self.switch_ns.1, write))
     }
 }
 

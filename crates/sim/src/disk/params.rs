@@ -2,7 +2,7 @@
 
 use super::{drive, removable};
 use crate::layer::{Below, LayerKind};
-use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time};
+use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time, Word};
 use crate::schema::{Parameter, SIZE, Scale};
 
 const CAPACITY: Parameter = Parameter::usual(
@@ -45,7 +45,7 @@ const ZONE_SKEWS: Parameter = Parameter::usual(
     "derived: as long as the switches take, so that none costs a turn",
     ("a row for each zone, where the layout was measured", "ゾーンごとのスキューなど(実測がある場合)"),
 )
-.derived_from(&["head_switch", "cylinder_switch", "write_settle"]);
+.derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
 const SLIPS: Parameter = Parameter::usual(
     "slips",
     Rows(&["zone", "data sector of the zone", "sectors"]),
@@ -64,6 +64,16 @@ const SERPENTINE: Parameter = Parameter::usual(
     (
         "whether every other cylinder goes from the last head to the first, so that the next begins at the same head",
         "1 シリンダーおきにヘッドを逆順に使うか(次のシリンダーが同じヘッドから始まる)",
+    ),
+);
+const SERPENTINE_OVER_ZONES: Parameter = Parameter::usual(
+    "serpentine_over_zones",
+    Flag,
+    "false",
+    "assumed: every zone begins at its first head",
+    (
+        "with serpentine: whether cylinders are counted over the whole disk, not from the start of each zone",
+        "serpentine のとき、シリンダーをゾーンの先頭からでなくディスク全体で数えるか",
     ),
 );
 const SEEK_SINGLE: Parameter = Parameter::usual(
@@ -87,6 +97,17 @@ const SEEK_FULL: Parameter = Parameter::usual(
     "assumed: given by seek_table",
     ("seek over all cylinders", "全幅のシーク時間"),
 );
+const SEEK_CURVE: Parameter = Parameter::usual(
+    "seek_curve",
+    Word(&["root-and-line", "coasting"]),
+    "root-and-line",
+    "assumed: Lee and Katz 1993, the three-point curve of DiskSim",
+    (
+        "which curve goes through the three times: a root and a line together, or a root until the arm has its top speed and \
+         straight from there",
+        "3 つの時間を通る曲線。root-and-line は平方根と直線の和、coasting は最高速に達するまで平方根、その先は直線",
+    ),
+);
 const SEEK_TABLE: Parameter = Parameter::usual(
     "seek_table",
     Rows(&["cylinders", "ms"]),
@@ -94,7 +115,7 @@ const SEEK_TABLE: Parameter = Parameter::usual(
     "derived: the curve through the three seek times",
     ("measured seek times, straight lines between them", "シーク時間の実測表(間は直線で補間)"),
 )
-.derived_from(&["seek_single", "seek_average", "seek_full"]);
+.derived_from(&["seek_single", "seek_average", "seek_full", "seek_curve"]);
 const HEAD_SWITCH: Parameter = Parameter::usual(
     "head_switch",
     Time,
@@ -119,6 +140,16 @@ const WRITE_SETTLE: Parameter = Parameter::usual(
     "0 ns",
     "assumed: small, or contained in the seek times",
     ("what writing adds to every move", "書き込み時に移動ごとに加わる整定時間"),
+);
+const READ_SETTLE: Parameter = Parameter::usual(
+    "read_settle",
+    Time,
+    "0 ns",
+    "assumed: moves take a write no less than a read",
+    (
+        "what only reads need of every move: a write takes so much less of it",
+        "移動時間のうち読み出しだけに要する整定時間(書き込みはその分短い)",
+    ),
 );
 const READ_OVERHEAD: Parameter = Parameter::needed(
     "read_overhead",
@@ -181,13 +212,16 @@ pub const DISK: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         Parameter::usual(
             "read_hit_overhead",
@@ -209,6 +243,17 @@ pub const DISK: LayerKind = LayerKind {
             ),
         )
         .derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]),
+        Parameter::usual(
+            "hit_overheads_by_run",
+            Flag,
+            "false",
+            "assumed: the kind of the command before decides alone, as in DiskSim",
+            (
+                "with overheads, for what the memory serves: whether the row after its own kind holds only where the command \
+                 goes on where the one before ended, and the other row else",
+                "overheads のうちメモリーで済むコマンドについて、同じ種類の直後の行を、直前のコマンドの続きの場合だけに使うか(それ以外はもう一方の行)",
+            ),
+        ),
         Parameter::usual(
             "segments",
             Count(0, 65_536),
@@ -322,13 +367,16 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         WRITE_OVERHEAD,
         SEGMENT,
@@ -371,13 +419,16 @@ pub const REMOVABLE: LayerKind = LayerKind {
         ZONE_SKEWS,
         SLIPS,
         SERPENTINE,
+        SERPENTINE_OVER_ZONES,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
+        SEEK_CURVE,
         SEEK_TABLE,
         HEAD_SWITCH,
         CYLINDER_SWITCH,
         WRITE_SETTLE,
+        READ_SETTLE,
         READ_OVERHEAD,
         WRITE_OVERHEAD,
         SEGMENT,

@@ -1,9 +1,14 @@
 //! How long the arm takes from one cylinder to another.
 //!
-//! The model: either the curve through three times that data sheets print, single cylinder, average over random moves and
-//! full stroke, as E. K. Lee and R. H. Katz gave it ("An analytic performance model of disk arrays", 1993; the three-point
-//! curve of the DiskSim manual): `c + a * sqrt(d - 1) + b * (d - 1)` for a move over d cylinders; or a table of measured
-//! times with straight lines between.
+//! The model: a curve through three times that data sheets print, single cylinder, average over random moves and full
+//! stroke; or a table of measured times with straight lines between. Of curves there are two, for a move over d cylinders:
+//!
+//! - root and line: `c + a * sqrt(d - 1) + b * (d - 1)`, as E. K. Lee and R. H. Katz gave it ("An analytic performance model
+//!   of disk arrays", 1993; the three-point curve of the DiskSim manual);
+//! - coasting: an arm that speeds up for half of the way and brakes for the other takes `c + a * sqrt(d - 1)`, and one that
+//!   has reached its top speed goes on at that, so the curve goes on straight from there as steep as it is (C. Ruemmler and
+//!   J. Wilkes, "An introduction to disk drive modeling", 1994, whose two pieces have five constants; that they meet
+//!   without a step and a bend leaves three). Where that is, follows from the average.
 
 use crate::schema::HOUR_NS;
 
@@ -12,6 +17,8 @@ use crate::schema::HOUR_NS;
 pub(super) enum Seek {
     /// Constant, root and linear part in nanoseconds.
     Curve { constant: f64, root: f64, linear: f64 },
+    /// Constant and root part in nanoseconds, and beyond how many cylinders it is straight.
+    Coasting { constant: f64, root: f64, straight_from: f64 },
     /// Cylinders, rising, and nanoseconds; measured times need not rise.
     Table(Vec<(u64, u64)>),
 }
@@ -32,6 +39,33 @@ impl Seek {
         let slope = |distance: f64| root / (2.0 * distance.sqrt()) + linear;
         let rises = slope(1.0) >= -1e-6 && slope(longest) >= -1e-6;
         rises.then_some(Self::Curve { constant: single, root, linear })
+    }
+
+    /// The coasting curve through three times; none if the average is no such curve's: those that are straight from the start
+    /// have a third of the way from the shortest to the longest time, those that are never straight 8/15.
+    pub(super) fn coasting(single_ns: u64, average_ns: u64, full_ns: u64, cylinders: u64) -> Option<Self> {
+        let (single, rise) = (single_ns as f64, full_ns as f64 - single_ns as f64);
+        let longest = cylinders.saturating_sub(2).max(1) as f64;
+        if rise <= 0.0 {
+            return None;
+        }
+        let share = (average_ns as f64 - single) / rise;
+        if !(coasting_share(0.0)..=coasting_share(1.0)).contains(&share) {
+            return None;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if coasting_share(middle) < share {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        // At least one cylinder: the root is vertical at 0.
+        let straight_from = (high * longest).max(1.0);
+        let root = rise / (straight_from.sqrt() + (longest - straight_from) / (2.0 * straight_from.sqrt()));
+        Some(Self::Coasting { constant: single, root, straight_from })
     }
 
     /// A table; none if it is empty or its cylinders do not rise.
@@ -55,6 +89,11 @@ impl Seek {
                 let beyond = (cylinders - 1) as f64;
                 (constant + root * beyond.sqrt() + linear * beyond).round() as u64
             }
+            Self::Coasting { constant, root, straight_from } => {
+                let beyond = (cylinders - 1) as f64;
+                let coasts = (beyond - straight_from).max(0.0) / (2.0 * straight_from.sqrt());
+                (constant + root * (beyond.min(*straight_from).sqrt() + coasts)).round() as u64
+            }
             Self::Table(points) => {
                 let above = points.partition_point(|(distance, _)| *distance < cylinders);
                 match (above.checked_sub(1).map(|index| points[index]), points.get(above).copied()) {
@@ -70,6 +109,18 @@ impl Seek {
             }
         }
     }
+}
+
+/// How far the average over random moves lies on the way from the shortest to the longest time, if the curve is straight from
+/// this share of the longest move on. A move of a share x of it is as likely as 1 - x.
+fn coasting_share(straight_from: f64) -> f64 {
+    if straight_from <= 0.0 {
+        return 1.0 / 3.0;
+    }
+    let (k, root) = (straight_from, straight_from.sqrt());
+    let before = root * k * (4.0 / 3.0 - 4.0 / 5.0 * k);
+    let after = ((1.0 - k) * (1.0 - k * k) / 2.0 + k * (1.0 - k) - (1.0 - k * k * k) / 3.0) / root;
+    (before + after) * 2.0 * root / (1.0 + k)
 }
 
 #[cfg(test)]
@@ -92,6 +143,29 @@ mod tests {
     }
 
     #[test]
+    fn a_coasting_curve_meets_its_three_times_and_has_no_bend() {
+        for average in [6_100_000, 7_000_000, 8_200_000, 8_900_000] {
+            let seek = Seek::coasting(1_000_000, average, 16_000_000, 10_000).unwrap();
+            assert_eq!((seek.ns(0), seek.ns(1), seek.ns(9_999).div_ceil(10_000)), (0, 1_000_000, 1_600));
+            let (mut sum, mut weight) = (0.0, 0.0);
+            let mut steps = Vec::new();
+            for distance in 1..10_000u64 {
+                let ways = (10_000 - distance) as f64;
+                sum += ways * seek.ns(distance) as f64;
+                weight += ways;
+                steps.push(seek.ns(distance + 1) - seek.ns(distance));
+            }
+            assert!((sum / weight / average as f64 - 1.0).abs() < 0.01, "{average}: {}", sum / weight);
+            // No step is longer than the one before, but by rounding.
+            assert!(steps.windows(2).all(|pair| pair[1] <= pair[0] + 2), "{average}");
+        }
+        // Straighter than a line, rounder than a root, and no rise at all.
+        assert!(Seek::coasting(1_000_000, 5_900_000, 16_000_000, 10_000).is_none());
+        assert!(Seek::coasting(1_000_000, 9_100_000, 16_000_000, 10_000).is_none());
+        assert!(Seek::coasting(1_000_000, 1_000_000, 1_000_000, 10_000).is_none());
+    }
+
+    #[test]
     fn a_table_is_joined_by_straight_lines() {
         let seek = Seek::table(&[vec![1.0, 1.0], vec![11.0, 2.0], vec![100.0, 5.0]]).unwrap();
         assert_eq!(
@@ -107,7 +181,8 @@ mod tests {
             single in 0u64..5_000_000, average in 0u64..20_000_000, full in 0u64..40_000_000, near in 0u64..50_000,
             more in 0u64..50_000,
         ) {
-            if let Some(seek) = Seek::three_points(single, average, full, 100_000) {
+            let curves = [Seek::three_points, Seek::coasting];
+            for seek in curves.iter().filter_map(|curve| curve(single, average, full, 100_000)) {
                 prop_assert!(seek.ns(near) <= seek.ns(near + more) + 1);
             }
         }

@@ -61,7 +61,10 @@ pub(super) struct Config {
     /// By kind of page.
     pub(super) read_ns: Vec<u64>,
     pub(super) slc_read_ns: u64,
+    /// The mean of those by kind of page.
     pub(super) program_ns: u64,
+    /// By kind of page.
+    page_program_ns: Vec<u64>,
     pub(super) scatter: Scatter,
     pub(super) slc_program_ns: u64,
     pub(super) fold_ns: u64,
@@ -103,17 +106,17 @@ impl Config {
         let (read_ns, program_ns, erase_ns) = usual_times_ns(builder.word("cell"));
         let given = |key: &str, usual_ns: u64| if builder.ns(key) == 0 { usual_ns } else { builder.ns(key) };
         let read_ns = given("read_time", read_ns);
-        let program_ns = given("program_time", program_ns);
-        let rows = builder.rows("page_read_times");
-        let by_page: Vec<u64> = rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect();
+        let page_program_ns = by_page(builder, "page_program_times", given("program_time", program_ns));
+        let program_ns = mean(&page_program_ns);
         let suspend_ns = Some(builder.ns("suspend_time"));
         let suspend = builder.word("suspend");
         let page_bytes = builder.bytes("page");
         let channel_rate = builder.rate("channel_rate");
         Ok(Self {
-            read_ns: if by_page.is_empty() { vec![read_ns] } else { by_page },
+            read_ns: by_page(builder, "page_read_times", read_ns),
             slc_read_ns: given("slc_read_time", read_ns),
             program_ns,
+            page_program_ns,
             scatter: Scatter::new(builder),
             slc_program_ns: given("slc_program_time", program_ns),
             fold_ns: given("fold_time", program_ns),
@@ -156,7 +159,11 @@ impl Config {
     pub(super) fn row_ns(&self, row: u32, slc: bool) -> u64 {
         let geometry = &self.geometry;
         let wire_ns = u64::from(geometry.units_per_row).saturating_mul(self.unit_transfer_ns);
-        let mean_ns = if slc { self.slc_program_ns } else { self.program_ns };
+        let mean_ns = match self.page_program_ns.as_slice() {
+            _ if slc => self.slc_program_ns,
+            [only_ns] => *only_ns,
+            kinds => kinds[(row % geometry.rows_per_block) as usize % kinds.len()],
+        };
         let program_ns = self.scatter.program_ns(row, mean_ns);
         let dies_per_channel = u64::from(geometry.dies / geometry.channels);
         program_ns.saturating_add(wire_ns).max(wire_ns.saturating_mul(dies_per_channel))
@@ -168,7 +175,7 @@ impl Config {
         let Work { rows_read, slc_rows_read, moved, folded, .. } = *work;
         let wire_ns = self.unit_transfer_ns.saturating_mul(2 * (moved + folded));
         let reads_ns = rows_read
-            .saturating_mul(self.mean_read_ns())
+            .saturating_mul(mean(&self.read_ns))
             .saturating_add(slc_rows_read.saturating_mul(self.slc_read_ns));
         let programs_ns =
             (self.program_ns.saturating_mul(moved).saturating_add(self.fold_ns.saturating_mul(folded)))
@@ -179,10 +186,18 @@ impl Config {
             .saturating_add(wire_ns)
             .max(wire_ns.saturating_mul(dies_per_channel))
     }
+}
 
-    fn mean_read_ns(&self) -> u64 {
-        self.read_ns.iter().sum::<u64>() / self.read_ns.len() as u64
+/// Times of the kinds of pages in turn, or the one that all have.
+fn by_page(builder: &Builder<'_>, key: &str, same_ns: u64) -> Vec<u64> {
+    match builder.rows(key) {
+        [] => vec![same_ns],
+        rows => rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect(),
     }
+}
+
+fn mean(times_ns: &[u64]) -> u64 {
+    times_ns.iter().sum::<u64>() / times_ns.len() as u64
 }
 
 fn geometry(builder: &Builder<'_>) -> Result<Geometry> {

@@ -18,6 +18,8 @@ pub(super) enum Busy {
     Folding,
     /// It erases.
     Erasing,
+    /// It rewrites data that would lose their charge.
+    Refreshing,
 }
 
 /// How a die treats what it is doing when a read comes.

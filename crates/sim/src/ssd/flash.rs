@@ -32,6 +32,7 @@ impl Ssd {
             Busy::Collecting => self.causes.collecting,
             Busy::Folding => self.causes.folding,
             Busy::Erasing => self.causes.behind_erase,
+            Busy::Refreshing => self.causes.refreshing,
         }
     }
 
@@ -42,6 +43,9 @@ impl Ssd {
         let idle_ns = self.dies.get(die).free_ns.saturating_add(self.config.idle_after_ns);
         if idle_ns < now_ns && self.store.has_background(die) {
             self.work_in_background(die, idle_ns, now_ns, world);
+        }
+        if self.refresh.is_some() {
+            self.refresh_rows(die, now_ns, world);
         }
     }
 

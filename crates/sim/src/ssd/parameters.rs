@@ -1,5 +1,6 @@
 //! The parameters of an SSD.
 
+use super::refresh::MOST_DAYS;
 use super::scatter::MOST_SPREAD;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time, Word};
 use crate::schema::{Parameter, SIZE, SOME_SIZE};
@@ -113,6 +114,17 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("time to program a page; 0 for that of the cell type", "ページの書き込み時間(0 はセル種別の標準値)"),
     )
     .derived_from(&["cell"]),
+    Parameter::usual(
+        "page_program_times",
+        Rows(&["microseconds"]),
+        "[]",
+        "assumed: all alike, as flash that programs the bits of its cells in one go",
+        (
+            "program times of the kinds of pages in turn, in place of program_time",
+            "ページの種類ごとの書き込み時間(program_time の代わり)",
+        ),
+    )
+    .derived_from(&["program_time"]),
     Parameter::usual(
         "erase_time",
         Time,
@@ -356,6 +368,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("a die rests this long before it works in the background", "背景処理を始めるまでの休止時間"),
     )
     .live(),
+    Parameter::usual(
+        "refresh_days",
+        Number(0.0, MOST_DAYS),
+        "0",
+        "assumed: never in the time of a test",
+        (
+            "days in which each die rewrites all that it can hold, before charge is lost; 0 for never",
+            "電荷が失われる前に、ダイの全データを書き直す周期の日数(0 は書き直さない)",
+        ),
+    ),
     Parameter::usual(
         "fill",
         Number(0.0, 1.0),

@@ -25,6 +25,10 @@ words! {
             ("emptying the SLC cache", "SLC キャッシュの掃き出し"),
             ("data that were written quickly, one bit per cell, are rewritten with all bits per cell to make room",
              "1 セル 1 ビットで高速に書いたデータを、本来のビット数で書き直して空きを作っています"));
+        refreshing: cause("refresh",
+            ("waiting for a chip that rewrites old data", "古いデータを書き直すチップを待つ時間"),
+            ("the flash chip with the data is rewriting some that have lain long, before their charge is lost",
+             "目的のデータを持つフラッシュチップが、長く置かれたデータを電荷が失われる前に書き直しています"));
         buffer_full: cause("buffer-full",
             ("waiting for room in the write buffer", "書き込みバッファーの空きを待つ時間"),
             ("data come in faster than the flash chips write them, and the memory between is full",
@@ -78,6 +82,8 @@ words! {
         moved: counter("units-moved", ("units moved by garbage collection", "ガベージコレクションが移した単位数"));
         folded: counter("units-folded", ("units moved out of the SLC cache", "SLC キャッシュから移した単位数"));
         erases: counter("erases", ("blocks erased", "消去したブロック数"));
+        refreshed: counter("rows-refreshed",
+            ("rows of pages rewritten because of their age", "古くなって書き直したページの行数"));
         misses: counter("mapping-misses",
             ("pages of the mapping table read from flash", "フラッシュから読んだマッピング表のページ数"));
         buffer_hits: counter("buffer-hits",

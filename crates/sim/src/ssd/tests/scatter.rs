@@ -1,10 +1,11 @@
 //! Spread of times: the mean stays, and the tail appears.
 
-use super::{count, stack};
+use super::{count, drive, share, stack};
 use crate::library::device_named;
 use crate::ssd::scatter::{MOST_SPREAD, Scatter};
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
+use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 
 /// Latencies of single requests of 4 KiB in ns, from the shortest.
@@ -88,4 +89,58 @@ fn drives_of_today_with_kinds_of_pages_have_a_tail() {
         let list = latencies_ns(&mut Stack::new(&spec, 1).unwrap(), Kind::Read, 3000);
         assert!(of_thousand(&list, 999) as f64 > 1.2 * of_thousand(&list, 500) as f64, "{name}");
     }
+}
+
+#[test]
+fn kinds_of_pages_that_program_in_their_own_times_have_a_tail_and_the_same_rate() {
+    let writes = |times| {
+        // A die at a time and one row in memory: each write waits for a program of its own kind of page.
+        let changes = [("program_time", "900 us"), ("page_program_times", times), ("buffer", "16 KiB")];
+        let one = [("channels", "1"), ("dies", "1"), ("planes", "1"), ("page", "16 KiB")];
+        let mut stack = stack(&[&changes[..], &one[..], &[("capacity", "512 MiB")]].concat());
+        latencies_ns(&mut stack, Kind::Write, 3000)
+    };
+    let (alike, kinds) = (writes("[]"), writes("[[300], [600], [1800]]"));
+    assert!((mean(&kinds) / mean(&alike) - 1.0).abs() < 0.01, "{} {}", mean(&kinds), mean(&alike));
+    assert!(of_thousand(&kinds, 999) as f64 > 1.5 * of_thousand(&alike, 999) as f64);
+}
+
+/// Sums and latencies of reads every 10 ms for a minute, from a drive that rewrites a row of each die so often.
+fn reads_of_a_minute(days: &str) -> (Vec<u64>, TimeAccount) {
+    let mut stack = stack(&[("refresh_days", days), ("read_ahead", "0 B"), ("capacity", "8 GiB")]);
+    let mut random = Random::new(3, 3);
+    let places = stack.capacity_bytes() / 4096;
+    let mut list: Vec<u64> = (0..6000)
+        .map(|index| {
+            stack.advance(index * 10_000_000);
+            stack.submit(stack.now_ns(), Request::new(Kind::Read, random.below(places) * 4096, 4096), index);
+            let start_ns = stack.now_ns();
+            stack.advance(stack.next_wake_ns().unwrap());
+            stack.take_completion().unwrap().at_ns - start_ns
+        })
+        .collect();
+    list.sort_unstable();
+    (list, stack.take_account())
+}
+
+#[test]
+fn old_data_are_rewritten_beside_reads_which_sometimes_wait_for_it() {
+    let (never, off) = reads_of_a_minute("0");
+    let (list, on) = reads_of_a_minute("0.01");
+    assert_eq!((count(&off, "rows-refreshed"), never[0]), (0.0, never[5999]));
+    // All 8 GiB in 864 s: a minute has its share, less what fell due of each die after its last read.
+    let rows = 8.0 * f64::from(1 << 30) / 16_384.0 * 60.0 / 864.0;
+    assert!((count(&on, "rows-refreshed") / rows - 1.0).abs() < 0.03, "{on:?} {rows}");
+    assert_eq!(of_thousand(&list, 500), of_thousand(&never, 500));
+    assert!(of_thousand(&list, 999) > 2 * of_thousand(&never, 999), "{list:?}");
+    let causes = ["refresh", "unexplained"].map(|cause| share(&on, cause));
+    assert!(causes[0] > 0.0 && causes[1] == 0.0, "{causes:?}");
+    assert_eq!(list, reads_of_a_minute("0.01").0);
+}
+
+#[test]
+fn a_drive_that_could_do_nothing_but_rewrite_is_refused() {
+    let spec = drive(&[("refresh_days", "0.0001")]);
+    let error = Stack::new(&spec, 1).err().unwrap();
+    assert!(error.what().en.starts_with("ssd.refresh_days"), "{error}");
 }

@@ -57,16 +57,13 @@ impl Figure {
 /// Drive, changes, what, published, and how far the model is from it in percent, as docs/truth.md says.
 type Row = (&'static str, &'static [(&'static str, &'static str)], &'static str, Figure, f64, f64);
 
-fn rows() -> Vec<Row> {
+fn drives() -> Vec<Row> {
     let read = Rate(Load::reads(MIB, 8, 300).in_order());
     let write = Rate(Load::writes(MIB, 8, 300).in_order());
     let reads = |depth| Load::reads(4096, depth, 10_000);
     let writes = |depth| Load::writes(4096, depth, 10_000);
     // The mapping of the span of such a test is in the memory lent by the host.
     const NEAR: &[(&str, &str)] = &[("ssd.mapping", "full")];
-    const PI_4: &[(&str, &str)] = &[("card.interface", "50 MB/s")];
-    let card = |kind: fn(u32, u64, u64) -> Load| kind(1 << 19, 1, 300).in_order();
-    let (kib4_reads, kib4_writes) = (Load::reads(4096, 1, 3000), Load::writes(4096, 1, 3000));
     vec![
         ("samsung-870-evo", &[], "sequential reads", read, 560e6, -0.4),
         ("samsung-870-evo", &[], "sequential writes", write, 530e6, 5.3),
@@ -91,10 +88,44 @@ fn rows() -> Vec<Row> {
         ("wd-black-sn770", &[], "sequential reads", read, 5150e6, -8.1),
         ("wd-black-sn770", &[], "sequential writes", write, 4900e6, -1.8),
         ("wd-black-sn770", NEAR, "random writes, depth 512", Requests(writes(512)), 800_000.0, -7.5),
-        ("samsung-evo-plus-sd", PI_4, "sequential reads", Rate(card(Load::reads)), 46.05e6, 5.8),
-        ("samsung-evo-plus-sd", PI_4, "sequential writes", Rate(card(Load::writes)), 21.3e6, -34.0),
-        ("samsung-evo-plus-sd", PI_4, "random reads", Requests(kib4_reads), 2765.0, 1.3),
-        ("samsung-evo-plus-sd", PI_4, "random writes", Requests(kib4_writes), 986.0, -22.0),
+        ("samsung-990-pro", &[], "sequential reads", read, 7450e6, -3.3),
+        ("samsung-990-pro", &[], "sequential writes", write, 6900e6, -9.0),
+        (
+            "samsung-990-pro",
+            &[],
+            "random reads, depth 1, new file",
+            NewFile(Load::reads(4096, 1, 10_000)),
+            20_020.0,
+            0.7,
+        ),
+    ]
+}
+
+fn cards() -> Vec<Row> {
+    const PI_4: &[(&str, &str)] = &[("card.interface", "50 MB/s")];
+    const EXTREME: &str = "sandisk-extreme-a1-sd";
+    type Way = fn(u32, u64, u64) -> Load;
+    let piece = |way: Way| Rate(way(1 << 19, 1, 300).in_order());
+    let run = |way: Way| Rate(way(1 << 24, 1, 20).in_order());
+    let random = |way: Way, kib: u32| Rate(way(kib << 10, 1, 300));
+    let kib4 = |way: Way| way(4096, 1, 3000);
+    let (reads, writes): (Way, Way) = (Load::reads, Load::writes);
+    let kib = |per_s: f64| per_s * 1024.0;
+    vec![
+        ("samsung-evo-plus-sd", PI_4, "sequential reads", piece(reads), 46.05e6, 5.8),
+        ("samsung-evo-plus-sd", PI_4, "sequential writes", piece(writes), 21.3e6, -34.0),
+        ("samsung-evo-plus-sd", PI_4, "random reads", Requests(kib4(reads)), 2765.0, 1.3),
+        ("samsung-evo-plus-sd", PI_4, "random writes", Requests(kib4(writes)), 986.0, -22.0),
+        (EXTREME, &[], "reads of 16 MiB in order", run(reads), kib(67_433.0), 0.5),
+        (EXTREME, &[], "random reads of 4 KiB", Rate(kib4(reads)), kib(13_190.0), -0.5),
+        (EXTREME, &[], "random reads of 16 KiB", random(reads, 16), kib(34_426.0), -2.4),
+        (EXTREME, &[], "random reads of 128 KiB", random(reads, 128), kib(56_853.0), 8.5),
+        (EXTREME, &[], "random reads of 512 KiB", random(reads, 512), kib(63_556.0), 6.6),
+        (EXTREME, &[], "writes of 16 MiB in order", run(writes), kib(61_120.0), -3.5),
+        (EXTREME, &[], "random writes of 4 KiB", Rate(kib4(writes)), kib(5888.0), 2.3),
+        (EXTREME, &[], "random writes of 16 KiB", random(writes, 16), kib(17_431.0), 7.6),
+        (EXTREME, &[], "random writes of 128 KiB", random(writes, 128), kib(30_835.0), 58.4),
+        (EXTREME, &[], "random writes of 512 KiB", random(writes, 512), kib(50_015.0), 17.9),
     ]
 }
 
@@ -102,7 +133,7 @@ fn rows() -> Vec<Row> {
 #[expect(clippy::print_stdout, reason = "the table of docs/truth.md is made by this test")]
 fn drives_of_today() {
     let (mut near, mut wrong) = (0, Vec::new());
-    let rows = rows();
+    let rows = [drives(), cards()].concat();
     for (drive, changes, what, figure, published, stated_percent) in &rows {
         let mut spec = device_named(drive).unwrap();
         changes.iter().for_each(|(key, value)| spec.set(key, value).unwrap());

@@ -1,0 +1,277 @@
+//! Every operation of a repetition on real storage, kept until the repetition is over.
+//!
+//! The model: each issuing thread notes what came back in memory, in chunks, so that a note copies nothing but itself. Nothing
+//! is written meanwhile, because the list may lie on the storage that is measured. All threads share room for a fixed number of
+//! notes; where it ends, so does the repetition, with an error. The driver is monomorphised over who hears of operations, so
+//! that a run without a list pays nothing.
+
+use crate::recorder::{Observer, Recorder};
+use kurabe_core::listed::ListedOperation;
+use kurabe_core::workload::{Op, OpKind};
+use kurabe_core::{Error, ErrorKind, text};
+use kurabe_program::Stop;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter::Flatten;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::vec::IntoIter;
+
+/// Most operations that are kept: 400 MB, and a list of about 700 MB.
+pub(crate) const MOST_OPERATIONS: u64 = 10_000_000;
+/// Operations of a chunk: so few that the last chunk of each of 2048 threads is no more than 84 MB.
+const CHUNK: usize = 1024;
+
+/// An operation that came back whole. Times count from the start of recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) op: Op,
+    pub(crate) issued_ns: u64,
+    pub(crate) completed_ns: u64,
+    pub(crate) latency_ns: u64,
+}
+
+impl Note {
+    /// As a list has it.
+    pub(crate) fn listed(self, cell_index: u32, repetition: u32) -> ListedOperation {
+        let Self { op, issued_ns, completed_ns, latency_ns } = self;
+        ListedOperation {
+            cell_index,
+            repetition,
+            op,
+            issued_ns,
+            completed_ns,
+            latency_ns,
+            error: None,
+            times_ns: Vec::new(),
+        }
+    }
+}
+
+/// Chunks that may still be begun.
+#[derive(Debug)]
+pub(crate) struct Room(AtomicU64);
+
+impl Room {
+    /// For so many operations, in whole chunks.
+    pub(crate) fn for_operations(operations: u64) -> Self {
+        Self(AtomicU64::new(operations.div_ceil(CHUNK as u64)))
+    }
+
+    fn take(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+/// What one issuing thread noted, in the order in which it came back.
+pub(crate) type ThreadNotes = Vec<Vec<Note>>;
+
+/// A thread's recorder that keeps every operation as well.
+pub(crate) struct Noting<'a> {
+    recorder: &'a mut Recorder,
+    room: &'a Room,
+    /// Asked when the room is full.
+    stop: &'a Stop,
+    /// By slot: when what is in flight was handed over.
+    issued_ns: Vec<u64>,
+    notes: ThreadNotes,
+    is_full: bool,
+}
+
+impl<'a> Noting<'a> {
+    /// With so many operations in flight at most.
+    pub(crate) fn new(recorder: &'a mut Recorder, room: &'a Room, slots: usize, stop: &'a Stop) -> Self {
+        Self { recorder, room, stop, issued_ns: vec![0; slots], notes: Vec::new(), is_full: false }
+    }
+
+    /// What was noted.
+    ///
+    /// # Errors
+    /// When there was more than room.
+    pub(crate) fn into_notes(self) -> kurabe_core::Result<ThreadNotes> {
+        if self.is_full { Err(too_many_operations()) } else { Ok(self.notes) }
+    }
+
+    #[cold]
+    fn begin_chunk(&mut self, first: Note) {
+        if self.room.take() {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            chunk.push(first);
+            self.notes.push(chunk);
+        } else {
+            self.is_full = true;
+            self.stop.ask();
+        }
+    }
+}
+
+impl Observer for Noting<'_> {
+    fn submitted(&mut self, kind: OpKind, slot: usize, issued_ns: u64) {
+        self.issued_ns[slot] = issued_ns;
+        self.recorder.submitted(kind);
+    }
+
+    fn completed(&mut self, op: Op, slot: usize, started_ns: u64, completed_ns: u64) {
+        Observer::completed(self.recorder, op, slot, started_ns, completed_ns);
+        let latency_ns = completed_ns.saturating_sub(started_ns);
+        let note = Note { op, issued_ns: self.issued_ns[slot], completed_ns, latency_ns };
+        match self.notes.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => chunk.push(note),
+            None => self.begin_chunk(note),
+        }
+    }
+
+    fn failed(&mut self, kind: OpKind) {
+        self.recorder.failed(kind);
+    }
+}
+
+/// The notes of all threads, in the order in which the operations came back.
+pub(crate) struct InOrder {
+    threads: Vec<Flatten<IntoIter<Vec<Note>>>>,
+    /// The next of each thread.
+    next: Vec<Option<Note>>,
+    /// When these came back, and whose they are.
+    order: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl InOrder {
+    pub(crate) fn of(threads: Vec<ThreadNotes>) -> Self {
+        let threads = threads.into_iter().map(|notes| notes.into_iter().flatten()).collect::<Vec<_>>();
+        let mut merged = Self { next: vec![None; threads.len()], order: BinaryHeap::new(), threads };
+        (0..merged.threads.len()).for_each(|thread| merged.refill(thread));
+        merged
+    }
+
+    fn refill(&mut self, thread: usize) {
+        self.next[thread] = self.threads[thread].next();
+        if let Some(note) = self.next[thread] {
+            self.order.push(Reverse((note.completed_ns, thread)));
+        }
+    }
+}
+
+impl Iterator for InOrder {
+    type Item = Note;
+
+    fn next(&mut self) -> Option<Note> {
+        let Reverse((_, thread)) = self.order.pop()?;
+        let note = self.next[thread];
+        self.refill(thread);
+        note
+    }
+}
+
+fn too_many_operations() -> Error {
+    let most = kurabe_core::number::count(MOST_OPERATIONS);
+    Error::new(
+        ErrorKind::Unsupported,
+        text!(
+            "a repetition has more than {most} operations, which is all that can be listed of one",
+            "1 回の操作数が、一覧にできる上限の {most} を超えました"
+        ),
+    )
+    .remedy(text!(
+        "make it shorter (--time), or leave --per-request out",
+        "--time を短くするか、--per-request を外してください"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Content;
+    use crate::device_null::{NullDevice, Script};
+    use crate::driver::{Plan, drive, filled_buffers};
+    use crate::source::Generator;
+    use kurabe_core::record::Repetition;
+    use kurabe_core::workload::{
+        Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
+    };
+    use proptest::prelude::*;
+
+    /// Reads and writes on a device that leaves every third operation half done.
+    fn noted(
+        open_loop: Option<OpenLoop>,
+        bytes: u64,
+        room: &Room,
+    ) -> (kurabe_core::Result<ThreadNotes>, Repetition) {
+        let workload = Workload {
+            pattern: Pattern::Random,
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+            read_percent: 60,
+            rewrite_every_reads: None,
+            iodepth: 4,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: 1 << 20,
+            open_loop,
+            warm_up_ns: 100_000,
+            end: End { bytes: Some(bytes), ..End::default() },
+            sync: SyncRule { every_writes: Some(7), ..SyncRule::default() },
+            data: Data::Zero,
+            seed: 1,
+        };
+        let script = Script { latency_ns: 10_000, cut_every: Some(3), ..Script::default() };
+        let (mut device, stop) = (NullDevice::new(4, script), Stop::default());
+        let (mut recorder, mut content) = (Recorder::new(None), Content::new(Data::Zero, 1, 0));
+        let buffers = filled_buffers(&mut device, &mut content);
+        let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: None, end_sync: false };
+        let mut noting = Noting::new(&mut recorder, room, 4, &stop);
+        let source = &mut Generator::for_threads(&workload)[0];
+        drive(&mut device, buffers, source, &mut content, &plan, &mut noting, &stop).unwrap();
+        (noting.into_notes(), Recorder::merge(&[recorder]))
+    }
+
+    #[test]
+    fn notes_are_what_the_recorder_counts() {
+        let late = OpenLoop { rate_iops: 1e6, arrival: Arrival::Even };
+        for open_loop in [None, Some(late)] {
+            let (notes, recorded) = noted(open_loop, 3000 * 4096, &Room::for_operations(5000));
+            let notes: Vec<Note> = notes.unwrap().into_iter().flatten().collect();
+            let sides = [
+                (OpKind::Read, recorded.read),
+                (OpKind::Write, recorded.write),
+                (OpKind::Sync, recorded.sync),
+            ];
+            for (kind, side) in sides {
+                let latencies = notes.iter().filter(|note| note.op.kind == kind).map(|note| note.latency_ns);
+                assert_eq!(latencies.clone().count() as u64, side.completed, "{kind:?}");
+                assert_eq!(latencies.sum::<u64>(), side.latency.sum_ns, "{kind:?}");
+                assert!(side.completed > 0 && notes.iter().all(|note| note.op.length_bytes % 4096 == 0));
+            }
+            let is_late = notes.iter().any(|note| note.latency_ns > note.completed_ns - note.issued_ns);
+            assert_eq!(is_late, open_loop.is_some());
+            assert!(notes.is_sorted_by_key(|note| note.completed_ns));
+        }
+    }
+
+    #[test]
+    fn what_is_more_than_the_room_ends_the_repetition_with_an_error() {
+        let room = Room::for_operations(CHUNK as u64);
+        let (notes, recorded) = noted(None, 3000 * 4096, &room);
+        assert_eq!(notes.unwrap_err().kind(), ErrorKind::Unsupported);
+        let done = recorded.read.completed + recorded.write.completed + recorded.sync.completed;
+        // What was in flight when the room was full came back.
+        assert!((CHUNK as u64..CHUNK as u64 + 8).contains(&done), "{done}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_notes_of_all_threads_come_in_order(
+            threads in prop::collection::vec(prop::collection::vec(0u64..1000, 0..40), 0..6),
+        ) {
+            let op = Op { kind: OpKind::Read, offset_bytes: 0, length_bytes: 512 };
+            let note = |completed_ns| Note { op, issued_ns: 0, completed_ns, latency_ns: 1 };
+            let notes = |times: &Vec<u64>| {
+                let mut times = times.clone();
+                times.sort_unstable();
+                times.chunks(7).map(|chunk| chunk.iter().map(|ns| note(*ns)).collect()).collect()
+            };
+            let mut expected: Vec<u64> = threads.concat();
+            expected.sort_unstable();
+            let merged = InOrder::of(threads.iter().map(notes).collect());
+            prop_assert_eq!(merged.map(|note| note.completed_ns).collect::<Vec<_>>(), expected);
+        }
+    }
+}

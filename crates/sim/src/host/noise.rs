@@ -1,0 +1,135 @@
+//! Other work of the processor: interrupts and programs, in whose midst a completion may come.
+//!
+//! The model: the processor is free and busy in turns, for times of exponential distribution. Such a chain of two states
+//! forgets: what it does at a moment depends on what it did at an earlier one only by the time between, so one draw for
+//! each completion is exact, however long nothing came. A completion that comes while the processor is busy is noticed
+//! when it is free again; all that come in one interruption are noticed together.
+
+use crate::build::Builder;
+use kurabe_core::random::Random;
+
+#[derive(Clone)]
+pub(super) struct OtherWork {
+    gap_ns: f64,
+    length_ns: f64,
+    random: Random,
+    /// It was free at this time, or will be and is busy until then.
+    free_ns: u64,
+}
+
+impl OtherWork {
+    /// `None` if the processor has no other work.
+    pub(super) fn new(builder: &Builder<'_>) -> Option<Self> {
+        let (gap_ns, length_ns) = (builder.ns("noise_gap"), builder.ns("noise_time"));
+        (gap_ns > 0 && length_ns > 0).then(|| Self {
+            gap_ns: gap_ns as f64,
+            length_ns: length_ns as f64,
+            random: builder.random(),
+            free_ns: 0,
+        })
+    }
+
+    /// When a completion is noticed. Times asked for never fall.
+    pub(super) fn noticed_ns(&mut self, now_ns: u64) -> u64 {
+        if let Some(passed_ns) = now_ns.checked_sub(self.free_ns) {
+            let Self { gap_ns, length_ns, .. } = *self;
+            let settled = -(-(passed_ns as f64) * (1.0 / gap_ns + 1.0 / length_ns)).exp_m1();
+            let busy = self.random.unit() <= length_ns / (gap_ns + length_ns) * settled;
+            let rest_ns = if busy { -length_ns * self.random.unit().ln() } else { 0.0 };
+            self.free_ns = now_ns.saturating_add(rest_ns as u64);
+        }
+        self.free_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::DeviceSpec;
+    use crate::stack::Stack;
+    use crate::world::{Kind, Request};
+    use kurabe_core::model::TimeShare;
+
+    fn noise() -> OtherWork {
+        OtherWork { gap_ns: 300_000.0, length_ns: 100_000.0, random: Random::new(5, 1), free_ns: 0 }
+    }
+
+    #[test]
+    fn completions_far_apart_meet_it_as_often_and_for_as_long_as_it_works() {
+        let mut noise = noise();
+        let delays: Vec<u64> = (1..=100_000)
+            .map(|index| index * 10_000_000)
+            .map(|at_ns| noise.noticed_ns(at_ns) - at_ns)
+            .collect();
+        let delayed: Vec<u64> = delays.into_iter().filter(|delay_ns| *delay_ns > 0).collect();
+        // A quarter of the time, for 100 us more; four errors of 100,000 draws and of a mean of 25,000.
+        assert!((delayed.len() as f64 / 1e5 - 0.25).abs() < 0.0055, "{}", delayed.len());
+        let mean_ns = delayed.iter().sum::<u64>() as f64 / delayed.len() as f64;
+        assert!((mean_ns / 1e5 - 1.0).abs() < 0.026, "{mean_ns}");
+    }
+
+    /// A completion every microsecond sees every interruption from its beginning to its end.
+    #[test]
+    fn completions_close_together_share_interruptions() {
+        let mut noise = noise();
+        let (mut ends, mut delayed) = (std::collections::BTreeSet::new(), 0);
+        for at_ns in (1..=4_000_000).map(|index| index * 1000) {
+            let noticed_ns = noise.noticed_ns(at_ns);
+            if noticed_ns > at_ns {
+                ends.insert(noticed_ns);
+                delayed += 1;
+            }
+        }
+        // 4 s of 400 us each: 10,000 interruptions, of which some are as short as the step; four errors of their number.
+        assert!((9500..10_500).contains(&ends.len()), "{}", ends.len());
+        assert!((f64::from(delayed) / 4e6 - 0.25).abs() < 0.012, "{delayed}");
+    }
+
+    #[test]
+    fn a_computer_with_other_work_notices_later_and_says_so() {
+        let run = |settings: &str| {
+            let source = format!(
+                r#"
+                schema = 1
+                name = "test"
+                title = {{ en = "test", ja = "test" }}
+                [[layer]]
+                kind = "host"
+                {settings}
+                [[layer]]
+                kind = "constant"
+                capacity = {{ value = "1 MiB", source = "test" }}
+                access = {{ value = "1 ms", source = "test" }}
+                rate = {{ value = "1 GB/s", source = "test" }}
+                "#
+            );
+            let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();
+            let mut stack = Stack::new(&spec, 1).unwrap();
+            for _ in 0..1000 {
+                stack.submit(stack.now_ns(), Request::new(Kind::Read, 0, 512), 0);
+                while let Some(at_ns) = stack.next_wake_ns() {
+                    stack.advance(at_ns);
+                }
+            }
+            let account = stack.take_account();
+            let share = |cause| {
+                let same = |share: &&TimeShare| share.cause == cause;
+                account.shares.iter().filter(same).map(|share| share.time_ns).sum::<u64>()
+            };
+            (account.latency_ns, share("other-work"), share("unexplained"))
+        };
+        let settings = |gap: &str, time: &str| {
+            format!(
+                "noise_gap = {{ value = \"{gap}\", source = \"test\" }}\nnoise_time = {{ value = \"{time}\", source = \"test\" }}"
+            )
+        };
+        let quiet = run("");
+        assert_eq!(quiet.1, 0);
+        assert_eq!(run(&settings("1 ms", "0 ns")), quiet);
+        assert_eq!(run(&settings("0 ns", "1 ms")), quiet);
+        let noisy = run(&settings("1 ms", "100 us"));
+        assert_eq!(noisy, run(&settings("1 ms", "100 us")), "the same seed, the same times");
+        assert_eq!((noisy.0, noisy.2), (quiet.0 + noisy.1, 0));
+        assert!(noisy.1 > 0);
+    }
+}

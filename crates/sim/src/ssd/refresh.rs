@@ -1,0 +1,86 @@
+//! Rewriting data that have lain long, before their charge is lost, which a drive does beside its work.
+//!
+//! The model: each die rewrites its rows one by one, evenly over the days in which all of them have their turn; the dies
+//! take turns, too. A row is read, corrected and programmed. What is due is done when the die has nothing else to do, and
+//! made up for if it was late. A die that rests costs nothing: what it did meanwhile is found when it is next looked at.
+//!
+//! Not modelled: which rows hold data, that data lie elsewhere afterwards, and refresh because of many reads.
+
+use super::Ssd;
+use super::config::Config;
+use super::die::Busy;
+use super::store::Work;
+use crate::build::Builder;
+use crate::world::World;
+use kurabe_core::{Result, text};
+
+/// The longest period, ten years: as long as flash is promised to keep data.
+pub(super) const MOST_DAYS: f64 = 3650.0;
+
+const DAY_NS: f64 = 86_400e9;
+
+#[derive(Clone, Debug)]
+pub(super) struct Refresh {
+    /// From a row of a die to its next.
+    step_ns: u64,
+    row_ns: u64,
+    /// By die: when its next row is due.
+    due_ns: Vec<u64>,
+}
+
+impl Refresh {
+    /// # Errors
+    /// When the days are too few for all rows.
+    pub(super) fn new(builder: &Builder<'_>, config: &Config) -> Result<Option<Self>> {
+        let days = builder.number("refresh_days");
+        if days == 0.0 {
+            return Ok(None);
+        }
+        let geometry = &config.geometry;
+        let dies = u64::from(geometry.dies);
+        let rows = u64::from(geometry.units).div_ceil(u64::from(geometry.units_per_row)).div_ceil(dies);
+        let units = u64::from(geometry.units_per_row);
+        let row_ns = config.moving_ns(&Work { rows_read: 1, moved: units, ..Work::default() });
+        let step_ns = (days * DAY_NS / rows as f64) as u64;
+        if step_ns <= row_ns {
+            let least = rows as f64 * row_ns as f64 / DAY_NS;
+            return Err(builder.error(
+                "refresh_days",
+                &text!(
+                    "the dies would do nothing else: rewriting all rows takes {least:.3} days",
+                    "全データの書き直しだけで {least:.3} 日かかり、ほかの処理ができません"
+                ),
+            ));
+        }
+        let due_ns = (1..=dies).map(|die| step_ns / dies * die).collect();
+        Ok(Some(Self { step_ns, row_ns, due_ns }))
+    }
+
+    /// Rows that are due of a die that has rested since `free_ns`, and when they are done; `None` if none is.
+    fn take(&mut self, die: u32, free_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
+        let due_ns = &mut self.due_ns[die as usize];
+        let late_ns = now_ns.checked_sub(*due_ns)?;
+        let rows = late_ns / self.step_ns + 1;
+        let last_ns = *due_ns + (rows - 1) * self.step_ns;
+        *due_ns = last_ns + self.step_ns;
+        // A row takes less time than there is between two, so those before the last hold it up only as far as they had to
+        // wait for other work themselves.
+        let end_ns = (last_ns + self.row_ns).max(free_ns.saturating_add(rows.saturating_mul(self.row_ns)));
+        Some((rows, end_ns))
+    }
+}
+
+impl Ssd {
+    /// Lets a die that has nothing else to do rewrite the rows that are due.
+    pub(super) fn refresh_rows(&mut self, die: u32, now_ns: u64, world: &mut World) {
+        let free_ns = self.dies.get(die).free_ns;
+        if free_ns > now_ns {
+            return;
+        }
+        let Some(refresh) = &mut self.refresh else { return };
+        if let Some((rows, end_ns)) = refresh.take(die, free_ns, now_ns) {
+            world.count(self.counters.refreshed, rows);
+            self.dies.change(die, |die| die.work(end_ns, 0, Busy::Refreshing));
+        }
+    }
+}
