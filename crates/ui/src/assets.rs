@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 const STYLE: &str = include_str!("../assets/ui.css");
 const SCRIPT: &str = include_str!("../assets/ui.js");
+const PICTURE: &str = include_str!("../assets/picture.js");
 
 /// Two bars side by side.
 const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M5 13V6M11 13V3" stroke="#fff" stroke-width="3"/></svg>"##;
@@ -23,7 +24,7 @@ struct Asset {
 static CSS: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", format!("{}{STYLE}", page_style())));
 static JS: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new("js", "text/javascript; charset=utf-8", format!("{SCRIPT}\n{}", page_script()))
+    Asset::new("js", "text/javascript; charset=utf-8", format!("{SCRIPT}\n{PICTURE}\n{}", page_script()))
 });
 
 static SVG: LazyLock<Asset> = LazyLock::new(|| Asset::new("svg", "image/svg+xml", ICON.to_owned()));

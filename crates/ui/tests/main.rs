@@ -14,4 +14,5 @@ mod line;
 mod only_read;
 mod pictures;
 mod slow;
+mod table;
 mod wrong;

@@ -30,7 +30,8 @@ impl Frame<'_> {
     pub(crate) fn around(&self, content: &Html) -> String {
         let lang = self.reader.lang;
         let mut html = self.head();
-        html.raw("<body>\n");
+        let picture = text!("save this table as a picture", "この表を画像で保存");
+        html.open("body", &[("data-picture", picture.get(lang))]).raw("\n");
         let skip = text!("to the content", "本文へ");
         html.element("a", &[("class", "skip"), ("href", "#main")], skip.get(lang));
         html.raw("<header class=\"bar\">");

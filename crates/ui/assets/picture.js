@@ -1,0 +1,110 @@
+// Every table as a picture: a button below it draws it on a canvas as it is shown, with its title, and saves that.
+(() => {
+  const words = document.body.dataset.picture;
+  const main = document.getElementById('main');
+  if (!words || !main) return;
+  const margin = 16;
+  // In pixels; browsers make no canvas that is longer.
+  const longest = 16000;
+
+  // The page's title, and the one of the part that a table stands in.
+  const titleOf = (table) => {
+    const titles = new Set([main.querySelector('h1')]);
+    for (let part = table; part !== main; part = part.parentElement) {
+      let before = part.previousElementSibling;
+      while (before && !/^h[1-4]$/.test(before.localName)) before = before.previousElementSibling;
+      if (before) { titles.add(before); break; }
+    }
+    return [...titles].filter(Boolean).map((title) => title.textContent.trim()).join(' · ').slice(0, 160);
+  };
+
+  const write = (pen, style, text, box) => {
+    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    pen.fillStyle = style.color;
+    const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText(text);
+    pen.fillText(text, box.left, box.top + (box.height - ascent - descent) / 2 + ascent);
+  };
+
+  const writeWords = (pen, node) => {
+    const style = getComputedStyle(node.parentElement);
+    const range = document.createRange();
+    const boxes = (start, end) => { range.setStart(node, start); range.setEnd(node, end); return range.getClientRects(); };
+    for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+      const [box, more] = boxes(index, index + word.length);
+      if (box && !more) { write(pen, style, word, box); continue; }
+      // A word over two lines, as Japanese has them.
+      for (let place = 0; place < word.length; place += 1) {
+        const [own] = boxes(index + place, index + place + 1);
+        if (own) write(pen, style, word[place], own);
+      }
+    }
+  };
+
+  const drawCell = (pen, cell) => {
+    const [box, style] = [cell.getBoundingClientRect(), getComputedStyle(cell)];
+    pen.fillStyle = style.backgroundColor;
+    pen.fillRect(box.left, box.top, box.width, box.height);
+    const line = parseFloat(style.borderBottomWidth);
+    pen.fillStyle = style.borderBottomColor;
+    pen.fillRect(box.left, box.bottom - line, box.width, line);
+    // On a telephone the names of columns stand in the cells.
+    const name = getComputedStyle(cell, '::before');
+    if (cell.dataset.l && name.content !== 'none' && name.display !== 'none') {
+      const [left, top] = [parseFloat(style.paddingLeft), parseFloat(style.paddingTop)];
+      write(pen, name, cell.dataset.l, { left: box.left + left, top: box.top + top, height: parseFloat(name.height) });
+    }
+  };
+
+  const draw = (table, title) => {
+    const [box, style] = [table.getBoundingClientRect(), getComputedStyle(document.body)];
+    const head = 2.2 * parseFloat(style.fontSize);
+    const [width, height] = [box.width + 2 * margin, box.height + head + 2 * margin];
+    const canvas = document.createElement('canvas');
+    const scale = Math.min(2, longest / Math.max(width, height));
+    [canvas.width, canvas.height] = [Math.ceil(width * scale), Math.ceil(height * scale)];
+    const pen = canvas.getContext('2d');
+    pen.scale(scale, scale);
+    pen.fillStyle = style.backgroundColor;
+    pen.fillRect(0, 0, width, height);
+    pen.font = `600 ${style.fontSize} ${style.fontFamily}`;
+    pen.fillStyle = style.color;
+    pen.fillText(title, margin, margin + head / 2, width - 2 * margin);
+    pen.translate(margin - box.left, margin + head - box.top);
+    for (const cell of table.querySelectorAll('th, td')) drawCell(pen, cell);
+    const nodes = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) if (!nodes.currentNode.parentElement.closest('caption')) writeWords(pen, nodes.currentNode);
+    return canvas;
+  };
+
+  const save = (table) => {
+    const title = titleOf(table);
+    // What is scrolled sideways is drawn from its beginning.
+    const frame = table.closest('.scroll');
+    const left = frame?.scrollLeft;
+    if (frame) frame.scrollLeft = 0;
+    const canvas = draw(table, title);
+    if (frame) frame.scrollLeft = left;
+    canvas.toBlob((picture) => {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(picture);
+      link.download = `${title}.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    });
+  };
+
+  const offer = () => {
+    for (const table of main.querySelectorAll('table')) {
+      const frame = table.closest('.scroll') || table;
+      if (frame.nextElementSibling?.classList.contains('as-picture')) continue;
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'as-picture';
+      button.textContent = words;
+      button.addEventListener('click', () => save(table));
+      frame.after(button);
+    }
+  };
+  offer();
+  new MutationObserver(offer).observe(main, { childList: true, subtree: true });
+})();

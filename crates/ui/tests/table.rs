@@ -1,0 +1,51 @@
+//! Every table as a picture.
+
+use crate::browsing::{DOOR, Reader};
+use kurabe_testkit::browser::keys;
+
+/// What was to be saved, as the picture that it holds: its width and height, and how many of its pixels are not of the ground.
+const SAVED: &str = "const done = arguments[0];
+    const look = async () => {
+        const saved = window.saved;
+        if (!saved) { setTimeout(look, 20); return; }
+        const bitmap = await createImageBitmap(saved.picture);
+        const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+        const pen = canvas.getContext('2d');
+        pen.drawImage(bitmap, 0, 0);
+        const words = new Uint32Array(pen.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer);
+        done({ name: saved.name, kind: saved.picture.type, width: bitmap.width, height: bitmap.height,
+            inked: words.filter((word) => word !== words[0]).length });
+    };
+    look();";
+
+/// Keeps what is saved instead of saving it.
+const KEEP: &str = "let picture;
+    URL.createObjectURL = (own) => { picture = own; return '#'; };
+    HTMLAnchorElement.prototype.click = function () { window.saved = { picture, name: this.download }; };";
+
+#[test]
+fn a_table_is_saved_as_a_picture_in_both_languages_and_themes() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    for (lang, theme) in [("en", "light"), ("ja", "dark")] {
+        reader.go(&format!("/choose/lang/{lang}"));
+        reader.go(&format!("/choose/theme/{theme}"));
+        reader.go("/models/samsung-870-evo");
+        reader.wait_for("#figures table");
+        reader.wait_for("#figures .as-picture");
+        browser.run(KEEP);
+        browser.tab_to("#figures .as-picture");
+        browser.type_keys(keys::ENTER);
+        let saved = browser.run_later(SAVED);
+        let size = |name: &str| saved[name].as_f64().unwrap_or_default();
+        let shown =
+            browser.run("return document.querySelector('#figures table').getBoundingClientRect().width");
+        assert_eq!(saved["kind"], "image/png", "{saved}");
+        assert_eq!(saved["name"], "Samsung 870 EVO 1 TB.png", "{saved}");
+        // Twice as fine as the screen, with a margin.
+        assert!(size("width") >= 2.0 * shown.as_f64().unwrap_or(f64::INFINITY), "{saved} beside {shown}");
+        let share = size("inked") / (size("width") * size("height"));
+        assert!((0.01..0.9).contains(&share), "neither empty nor full: {saved}");
+    }
+    reader.console_is_clean(&[DOOR]);
+}
