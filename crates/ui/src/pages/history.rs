@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 
 /// Devices on a page: each has charts, and more take longer than anybody waits for a page where there are thousands of runs.
-const ON_A_PAGE: usize = 8;
+const ON_A_PAGE: usize = 4;
 /// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
 const MOST_DATES: usize = 60;
 
