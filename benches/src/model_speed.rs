@@ -11,7 +11,7 @@ use crate::options::Flags;
 use crate::statistics::{median, spread};
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
-use kurabe_sim::{DEVICES, DeviceSpec, Kind, Request, Stack, load_device};
+use kurabe_sim::{DEVICES, DeviceSpec, Request, RequestKind, Stack, load_device};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
 use std::time::Instant;
@@ -27,7 +27,7 @@ pub struct Case {
     /// Parameters to change: `("ssd.over_provisioning", "0.07")`.
     pub set: &'static [(&'static str, &'static str)],
     /// Read or write.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Bytes of a request.
     pub bytes: u32,
     /// Over the whole device at random, or one after the other.
@@ -44,7 +44,7 @@ pub const CASES: &[Case] = &[
         name: "hard disk random 4 KiB read",
         device: "hard-disk.toml",
         set: &[],
-        kind: Kind::Read,
+        kind: RequestKind::Read,
         bytes: 4096,
         random: true,
         depth: 1,
@@ -54,7 +54,7 @@ pub const CASES: &[Case] = &[
         name: "RAID 5 of nine disks, random 4 KiB write",
         device: "raid5-nine-disks.toml",
         set: &[],
-        kind: Kind::Write,
+        kind: RequestKind::Write,
         bytes: 4096,
         random: true,
         depth: 16,
@@ -64,7 +64,7 @@ pub const CASES: &[Case] = &[
         name: "SSD random 4 KiB read",
         device: "mqsim-512g",
         set: &[],
-        kind: Kind::Read,
+        kind: RequestKind::Read,
         bytes: 4096,
         random: true,
         depth: 16,
@@ -74,7 +74,7 @@ pub const CASES: &[Case] = &[
         name: "SSD random 4 KiB read, mapping cache misses",
         device: "mqsim-512g",
         set: &[("ssd.mapping", "cached")],
-        kind: Kind::Read,
+        kind: RequestKind::Read,
         bytes: 4096,
         random: true,
         depth: 16,
@@ -85,7 +85,7 @@ pub const CASES: &[Case] = &[
         name: "SSD random 4 KiB write, full, 7 % spare",
         device: "mqsim-512g",
         set: &[("ssd.fill", "1"), ("ssd.age", "worn")],
-        kind: Kind::Write,
+        kind: RequestKind::Write,
         bytes: 4096,
         random: true,
         depth: 16,
@@ -95,7 +95,7 @@ pub const CASES: &[Case] = &[
         name: "SSD sequential 128 KiB read",
         device: "mqsim-512g",
         set: &[],
-        kind: Kind::Read,
+        kind: RequestKind::Read,
         bytes: 131_072,
         random: false,
         depth: 16,
@@ -105,7 +105,7 @@ pub const CASES: &[Case] = &[
         name: "SSD sequential 128 KiB write",
         device: "mqsim-512g",
         set: &[],
-        kind: Kind::Write,
+        kind: RequestKind::Write,
         bytes: 131_072,
         random: false,
         depth: 16,

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::model_speed::{Case, requests_per_s};
 use crate::options::Flags;
 use crate::table::{figure, layout};
-use kurabe_sim::Kind;
+use kurabe_sim::RequestKind;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -26,7 +26,7 @@ struct Beside {
 
 const fn beside(
     name: &'static str,
-    kind: Kind,
+    kind: RequestKind,
     bytes: u32,
     random: bool,
     depth: u64,
@@ -38,15 +38,15 @@ const fn beside(
 }
 
 const LOADS: &[Beside] = &[
-    beside("8 KiB random reads, depth 1", Kind::Read, 8192, true, 1, 2.0),
-    beside("4 KiB random reads, depth 1", Kind::Read, 4096, true, 1, 2.0),
-    beside("8 KiB random reads, depth 32", Kind::Read, 8192, true, 32, 15.0),
-    beside("4 KiB random reads, depth 32", Kind::Read, 4096, true, 32, 15.0),
-    beside("128 KiB reads in order, depth 1", Kind::Read, 131_072, false, 1, 15.0),
-    beside("128 KiB reads in order, depth 8", Kind::Read, 131_072, false, 8, 15.0),
-    beside("8 KiB random writes, depth 1", Kind::Write, 8192, true, 1, 5.0),
-    beside("8 KiB random writes, depth 32", Kind::Write, 8192, true, 32, 5.0),
-    beside("128 KiB writes in order, depth 8", Kind::Write, 131_072, false, 8, 5.0),
+    beside("8 KiB random reads, depth 1", RequestKind::Read, 8192, true, 1, 2.0),
+    beside("4 KiB random reads, depth 1", RequestKind::Read, 4096, true, 1, 2.0),
+    beside("8 KiB random reads, depth 32", RequestKind::Read, 8192, true, 32, 15.0),
+    beside("4 KiB random reads, depth 32", RequestKind::Read, 4096, true, 32, 15.0),
+    beside("128 KiB reads in order, depth 1", RequestKind::Read, 131_072, false, 1, 15.0),
+    beside("128 KiB reads in order, depth 8", RequestKind::Read, 131_072, false, 8, 15.0),
+    beside("8 KiB random writes, depth 1", RequestKind::Write, 8192, true, 1, 5.0),
+    beside("8 KiB random writes, depth 32", RequestKind::Write, 8192, true, 32, 5.0),
+    beside("128 KiB writes in order, depth 8", RequestKind::Write, 131_072, false, 8, 5.0),
 ];
 
 /// Runs from the command line.
@@ -120,7 +120,7 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> Option<&'t str> {
 }
 
 fn scenario(load: &Case, requests: u64) -> String {
-    let reads = if load.kind == Kind::Read { 100 } else { 0 };
+    let reads = if load.kind == RequestKind::Read { 100 } else { 0 };
     let order = if load.random { "RANDOM_UNIFORM" } else { "STREAMING" };
     let (sectors, depth) = (load.bytes / 512, load.depth);
     let words = [

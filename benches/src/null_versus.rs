@@ -162,11 +162,11 @@ fn family(random: &mut Random, noise: Noise, ratio: f64) -> Vec<(Verdict, usize)
             Sides { baseline, other, higher_is_better: true }
         })
         .collect();
-    judge(&cells, MARGIN, 1).into_iter().flatten().map(told).collect()
+    judge(&cells, MARGIN, 1).into_iter().flatten().map(verdict_and_blocks).collect()
 }
 
-fn told(found: Blocked) -> (Verdict, usize) {
-    (found.compared.verdict, 2 * found.course.block_pairs)
+fn verdict_and_blocks(judged: Blocked) -> (Verdict, usize) {
+    (judged.compared.verdict, 2 * judged.course.block_pairs)
 }
 
 fn computed(trials: u64, out: &mut impl Write) -> Result<()> {
@@ -252,7 +252,13 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     let is_over = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() >= TIME_NS;
     let rules = TurnRules { order_seed: trial, own_spans: false };
     measure_in_turns(&mut contenders, rules, &is_over, &stop, &mut decide).why?;
-    Ok(Standings::of(&lists(), MARGIN).others.into_iter().flatten().flatten().map(told).collect())
+    Ok(Standings::of(&lists(), MARGIN)
+        .others
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(verdict_and_blocks)
+        .collect())
 }
 
 fn disk(kurabe: &Path, directory: &Path, trials: u64, time: &str, out: &mut impl Write) -> Result<()> {

@@ -118,7 +118,7 @@ fn fio_lean() -> Vec<String> {
 fn fio_tuned(depth: u32) -> Vec<Tool> {
     let mut batches = vec![depth, depth / 2, depth / 4];
     batches.retain(|batch| *batch > 0);
-    let mut found = Vec::new();
+    let mut tools = Vec::new();
     for latencies in [fio_lean(), vec!["--norandommap".to_owned()]] {
         for batch in &batches {
             let mut flags = latencies.clone();
@@ -126,10 +126,10 @@ fn fio_tuned(depth: u32) -> Vec<Tool> {
             flags.push(format!("--iodepth_batch_submit={batch}"));
             flags.push("--iodepth_batch_complete_min=1".to_owned());
             flags.push(format!("--iodepth_batch_complete_max={batch}"));
-            found.push(Tool::Fio("io_uring", flags));
+            tools.push(Tool::Fio("io_uring", flags));
         }
     }
-    found
+    tools
 }
 
 struct ColumnResult {
@@ -185,7 +185,7 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
     }
     if options.instructions {
         match Counter::find() {
-            Ok(found) => counter = Some(found),
+            Ok(available) => counter = Some(available),
             Err(error) => missing.push(format!("user instructions are not available here: {error}")),
         }
     }
@@ -372,7 +372,7 @@ fn promises(row: &Row) -> Vec<Promise> {
             at_most: false,
         })
     };
-    let found = if row.depth == 1 {
+    let promises = if row.depth == 1 {
         vec![least("fio psync", Column::FioPsync, 1.0)]
     } else {
         let user = row.get(Column::Kurabe).map(|kurabe| Promise {
@@ -387,7 +387,7 @@ fn promises(row: &Row) -> Vec<Promise> {
             least("fio tuned", Column::FioTuned, row.cheap.of_fio_at_least()),
         ]
     };
-    found.into_iter().flatten().collect()
+    promises.into_iter().flatten().collect()
 }
 
 fn print_promises(rows: &[Row], out: &mut dyn Write) -> Result<()> {

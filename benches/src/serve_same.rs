@@ -5,7 +5,7 @@
 
 use crate::Result;
 use kurabe_serve::{USUAL_SPIN_NS, WaitFor, wait_for};
-use kurabe_sim::{Completion, DeviceSpec, Kind, Request, Stack};
+use kurabe_sim::{CompletedRequest, DeviceSpec, Request, RequestKind, Stack};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ impl Asked {
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [_, _, kind @ ("read" | "write"), offset, length] = words[..] else { continue };
-            let kind = if kind == "read" { Kind::Read } else { Kind::Write };
+            let kind = if kind == "read" { RequestKind::Read } else { RequestKind::Write };
             requests.push(Request::new(kind, offset.parse()?, length.parse()?));
         }
         if requests.is_empty() { Err("fio's list has no request".into()) } else { Ok(Self(requests)) }
@@ -43,7 +43,7 @@ pub(crate) fn in_virtual_time(spec: &DeviceSpec, asked: &Asked, depth: u32) -> R
         requests.by_ref().take(depth as usize).for_each(|&request| stack.submit(0, request, begun_ns));
         while let Some(wake_ns) = stack.next_wake_ns() {
             stack.advance(wake_ns);
-            while let Some(Completion { at_ns, .. }) = stack.take_completion() {
+            while let Some(CompletedRequest { at_ns, .. }) = stack.take_completion() {
                 ended_ns = at_ns;
                 requests.next().into_iter().for_each(|&request| stack.submit(0, request, at_ns));
             }

@@ -129,9 +129,9 @@ fn store_scale_runs() -> Result<()> {
 #[test]
 fn null_versus_runs() -> Result<()> {
     // A disk has few operations in a repetition, so that it is computed in a moment.
-    let found = null_versus::on_models("hitachi-hua722020ala330", 0)?;
-    assert_eq!(found.len(), 6);
-    assert!(found.iter().all(|(_, blocks)| *blocks >= 20), "{found:?}");
+    let verdicts = null_versus::on_models("hitachi-hua722020ala330", 0)?;
+    assert_eq!(verdicts.len(), 6);
+    assert!(verdicts.iter().all(|(_, blocks)| *blocks >= 20), "{verdicts:?}");
     Ok(())
 }
 
@@ -139,8 +139,8 @@ fn null_versus_runs() -> Result<()> {
 fn null_versus_runs_on_a_disk() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let found = null_versus::on_disk(&kurabe, directory.path(), "2s")?;
-    assert_eq!(found.len(), 6);
+    let verdicts = null_versus::on_disk(&kurabe, directory.path(), "2s")?;
+    assert_eq!(verdicts.len(), 6);
     assert_eq!(directory.path().read_dir()?.count(), 0, "the test files are gone");
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! done or for a while.
 #![no_main]
 
-use kurabe_sim::{Kind, Request, Stack, read_device};
+use kurabe_sim::{Request, RequestKind, Stack, read_device};
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 /// Messages until a request counts as served: parameters may make any request as long as they like.
@@ -12,10 +12,18 @@ fuzz_target!(|source: &str| -> Corpus {
     let Ok(spec) = read_device("fuzz.toml", source) else { return Corpus::Keep };
     let Ok(mut stack) = Stack::new(&spec, 1) else { return Corpus::Keep };
     let capacity_bytes = stack.capacity_bytes();
-    for (token, kind) in
-        [Kind::Read, Kind::Write, Kind::Flush, Kind::Read, Kind::Trim, Kind::Write].into_iter().enumerate()
+    for (token, kind) in [
+        RequestKind::Read,
+        RequestKind::Write,
+        RequestKind::Flush,
+        RequestKind::Read,
+        RequestKind::Trim,
+        RequestKind::Write,
+    ]
+    .into_iter()
+    .enumerate()
     {
-        let length_bytes = if kind == Kind::Flush { 0 } else { 4096 << token };
+        let length_bytes = if kind == RequestKind::Flush { 0 } else { 4096 << token };
         let offset_bytes = (capacity_bytes / 7).saturating_mul(token as u64) / 512 * 512;
         let request = Request::new(kind, offset_bytes, length_bytes);
         stack.submit(stack.now_ns(), request, token as u64);

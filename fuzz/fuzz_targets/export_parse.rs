@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = parse_bundle(bytes);
-    let _ = embedded_in_page(bytes).map(|found| found.and_then(parse_bundle));
+    let _ = embedded_in_page(bytes).map(|embedded| embedded.and_then(parse_bundle));
     let Ok(run) = parse_export(bytes) else { return };
     let text = export(&run);
     let again = parse_export(text.as_bytes()).expect("kurabe reads what it wrote");

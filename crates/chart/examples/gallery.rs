@@ -3,8 +3,8 @@
 //! `cargo run -p kurabe-chart --example gallery -- DIR`
 
 use kurabe_chart::{
-    Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Outcome,
-    Plot, Scale, ShareRow, Shares, Size, Stretch, Theme, Unit, png,
+    Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
+    RatioVerdict, Scale, ShadedBand, ShareRow, Shares, Size, Theme, Unit, png,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -159,7 +159,11 @@ fn series(w: Words) -> Chart {
             ],
             marks: vec![Mark { x: 9_000e9, label: w.say("SLC cache full", "SLCキャッシュが満杯") }],
             stretches: stalls
-                .map(|(from, to)| Stretch { from: from * 1e9, to: to * 1e9, label: w.say("stall", "停滞") })
+                .map(|(from, to)| ShadedBand {
+                    from: from * 1e9,
+                    to: to * 1e9,
+                    label: w.say("stall", "停滞"),
+                })
                 .to_vec(),
         }),
     }
@@ -224,35 +228,35 @@ fn forest(w: Words) -> Chart {
                 row(
                     "SEQ1M Q8T1 read",
                     Some((1.31, 1.27, 1.36)),
-                    Outcome::Better,
+                    RatioVerdict::Better,
                     "27 % to 36 % faster",
                     "27～36 %速い",
                 ),
                 row(
                     "SEQ1M Q8T1 write",
                     Some((0.52, 0.44, 0.63)),
-                    Outcome::Worse,
+                    RatioVerdict::Worse,
                     "37 % to 56 % slower",
                     "37～56 %遅い",
                 ),
                 row(
                     "RND4K Q32T1 read",
                     Some((1.01, 0.98, 1.03)),
-                    Outcome::Same,
+                    RatioVerdict::Same,
                     "no measurable difference",
                     "測定できる差なし",
                 ),
                 row(
                     "RND4K Q32T1 write",
                     Some((1.12, 0.83, 1.52)),
-                    Outcome::Open,
+                    RatioVerdict::Open,
                     "not enough runs: about 6 more are likely to settle it",
                     "回数不足：あと6回ほどで決まる見込み",
                 ),
                 row(
                     "RND4K Q1T1 read",
                     None,
-                    Outcome::Open,
+                    RatioVerdict::Open,
                     "only one run has it",
                     "一方の測定にしかありません",
                 ),

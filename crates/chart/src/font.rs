@@ -3,7 +3,7 @@
 //! The model: a width is the sum of the advances in the embedded font, so that a picture is laid out before anything draws
 //! it. A browser may draw an SVG in another font: layouts keep some space free. Non-goals: shaping, right-to-left text.
 
-use kurabe_core::display::{Piece, pieces};
+use kurabe_core::display::{TextPiece, pieces};
 use kurabe_core::shown;
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size as FontSize};
@@ -104,7 +104,7 @@ pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -
     let mut lines = vec![String::new()];
     let space = text_width(" ", size_px, bold);
     let mut used = 0.0;
-    for Piece { text: piece, spaced } in pieces(&shown::line(words)) {
+    for TextPiece { text: piece, spaced } in pieces(&shown::line(words)) {
         let width = text_width(&piece, size_px, bold);
         let lead = if spaced && used > 0.0 { space } else { 0.0 };
         let full = lines.len() >= most.max(1);

@@ -14,8 +14,8 @@ mod unit;
 
 pub use font::{bold_has, fit, has_glyph, text_width, wrap};
 pub use plot::{
-    Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Outcome,
-    Plot, Scale, ShareRow, Shares, Stretch,
+    Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
+    RatioVerdict, Scale, ShadedBand, ShareRow, Shares,
 };
 pub use png::{PngError, png};
 pub use svg::{Drawing, Size, Theme, escape, style_sheet};

@@ -41,6 +41,11 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// An axis.
+    pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
+        Self { label: label.into(), unit, scale }
+    }
+
     /// A number of it in words. A percentile is not rounded as a share is: 99.99 % is not 100 %.
     pub(crate) fn words(&self, value: f64) -> String {
         match self.scale {
@@ -104,7 +109,14 @@ pub struct Lines {
     /// Places on the horizontal axis that mean something, as change points.
     pub marks: Vec<Mark>,
     /// Stretches of the horizontal axis that mean something, as stalls.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<ShadedBand>,
+}
+
+impl Lines {
+    /// Lines without anything marked, all of the left axis.
+    pub fn new(x: Axis, y: Axis, lines: Vec<ChartLine>) -> Self {
+        Self { x, y, right: None, lines, marks: Vec::new(), stretches: Vec::new() }
+    }
 }
 
 /// A line.
@@ -118,6 +130,13 @@ pub struct ChartLine {
     pub at_right: bool,
     /// Place and value, in the order of the places. Values that are not finite are gaps.
     pub points: Vec<(f64, f64)>,
+}
+
+impl ChartLine {
+    /// A line of the left axis.
+    pub fn new(name: impl Into<String>, style: LineStyle, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), style, at_right: false, points }
+    }
 }
 
 /// How a line is drawn.
@@ -144,7 +163,7 @@ pub struct Mark {
 
 /// A stretch that means something.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretch {
+pub struct ShadedBand {
     /// Its start.
     pub from: f64,
     /// Its end.
@@ -172,14 +191,14 @@ pub struct ForestRow {
     /// Ratio and its interval; `None` if it cannot be said.
     pub ratio: Option<(f64, f64, f64)>,
     /// What may be said of it.
-    pub outcome: Outcome,
+    pub outcome: RatioVerdict,
     /// The same in words.
     pub words: String,
 }
 
 /// What may be said of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RatioVerdict {
     /// Faster.
     Better,
     /// Slower.

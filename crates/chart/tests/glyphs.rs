@@ -15,13 +15,13 @@ fn workspace() -> PathBuf {
 }
 
 /// Files below a folder with one of the extensions.
-fn files(dir: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+fn files(dir: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for path in entries.map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
-            files(&path, extensions, found);
-        } else if path.extension().is_some_and(|ext| extensions.iter().any(|wanted| ext == *wanted)) {
-            found.push(path);
+            files(&path, extensions, paths);
+        } else if path.extension().is_some_and(|ext| extensions.iter().any(|extension| ext == *extension)) {
+            paths.push(path);
         }
     }
 }
@@ -54,16 +54,16 @@ fn literals(source: &str) -> String {
             }
             at += 1;
         } else if chars[at] == '\'' && (starts(at + 1, "\\") || chars.get(at + 2) == Some(&'\'')) {
-            let (start, mut found) = (at, String::new());
+            let (start, mut literal) = (at, String::new());
             at += 1;
             while at < chars.len() && chars[at] != '\'' {
-                at += read_char(&chars, at, &mut found);
+                at += read_char(&chars, at, &mut literal);
             }
             at += 1;
             // The bound of a range is not written anywhere.
             let before: String = chars[start.saturating_sub(3)..start].iter().collect();
             if !(before.ends_with("..") || before.ends_with("..=") || starts(at, "..")) {
-                out += &found;
+                out += &literal;
             }
         } else {
             at += 1;
@@ -125,7 +125,7 @@ fn the_font_has_every_character_of_the_program() {
     });
     assert!(sources.len() > 100, "{} sources", sources.len());
     let mut data = Vec::new();
-    for folder in ["profiles", "devices", "studies", "catalogue", "uses"] {
+    for folder in ["profiles", "devices", "studies", "catalogue", "uses", "crates/cli/help"] {
         files(&workspace().join(folder), &["toml", "txt", "md"], &mut data);
     }
     assert!(data.len() > 50, "{} data files", data.len());

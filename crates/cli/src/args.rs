@@ -17,23 +17,23 @@ mod vm;
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
-pub use report::{FORMATS, ReportArgs};
+pub use report::ReportArgs;
 pub use run::RunArgs;
-pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs};
+pub use serve::{ControlAction, ControlArgs, ServeArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use ui::UiArgs;
 pub use versus::VersusArgs;
 pub use vm::VmArgs;
 
-use crate::lang::t;
-use crate::words::parse_label;
-use clap::builder::PossibleValuesParser;
+use crate::lang::{below, t};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::Text;
 use kurabe_core::profile::parse_block_size;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
+use kurabe_lab::{StorePlace, Writing, assignments, parse_above_zero, parse_label, parse_percent};
 use std::path::PathBuf;
 
 /// kurabe.
@@ -45,59 +45,7 @@ use std::path::PathBuf;
         "Measure storage as reviewers do, and keep the result with all that it stood on.",
         "レビュアーと同じ手順でストレージを測り、条件ごと記録します。"
     ),
-    after_help = t(
-    "First steps:\n  \
-     kurabe run                  measure the storage here, in about a minute\n  \
-     kurabe run --profile quick /mnt/usb\n  \
-     kurabe list                 the runs so far\n  \
-     kurabe compare 7kq 9mz      which is faster, how sure, and what else differed\n  \
-     kurabe versus /mnt/a /mnt/b measure both in turns until the answer is clear\n  \
-     kurabe sweep /mnt/usb       where caches end, what queue depth brings\n  \
-     kurabe why                  what limited each cell of the last run\n  \
-     kurabe report last -o report.html\n                              \
-     a page to publish; also .md, .png, .csv\n  \
-     kurabe card last            a picture to post\n\n\
-     Further:\n  \
-     kurabe profiles             what it can measure like\n  \
-     kurabe models               devices not at hand: kurabe run model:NAME\n  \
-     kurabe serve model:NAME --socket s.sock\n                              \
-     such a device for QEMU, fio and others (NBD)\n  \
-     kurabe ui                   all of it in a browser on this machine\n  \
-     kurabe import result.txt    what another tool measured\n  \
-     kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                              \
-     what a command does to a device, to replay it\n  \
-     kurabe doctor               what this machine allows\n\n\
-     Exit codes:\n  \
-     0 done, 2 wrong command line, 3 wrong profile, 4 unusable target,\n  \
-     5 no permission, 6 refused to protect data, 7 no space,\n  \
-     8 the target failed, 9 the store, 10 not supported, 11 import,\n  \
-     12 no such run, 130 interrupted, 1 anything else",
-    "はじめに:\n  \
-     kurabe run                  ここのストレージを測る(約 1 分)\n  \
-     kurabe run --profile quick /mnt/usb\n  \
-     kurabe list                 これまでの測定\n  \
-     kurabe compare 7kq 9mz      2 つの測定を比べる(差、その確かさ、ほかに違う条件)\n  \
-     kurabe versus /mnt/a /mnt/b 2 つを交互に測り、差がはっきりするまで続ける\n  \
-     kurabe sweep /mnt/usb       キャッシュの終わり、キュー深さの効き方\n  \
-     kurabe why                  直前の測定の各項目のボトルネック\n  \
-     kurabe report last -o report.html\n                              \
-     公開用のページ(.md、.png、.csv にも)\n  \
-     kurabe card last            投稿用の画像\n\n\
-     さらに:\n  \
-     kurabe profiles             再現できる測り方の一覧\n  \
-     kurabe models               手元にないデバイスのモデル(kurabe run model:名前)\n  \
-     kurabe serve model:名前 --socket s.sock\n                              \
-     モデルを QEMU、fio などで使う(NBD)\n  \
-     kurabe ui                   このマシンのブラウザーで使う\n  \
-     kurabe import result.txt    ほかのツールの結果を取り込む\n  \
-     kurabe record /mnt/usb -o trace.iolog -- コマンド\n                              \
-     コマンドの I/O を記録し、あとで再生する\n  \
-     kurabe doctor               このマシンでできること\n\n\
-     終了コード:\n  \
-     0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、\n  \
-     5 権限なし、6 データ保護のため拒否、7 空き不足、8 対象の I/O エラー、\n  \
-     9 保存先、10 未対応、11 取り込み、12 該当する測定なし、130 中断、1 その他"
-)
+    after_help = below!("kurabe")
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -126,6 +74,13 @@ pub struct Global {
         help = t("Language [default: from the locale]", "言語 [既定: ロケールに従う]")
     )]
     pub lang: Option<String>,
+}
+
+impl Global {
+    /// Where runs are stored.
+    pub fn store(&self) -> StorePlace {
+        StorePlace(self.db.clone())
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -214,32 +169,7 @@ pub struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Of a real run: what limited each cell (the connection, seeks, a cache that\n\
-     filled up, too few operations in flight …) as far as the run shows it, with\n\
-     the evidence, and what would tell where it does not. A run with --trace also\n\
-     shows the time in the kernel's queues and in the device.\n\n\
-     Of a modelled run: every nanosecond of an operation has a cause: a bus, a head\n\
-     that moves, a table that is walked. The causes stand by layer, from the\n\
-     computer down to the medium, with a sentence on the largest.\n\n\
-     Examples:\n  \
-     kurabe run --trace /mnt/ssd    follows operations through the kernel (root)\n  \
-     kurabe why                     every cell of it\n  \
-     kurabe why last --cell access  only the access time\n  \
-     kurabe why k7f --cell 3 --json for scripts",
-    "実機の測定では、各項目のボトルネック(接続、シーク、埋まったキャッシュ、\n\
-     同時 I/O 数の不足など)を、測定から分かる範囲で根拠とともに示します。\n\
-     分からない場合は、何を測れば分かるかを示します。--trace を付けた測定では、\n\
-     カーネルのキューとデバイスの時間も分けて示します。\n\n\
-     モデルの測定では、操作にかかった時間のすべてに要因があります(バス、\n\
-     ヘッドの移動、表の探索など)。コンピューターから媒体へ層の順に要因を並べ、\n\
-     最大の要因を説明します。\n\n\
-     例:\n  \
-     kurabe run --trace /mnt/ssd    測定し、操作をカーネル内で追跡する(root が必要)\n  \
-     kurabe why                     すべての項目\n  \
-     kurabe why last --cell access  アクセス時間だけ\n  \
-     kurabe why k7f --cell 3 --json スクリプト用"
-))]
+#[command(after_help = below!("why"))]
 pub struct WhyArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
     pub run: String,
@@ -248,36 +178,12 @@ pub struct WhyArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "A verdict is one of: faster or slower by so much (with the 95 % interval), no\n\
-     measurable difference (the interval lies within the margin), not clear yet\n\
-     (and how many more repetitions would likely settle it).\n\n\
-     Examples:\n  \
-     kurabe compare 7kq 9mz\n  \
-     kurabe compare 7kq 9mz --about filesystem   that is what you ask about\n  \
-     kurabe compare 7kq last --margin 2%         smaller differences matter, too\n  \
-     kurabe compare --by filesystem,firmware --baseline 1.2   rows and columns\n\n\
-     Keys of --by and --where: target, model, profile, date, month, run, kind,\n\
-     every WHAT of --about, and your labels (owner, or label:owner where a fact has\n\
-     the same name). docs/comparing.md tells more.",
-    "判定は、速い・遅い(差と 95 % 区間つき)、有意な差なし(区間が許容差に収まる)、\n\
-     まだ判断できない(あと何回測ればよいか)のいずれかです。\n\n\
-     例:\n  \
-     kurabe compare 7kq 9mz\n  \
-     kurabe compare 7kq 9mz --about filesystem   ファイルシステムの違いを調べる場合\n  \
-     kurabe compare 7kq last --margin 2%         より小さな差も問題にする\n  \
-     kurabe compare --by filesystem,firmware --baseline 1.2   行と列に並べる\n\n\
-     --by と --where のキー: target、model、profile、date、month、run、kind、\n\
-     --about に書ける条件のすべて、自分のラベル(owner。条件と同じ名前なら\n\
-     label:owner)。詳しくは docs/comparing.md。"
-))]
+#[command(after_help = below!("compare"))]
 pub struct CompareArgs {
     #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs or more, the baseline first: ids, or unique beginnings of them; with --by [default: all]", "2 つ以上の測定(先頭が基準)。ID または先頭の一意な部分。--by では省略可 [既定: すべて]"))]
     pub runs: Vec<String>,
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
-    pub margin: f64,
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
-    pub about: Vec<String>,
+    #[command(flatten)]
+    pub judged: JudgedArgs,
     #[arg(long, conflicts_with_all = ["json", "about"], help = t("Draw the ratios with their intervals instead of the table", "表の代わりに、速さの比と信頼区間を図で示す"))]
     pub chart: bool,
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["about", "by"], help = t("Compare one run with what a trace says was measured (DiskSim's validate format): the demerit", "1 つの測定を、トレースに記録された実測値(DiskSim の validate 形式)と比べる: demerit"))]
@@ -287,16 +193,7 @@ pub struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Uses: os-disk, vm-image, database, swap, archive, media-editing, game-library,\n\
-     retro-computer, or a TOML file of your own (docs/statistics.md).\n\n\
-     Example:\n  \
-     kurabe recommend 7kq 9mz --for vm-image",
-    "用途: os-disk、vm-image、database、swap、archive、media-editing、\n\
-     game-library、retro-computer、または自作の TOML ファイル(docs/statistics.md)。\n\n\
-     例:\n  \
-     kurabe recommend 7kq 9mz --for vm-image"
-))]
+#[command(after_help = below!("recommend"))]
 pub struct RecommendArgs {
     #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
     pub runs: Vec<String>,
@@ -312,26 +209,53 @@ pub struct HistoryArgs {
     pub device: Option<String>,
     #[arg(long, short, value_name = "NAME", help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
     pub profile: Option<String>,
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
+}
+
+/// Changes of a target that is a model.
+#[derive(Debug, Args)]
+pub struct ModelledArgs {
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    pub set: Vec<String>,
+    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    pub no_fill: bool,
+}
+
+impl ModelledArgs {
+    fn sets(&self) -> kurabe_core::Result<Vec<(String, String)>> {
+        assignments("--set", &self.set, "raid.strip=256KiB")
+    }
+}
+
+/// What a run may write beside files of its own.
+#[derive(Debug, Args)]
+pub struct WritingArgs {
+    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
+    pub destroy_data_on: Option<PathBuf>,
+}
+
+impl WritingArgs {
+    fn writing(&self) -> Writing {
+        Writing { existing_file: self.write_existing, destroy_data_on: self.destroy_data_on.clone() }
+    }
+}
+
+/// What of runs that are held against each other is asked.
+#[derive(Debug, Args)]
+pub struct JudgedArgs {
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    pub margin: f64,
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
+    pub about: Vec<String>,
 }
 
 /// Labels as words give them, with the name of the run.
 fn labels(words: &[String], name: Option<&String>) -> kurabe_core::Result<Vec<(String, Option<String>)>> {
     let name = name.map(|name| Ok((NAME_LABEL.to_owned(), Some(name.clone()))));
     words.iter().map(|label| parse_label(label)).chain(name).collect()
-}
-
-/// A share in percent: `5%` or `5`.
-fn margin(words: &str) -> Result<f64, String> {
-    let number = words.trim().trim_end_matches('%').trim().parse::<f64>().ok();
-    number.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0).ok_or_else(|| {
-        t(
-            "a percentage from 0 to 100 is expected, such as 5%",
-            "0 から 100 までの割合を書いてください(例: 5%)",
-        )
-        .to_owned()
-    })
 }
 
 #[derive(Debug, Args)]
@@ -345,23 +269,7 @@ pub struct RunIds {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Examples:\n  \
-     kurabe check                    whether the store is whole\n  \
-     kurabe run --verify writes.txt --destroy-data-on /dev/sdb --rw randwrite \\\n      \
-     --fsync 16 --time 60s /dev/sdb          then cut the power, and\n  \
-     kurabe check /dev/sdb --verify writes.txt\n\n\
-     What was flushed must be there. lost: it is not; stale: something older is;\n\
-     damaged: parts of two writes in one sector; misplaced: what belongs elsewhere.",
-    "例:\n  \
-     kurabe check                    保存先が無事か確かめる\n  \
-     kurabe run --verify writes.txt --destroy-data-on /dev/sdb --rw randwrite \\\n      \
-     --fsync 16 --time 60s /dev/sdb          この後に電源を切り、\n  \
-     kurabe check /dev/sdb --verify writes.txt\n\n\
-     フラッシュ済みの内容は残っていなければなりません。消失: 内容がない、\n\
-     古い内容: 前の書き込みが残っている、破損: 1 セクターに 2 回分が混在、\n\
-     位置違い: 別の場所の内容がある。"
-))]
+#[command(after_help = below!("check"))]
 pub struct CheckArgs {
     #[arg(value_name = "IMAGE", requires = "verify", value_hint = ValueHint::AnyPath, help = t("An image or a device that a verified run wrote to [default: the store]", "検証つきで書いたイメージかデバイス [既定: 保存先]"))]
     pub image: Option<PathBuf>,
@@ -378,22 +286,7 @@ pub struct LabelArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Formats:\n  \
-     json      everything; `kurabe import` reads it again\n  \
-     fio       a job file that does the same workload; as comments,\n            \
-     the command lines of DiskSpd and elbencho\n  \
-     cdm-text  the text that CrystalDiskMark copies\n  \
-     csv       a line for each cell and repetition\n  \
-     markdown  tables for an issue or an article",
-    "形式:\n  \
-     json      すべて(`kurabe import` で読み戻せます)\n  \
-     fio       同じ負荷をかけるジョブファイル\n            \
-     (DiskSpd と elbencho のコマンドもコメントに)\n  \
-     cdm-text  CrystalDiskMark のコピー用テキスト\n  \
-     csv       項目と回ごとに 1 行\n  \
-     markdown  Issue や記事に貼る表"
-))]
+#[command(after_help = below!("export"))]
 pub struct ExportArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("Ids, or unique beginnings of them (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
     pub runs: Vec<String>,
@@ -410,16 +303,7 @@ pub struct ImportArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Example:\n  \
-     kurabe record /mnt/usb -o pull.iolog -- git -C /mnt/usb/repo pull\n  \
-     kurabe run --replay pull.iolog --timing closed /mnt/ssd\n\n\
-     The file is a fio iolog (version 3): fio --read_iolog plays it, too.",
-    "例:\n  \
-     kurabe record /mnt/usb -o pull.iolog -- git -C /mnt/usb/repo pull\n  \
-     kurabe run --replay pull.iolog --timing closed /mnt/ssd\n\n\
-     ファイルは fio の iolog(バージョン 3)で、fio --read_iolog でも再生できます。"
-))]
+#[command(after_help = below!("record"))]
 pub struct RecordArgs {
     #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("A directory, file or block device; the device under it is recorded", "ディレクトリ、ファイル、ブロックデバイス(その下のデバイスを記録)"))]
     pub target: PathBuf,
@@ -468,18 +352,7 @@ pub enum ModelsAction {
     #[command(
         about = t("Show a model: its stack drawn, every parameter with its source", "モデルを表示(構成図と、全パラメーターの出典)"),
         arg_required_else_help = true,
-        after_help = t(
-    "Examples:\n  \
-     kurabe models show ideal-ram-disk\n  \
-     kurabe models show ideal-ram-disk --set memory.access=10us\n  \
-     kurabe models show ideal-ram-disk --toml > mine.toml\n  \
-     kurabe models show mine.toml && kurabe run model:mine.toml",
-    "例:\n  \
-     kurabe models show ideal-ram-disk\n  \
-     kurabe models show ideal-ram-disk --set memory.access=10us\n  \
-     kurabe models show ideal-ram-disk --toml > mine.toml\n  \
-     kurabe models show mine.toml && kurabe run model:mine.toml"
-)
+        after_help = below!("models-show")
     )]
     Show(ModelShown),
 }
@@ -498,6 +371,13 @@ pub struct ModelShown {
 pub struct DoctorArgs {
     #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath, help = t("The directory or device to look at", "調べるディレクトリまたはデバイス"))]
     pub path: PathBuf,
+}
+
+/// One of a few words, each of which stands for a value.
+fn choice<T: Clone + Send + Sync>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    let value =
+        move |chosen: String| words.iter().find(|(word, _)| *word == chosen).unwrap_or(&words[0]).1.clone();
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(value)
 }
 
 fn worded(text: Text) -> String {
@@ -527,11 +407,7 @@ fn duration_or_zero(words: &str) -> Result<u64, String> {
 }
 
 fn rate(words: &str) -> Result<f64, String> {
-    words
-        .parse::<f64>()
-        .ok()
-        .filter(|rate| rate.is_finite() && *rate > 0.0)
-        .ok_or_else(|| t("a number above zero is expected", "0 より大きい数が必要です").to_owned())
+    parse_above_zero(words).map_err(worded)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `kurabe card`
 
 use crate::args::{CardArgs, Global};
-use crate::files::{Existing, refuse_existing, write};
 use crate::lang::lang;
 use crate::output::{print, print_json};
 use crate::stored::store_with_runs;
 use kurabe_chart::Theme;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_lab::files::{Existing, refuse_existing, write};
 use kurabe_report::{card as picture_of, png};
 use std::path::{Path, PathBuf};
 

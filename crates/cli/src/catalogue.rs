@@ -23,29 +23,21 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
             }
         }
         None => {
-            let found = catalogue.search(&args.words);
+            let entries = catalogue.search(&args.words);
             match global.json {
-                true => found.iter().try_for_each(|entry| print_json(&entry_json(entry))),
-                false => print_page(&render_catalogue(&found, &style())),
+                true => entries.iter().try_for_each(|entry| print_json(&entry_json(entry))),
+                false => print_page(&render_catalogue(&entries, &style())),
             }
         }
     }
 }
 
-/// Looks whether there is such an entry.
-///
-/// # Errors
-/// When there is none.
-pub fn check_entry(id: &str) -> Result<()> {
-    Catalogue::load()?.entry(id).map(|_| ())
-}
-
 /// Shows beside which published figures a run stands.
 ///
 /// # Errors
-/// When the catalogue is wrong.
-pub fn show_standings(record: &RunRecord) -> Result<()> {
-    let Some(page) = render_standings(record, &Catalogue::load()?, &style()) else { return Ok(()) };
+/// When standard output takes nothing more.
+pub fn show_standings(record: &RunRecord, catalogue: &Catalogue) -> Result<()> {
+    let Some(page) = render_standings(record, catalogue, &style()) else { return Ok(()) };
     print("\n")?;
     print_page(&page)
 }
@@ -54,8 +46,7 @@ pub fn show_standings(record: &RunRecord) -> Result<()> {
 ///
 /// # Errors
 /// When there is no such entry.
-pub fn show_beside(record: &RunRecord, id: &str, global: &Global) -> Result<()> {
-    let catalogue = Catalogue::load()?;
+pub fn show_beside(record: &RunRecord, id: &str, catalogue: &Catalogue, global: &Global) -> Result<()> {
     let beside = beside(record, &catalogue.entry(id)?);
     if global.json {
         return print_json(&serde_json::json!({ "event": "beside", "beside": beside }));

@@ -1,12 +1,13 @@
 //! `kurabe check`: whether what is stored is what was written, in the store or on an image.
 
 use crate::args::{CheckArgs, Global};
-use crate::check_image::check_image;
-use crate::lang::lang;
-use crate::output::{print, print_json, say};
-use crate::stored::store_to_check;
+use crate::lang::{lang, t};
+use crate::output::{print, print_json, print_texts, say};
+use crate::share::Share;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_report::{image_error, image_json, image_lines};
 use kurabe_store::StoreCheck;
+use std::path::Path;
 
 /// Runs the command.
 ///
@@ -16,7 +17,7 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     if let (Some(image), Some(list)) = (&args.image, &args.verify) {
         return check_image(image, list, global);
     }
-    let Some(store) = store_to_check(global)? else {
+    let Some(store) = global.store().existing()? else {
         let nothing = text!("There is no store yet.\n", "保存先はまだありません。\n");
         return if global.json { Ok(()) } else { print(nothing.get(lang())) };
     };
@@ -57,4 +58,16 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
         "`kurabe export` saves the runs that can be read; `kurabe import` takes them into a new store (--db FILE)",
         "読める測定は `kurabe export` で書き出し、新しい保存先(--db FILE)に `kurabe import` で取り込んでください"
     )))
+}
+
+/// `kurabe check IMAGE --verify FILE`: whether storage kept what a run had flushed.
+fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
+    let mut share = Share::of(t("kurabe: comparing", "kurabe: 照合しています"), global);
+    let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;
+    drop(share);
+    match global.json {
+        true => print_json(&image_json(&report))?,
+        false => print_texts(&image_lines(&report))?,
+    }
+    if report.check.is_sound() { Ok(()) } else { Err(image_error(image, &report.check)) }
 }

@@ -5,6 +5,7 @@
 //! has them. The store is looked at and left as it is; what cannot be known is not completed.
 
 use crate::args::Cli;
+use crate::lang::lang;
 use crate::output;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter};
@@ -12,10 +13,11 @@ use clap_complete::env::{CompleteEnv, Shells};
 use kurabe_compare::{Fact, USES};
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, number, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, number, shown, text};
+use kurabe_lab::StorePlace;
 use kurabe_report::PICTURE_NAMES;
 use kurabe_sim::{DEVICES, device_named};
-use kurabe_store::{LAST, SqliteStore, Store, default_path};
+use kurabe_store::LAST;
 use kurabe_study::STUDIES;
 use std::ffi::OsStr;
 
@@ -83,8 +85,7 @@ fn candidate(value: impl Into<std::ffi::OsString>, help: &str) -> CompletionCand
 
 /// Ids of runs, the newest first.
 fn runs() -> Vec<CompletionCandidate> {
-    let path = default_path(|name| std::env::var_os(name)).ok();
-    let store = path.and_then(|path| SqliteStore::open_existing(&path).ok().flatten());
+    let store = StorePlace::default().existing().ok().flatten();
     let list = store.and_then(|store| store.list().ok()).unwrap_or_default();
     let newest = list.iter().rev().take(MOST_RUNS).map(|run| {
         let when = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
@@ -96,18 +97,25 @@ fn runs() -> Vec<CompletionCandidate> {
 }
 
 fn profiles() -> Vec<CompletionCandidate> {
-    let title =
-        |name: &str| profile_named(name).map_or_else(|_| String::new(), |profile| title_of(profile.title));
-    PROFILES.iter().map(|(name, _)| candidate(name, &title(name))).collect()
+    profile_titles().map(|(name, title)| candidate(name, &title)).collect()
 }
 
 fn models() -> Vec<CompletionCandidate> {
-    let title = |name: &str| device_named(name).map_or_else(|_| String::new(), |spec| title_of(spec.title));
-    DEVICES.iter().map(|(name, _)| candidate(name, &title(name))).collect()
+    model_titles().map(|(name, title)| candidate(name, &title)).collect()
 }
 
-fn title_of(title: kurabe_core::Text) -> String {
-    title.take(crate::lang::lang())
+/// The profiles, and what they are.
+pub fn profile_titles() -> impl Iterator<Item = (&'static str, String)> {
+    PROFILES.iter().map(|(name, _)| (*name, title(profile_named(name).map(|profile| profile.title))))
+}
+
+/// The models, and what they are.
+pub fn model_titles() -> impl Iterator<Item = (&'static str, String)> {
+    DEVICES.iter().map(|(name, _)| (*name, title(device_named(name).map(|spec| spec.title))))
+}
+
+fn title(title: Result<Text>) -> String {
+    title.map_or_else(|_| String::new(), |title| title.take(lang()))
 }
 
 /// Paths, and models.

@@ -20,6 +20,22 @@ pub fn t(en: &'static str, ja: &'static str) -> &'static str {
     lang().pick(en, ja)
 }
 
+/// What stands below the options of a command, of two pages.
+pub fn page(en: &'static str, ja: &'static str) -> &'static str {
+    t(en, ja).trim_end()
+}
+
+/// What stands below the options of a command: its page in `help`, in the language of the reader.
+macro_rules! below {
+    ($command:literal) => {
+        $crate::lang::page(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/help/", $command, ".en.txt")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/help/", $command, ".ja.txt")),
+        )
+    };
+}
+pub(crate) use below;
+
 fn asked(args: &[String]) -> Option<Lang> {
     let mut words = args.iter();
     while let Some(word) = words.next() {

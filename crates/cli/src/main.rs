@@ -2,15 +2,12 @@
 
 mod address_space;
 mod args;
-mod attach;
 mod card;
 mod catalogue;
 mod check;
-mod check_image;
 mod compare;
 mod complete;
 mod doctor;
-mod files;
 mod help;
 mod lang;
 mod man;
@@ -23,8 +20,6 @@ mod report;
 mod rm;
 mod run;
 mod serve;
-mod served_records;
-mod served_words;
 mod share;
 mod signals;
 mod stored;
@@ -32,7 +27,6 @@ mod study;
 mod ui;
 mod versus;
 mod vm;
-mod words;
 mod wrong_words;
 
 use args::{Cli, Command};
@@ -93,8 +87,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
         Command::Serve(args) => serve::serve(args, global),
-        Command::Attach(args) => attach::attach(args, global),
-        Command::Detach(args) => attach::detach(args, global),
+        Command::Attach(args) => serve::attach(args, global),
+        Command::Detach(args) => serve::detach(args, global),
         Command::Control(args) => serve::control(args, global),
         Command::Ui(args) => ui::ui(args, global, command_line),
         Command::Vm(args) => vm::vm(args, global),

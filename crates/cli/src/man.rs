@@ -1,15 +1,14 @@
 //! `kurabe man`: the page of the program, with the names that only it knows, and a page for each command.
 
 use crate::args::Cli;
-use crate::lang::{lang, t};
+use crate::complete::{model_titles, profile_titles};
+use crate::lang::t;
 use crate::output;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
-use kurabe_sim::{DEVICES, device_named};
+use kurabe_core::{Error, ErrorKind, Result, nearest, text};
 use std::io::Write;
 
 /// Prints the page of the program or of one of its commands.
@@ -52,11 +51,10 @@ fn names(page: &mut Vec<u8>) -> std::io::Result<()> {
         "測定は、ID、その先頭の一意な部分、または last で指定します。一覧は `kurabe list` で見られます。`kurabe man コマンド` で\
          コマンドごとのページを表示します。",
     ))]);
-    let title = |title: Result<Text>| title.map_or_else(|_| String::new(), |title| title.take(lang()));
-    let profiles = PROFILES.iter().map(|(name, _)| (*name, title(profile_named(name).map(|one| one.title))));
-    let models = DEVICES.iter().map(|(name, _)| (*name, title(device_named(name).map(|one| one.title))));
-    let sections: [(&str, Vec<(&str, String)>); 2] =
-        [(t("PROFILES", "プロファイル"), profiles.collect()), (t("MODELS", "モデル"), models.collect())];
+    let sections: [(&str, Vec<(&str, String)>); 2] = [
+        (t("PROFILES", "プロファイル"), profile_titles().collect()),
+        (t("MODELS", "モデル"), model_titles().collect()),
+    ];
     for (heading, entries) in sections {
         roff.control("SH", [heading]);
         for (name, title) in entries {

@@ -4,11 +4,13 @@ use crate::args::Global;
 use crate::lang::lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_lab::files::{self, Existing};
 use kurabe_report::{Mode, Style, run_figures, run_standings};
 use kurabe_study::catalogue::Catalogue;
 use serde::Serialize;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Width where nothing tells it.
@@ -93,6 +95,23 @@ pub fn print_page(page: &str) -> Result<()> {
     write(&style().page(page))
 }
 
+/// Prints lines.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_texts(lines: &[Text]) -> Result<()> {
+    print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
+}
+
+/// Prints a text, or writes it to a file that is not there yet.
+///
+/// # Errors
+/// When the file exists or cannot be written.
+pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
+    let shown = Shown::file(words);
+    output.map_or_else(|| write(&shown), |path| files::write(path, shown.as_ref().as_bytes(), Existing::Kept))
+}
+
 /// Writes to standard output.
 ///
 /// # Errors
@@ -123,8 +142,8 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 ///
 /// # Errors
 /// When standard output takes nothing more.
-pub fn print_record(record: &RunRecord) -> Result<()> {
-    let published = run_standings(record, &Catalogue::load()?);
+pub fn print_record(record: &RunRecord, catalogue: &Catalogue) -> Result<()> {
+    let published = run_standings(record, catalogue);
     print_json(&serde_json::json!({
         "event": "record",
         "run": record,

@@ -5,11 +5,11 @@ use crate::lang::t;
 use crate::output::{print_json, print_page, style};
 use crate::share::Share;
 use crate::stored::store_with_runs;
-use crate::words::assignments;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
 use kurabe_core::{Error, ErrorKind, text};
+use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Store;
 
@@ -21,7 +21,7 @@ const WORTH_TELLING: usize = 200;
 /// # Errors
 /// When a key, a value, a run or a cell is not known.
 pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
-    if !args.about.is_empty() {
+    if !args.judged.about.is_empty() {
         return Err(Error::new(
             ErrorKind::Usage,
             text!("--about does not go with --by", "--about と --by は同時に使えません"),
@@ -32,13 +32,13 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
         )));
     }
     let given = &args.pivot;
-    let wanted = PivotRequest {
+    let request = PivotRequest {
         by: given.by.clone(),
         baseline: given.baseline.clone(),
         profile: given.profile.clone(),
         cell: given.cell.clone(),
         filters: assignments("--where", &given.filters, "filesystem=ext4")?,
-        margin: args.margin,
+        margin: args.judged.margin,
     };
     let store = store_with_runs(global)?;
     let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
@@ -46,13 +46,13 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !named.is_empty() {
         runs.retain(|run| named.contains(&run.id));
     }
-    let found = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &wanted, &PIVOT_WORDS)?;
+    let pivot = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &request, &PIVOT_WORDS)?;
     if global.json {
         return print_json(
-            &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&found), "pivot": found }),
+            &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&pivot), "pivot": pivot }),
         );
     }
-    print_page(&render_pivot(&found, &style()))
+    print_page(&render_pivot(&pivot, &style()))
 }
 
 /// The digests of all runs. Those that are missing are made now, which takes a while in a store of an older kurabe.

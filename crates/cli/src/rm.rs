@@ -4,11 +4,9 @@ use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
 use crate::output::{can_ask, say, tell};
 use crate::stored::store_with_runs;
-use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_lab::{owner_is_elsewhere, owner_lives};
+use kurabe_lab::remove_run;
 use kurabe_store::{LAST, Store};
-use std::cell::Cell;
 use std::io::BufRead;
 
 /// Runs the command.
@@ -24,18 +22,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
         confirm(&*store, &ids)?;
     }
     for id in ids {
-        let is_elsewhere = Cell::new(false);
-        let is_kept = |owner: &ProcessIdentity| {
-            is_elsewhere.set(owner_is_elsewhere(owner));
-            owner_lives(owner) && !(args.force && is_elsewhere.get())
-        };
-        store.remove(&id, &is_kept).map_err(|error| match is_elsewhere.get() {
-            true => error.remedy(text!(
-                "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
-                "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
-            )),
-            false => error,
-        })?;
+        remove_run(&*store, &id, args.force)?;
         tell(global, "removed", &id, t("removed", "削除しました:"))?;
     }
     Ok(())

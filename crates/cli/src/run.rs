@@ -2,23 +2,22 @@
 
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::catalogue::show_standings;
-use crate::files::{Existing, Growing, refuse_existing, write_out};
 use crate::lang::{lang, t};
 use crate::output::{
     error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
+    write_out,
 };
 use crate::signals;
 use crate::stored::open_recovered;
-use kurabe_core::listed::ListedOperation;
-use kurabe_core::model::ModelRecord;
 use kurabe_core::number::count;
 use kurabe_core::{Result, shown, text};
 use kurabe_explain::explain_sweep;
-use kurabe_interop::{write_operation, write_operations_header};
-use kurabe_lab::{Done, Happening, Lab, Open, Prepared, Procedure, RunRequest, Stream};
+use kurabe_lab::files::{Existing, refuse_existing};
+use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
     Progress, headline, render_foreseen, render_result, render_run, render_sweep_result, render_sweep_run,
 };
+use kurabe_study::catalogue::Catalogue;
 use std::path::Path;
 
 /// `kurabe run`
@@ -41,13 +40,13 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let listed = list_writes(args, &done, global);
     if let Some(record) = &done.record {
         match global.json {
-            true => print_record(record)?,
+            true => print_record(record, &Catalogue::load()?)?,
             false => {
                 print_page(&match result_follows_progress(global) {
                     true => render_result(record, &style()),
                     false => render_run(record, &headline(&record.header), &style()),
                 })?;
-                show_standings(record)?;
+                show_standings(record, &Catalogue::load()?)?;
             }
         }
     }
@@ -81,7 +80,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     };
     if let Some(record) = &done.record {
         if global.json {
-            print_record(record)?;
+            print_record(record, &Catalogue::load()?)?;
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
         } else {
@@ -127,7 +126,7 @@ fn measured(
     }));
     let done = match list {
         None => opened.measure(),
-        Some(path) => measure_listing(opened, path)?,
+        Some(path) => opened.measure_listing(path)?,
     };
     // The live line goes before anything is printed.
     drop(stream);
@@ -138,17 +137,4 @@ fn measured(
         ));
     }
     Ok(Some(done))
-}
-
-/// Measures and writes a line for each operation.
-fn measure_listing(opened: Open<'_>, path: &Path) -> Result<Done> {
-    let causes = opened.header().model.as_ref().map(ModelRecord::cause_names).unwrap_or_default();
-    let mut file = Growing::create(path)?;
-    file.write(|out| write_operations_header(out, &causes))?;
-    let mut tell = |operation: &ListedOperation| file.write(|out| write_operation(out, operation));
-    let mut done = opened.measure_listing(Some(&mut tell));
-    if done.record.is_some() {
-        done.outcome = done.outcome.and(file.keep());
-    }
-    Ok(done)
 }

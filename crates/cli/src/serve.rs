@@ -1,27 +1,21 @@
-//! `kurabe serve` and `kurabe control`: a model as a block device.
+//! `kurabe serve`, `kurabe attach`, `kurabe detach` and `kurabe control`: a model as a block device.
 
-use crate::args::{ControlAction, ControlArgs, Global, ServeArgs, ServedArgs};
+use crate::args::{AttachArgs, ControlAction, ControlArgs, DetachArgs, Global, ServeArgs};
 use crate::lang::lang;
-use crate::output::{print, print_json, progress_mode, say, say_over};
-use crate::served_records::{RecordPlaces, ServerRecord};
-use crate::served_words::{begin_lines, cut_line, figure_lines, live_line};
+use crate::output::{print, print_json, print_texts, progress_mode, say, say_over};
 use crate::signals;
-use crate::words::assignments;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use kurabe_lab::{load_model, model_name};
-use kurabe_report::Mode;
-use kurabe_serve::{
-    Address, ControlRequest, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
-    ask_server, attachment_of, attachments_folder, clean_attachments, control_path, read_answer,
+use kurabe_core::{Result, Text, shown, text};
+use kurabe_lab::{
+    Ending, PreparedServer, RunningServer, assignments, control_server, is_background, kept_servers,
+    leave_terminal, log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
+use kurabe_report::{
+    Mode, attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
+    serving_json, serving_line, serving_lines, waiting_line,
+};
+use kurabe_serve::{Address, ControlRequest, attachments_folder, read_answer};
 use serde_json::json;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
-
-/// How often a line on a terminal is renewed.
-const SECOND: Duration = Duration::from_secs(1);
+use std::sync::Arc;
 
 /// Serves until a signal ends it.
 ///
@@ -32,145 +26,121 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
         (Some(path), _) => Address::Socket(path.clone()),
         (None, port) => Address::Port(port.unwrap_or(0)),
     };
-    let request = request(&args.served, address, args.control.clone())?;
-    let places = RecordPlaces::new(&args.served, global)?;
-    clean_up();
-    let ending = Ending::listen()?;
-    let mut serving = Serving::start(&request)?;
-    let facts = serving.facts().clone();
-    let first = serving.figures();
-    match global.json {
-        true => print_json(&json!({
-            "event": "serving",
-            "uri": facts.uri,
-            "control": facts.control.as_deref().map(shown::name),
-            "size_bytes": facts.size_bytes,
-            "exports": facts.exports,
-            "round_trip_ns": first.as_ref().map(|figures| figures.round_trip_ns),
-            "grants": first.as_ref().map(|figures| &figures.grants),
-        }))?,
-        false => print_texts(&begin_lines(&facts, &request, first.as_ref()))?,
-    }
-    watch(&serving, &ending, progress_mode(global));
-    serving.end();
-    let figures = serving.wait()?;
-    drop(serving);
-    tell_end(&facts, &figures, &args.served, &places, global)
-}
-
-/// Removes what a killed `kurabe attach` left; whoever serves needs none of it, so what cannot be removed is only told.
-fn clean_up() {
-    if let Err(error) = attachments_folder().and_then(|folder| clean_attachments(&folder)) {
+    let prepared =
+        PreparedServer::new(args.served.request()?, address, args.control.clone(), &global.store())?;
+    // Whoever serves needs nothing of what a killed `kurabe attach` left, so what cannot be removed is only told.
+    if let Err(error) = remove_left_devices() {
         say(&error.render(lang()));
     }
-}
-
-/// Whether a signal has come that ends a server.
-pub struct Ending(Arc<(Mutex<bool>, Condvar)>);
-
-impl Ending {
-    /// Hears signals from now on: from the beginning, so that none leaves a socket behind.
-    ///
-    /// # Errors
-    /// When the operating system does not let it.
-    pub fn listen() -> Result<Self> {
-        let ending: Arc<(Mutex<bool>, Condvar)> = Arc::default();
-        let of_signals = Arc::clone(&ending);
-        signals::listen_for_end(move || {
-            *of_signals.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            of_signals.1.notify_all();
-        })?;
-        Ok(Self(ending))
+    let ending = listen()?;
+    let server = prepared.start()?;
+    let (facts, first) = (server.facts(), server.figures());
+    match global.json {
+        true => print_json(&serving_json(facts, first.as_ref()))?,
+        false => print_texts(&serving_lines(facts, server.request(), first.as_ref()))?,
     }
+    watch(&server, &ending, global);
+    end(server, global)
 }
 
-/// What the words of a command line ask for.
-///
-/// # Errors
-/// When they make no sense.
-pub fn request(args: &ServedArgs, address: Address, control: Option<PathBuf>) -> Result<ServeRequest> {
-    let Some(name) = model_name(&args.target) else {
-        return Err(no_model(&shown::path(&args.target)));
-    };
-    let mut spec = load_model(name, &assignments("--set", &args.set, "flash.program_rate=10MB/s")?)?;
-    args.without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
-    let power = args.cuts_power().then_some(PowerRules {
-        after_writes: args.cut_after,
-        seed: args.seed,
-        torn: args.torn,
-        lies_about_flush: args.lie_about_flush,
-    });
-    Ok(ServeRequest {
-        spec,
-        seed: args.seed,
-        address,
-        control,
-        data: DataPlace::parse(&args.data)?,
-        write_existing: args.write_existing,
-        exports: args.exports,
-        spin_ns: args.spin,
-        round_trip_ns: args.round_trip,
-        power,
-    })
+/// Hears signals from now on: from the beginning, so that none leaves a socket behind.
+fn listen() -> Result<Arc<Ending>> {
+    let ending: Arc<Ending> = Arc::default();
+    let of_signals = Arc::clone(&ending);
+    signals::listen_for_end(move || of_signals.end())?;
+    Ok(ending)
 }
 
-/// A target that is no model.
-pub fn no_model(target: &str) -> Error {
-    Error::new(ErrorKind::Usage, text!("`{target}` is no model", "`{target}` はモデルではありません")).remedy(
-        text!(
-            "write model:NAME; `kurabe models` lists them",
-            "model:名前 と書いてください(一覧は `kurabe models`)"
-        ),
-    )
-}
-
-/// Waits for a signal, or for a server that ends by itself; meanwhile a line a second on a terminal.
-pub fn watch(serving: &Serving, ending: &Ending, mode: Mode) {
-    let ending = &*ending.0;
-    let mut before: Option<ServedFigures> = None;
-    let mut ended = ending.0.lock().unwrap_or_else(PoisonError::into_inner);
-    while !*ended {
-        (ended, _) = ending.1.wait_timeout(ended, SECOND).unwrap_or_else(PoisonError::into_inner);
-        let Some(figures) = serving.figures() else { break };
-        if mode == Mode::Terminal {
-            say_over(&live_line(&figures, before.as_ref()).take(lang()));
+/// Waits for the end; meanwhile a line a second on a terminal.
+fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
+    let is_terminal = progress_mode(global) == Mode::Terminal;
+    server.watch(ending, |figures, before| {
+        if is_terminal {
+            say_over(&serving_line(figures, before).take(lang()));
         }
-        before = Some(figures);
-    }
-    if mode == Mode::Terminal {
+    });
+    if is_terminal {
         say_over("");
     }
 }
 
-/// Says how it went, and keeps it where that was asked for.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn tell_end(
-    facts: &ServedFacts,
-    figures: &ServedFigures,
-    args: &ServedArgs,
-    places: &RecordPlaces,
-    global: &Global,
-) -> Result<()> {
-    let kept = ServerRecord::new(facts, figures, args);
-    kept.write(places)?;
+/// Ends it, says how it went, and keeps that.
+fn end(server: RunningServer, global: &Global) -> Result<()> {
+    let ended = server.end()?;
     match global.json {
-        true => print_json(&json!({ "event": "served", "figures": figures }))?,
-        false => print_texts(&figure_lines(figures))?,
+        true => print_json(&json!({ "event": "served", "figures": ended.figures() }))?,
+        false => print_texts(&served_lines(ended.figures()))?,
     }
-    kept.keep(places)
+    ended.keep()
 }
 
-/// Prints lines.
+/// `kurabe list --served`
 ///
 /// # Errors
-/// When they cannot be written.
-pub fn print_texts(lines: &[Text]) -> Result<()> {
-    print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
+/// When the store cannot be read.
+pub fn list(global: &Global) -> Result<()> {
+    let kept = kept_servers(&global.store())?;
+    if !global.json {
+        return print_texts(&kept_server_lines(&kept));
+    }
+    kept.iter().try_for_each(|server| {
+        print_json(&json!({ "event": "served", "kept_at": server.kept_at, "record": server.record }))
+    })
 }
 
-/// Asks a server, or tells it something.
+/// `kurabe attach`: stays where it was asked to.
+///
+/// # Errors
+/// When it cannot be attached, or ended by itself.
+pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
+    if !args.foreground && !is_background() {
+        return start_in_background();
+    }
+    refuse_others_than_root()?;
+    let address = Address::Devices { folder: attachments_folder()?, by: args.by };
+    let prepared = PreparedServer::new(args.served.request()?, address, None, &global.store())?;
+    let ending = listen()?;
+    let mut server = prepared.start()?;
+    let log = (!args.foreground).then(log_of_attachments).transpose()?;
+    let lines = attached_lines(server.facts(), server.request(), server.figures().as_ref(), log.as_deref());
+    announce(&server, &lines, global)?;
+    if let Some(log) = &log {
+        let process = std::process::id();
+        leave_terminal(log, || {
+            print_texts(&[text!("process {process}:", "プロセス {process}:")])?;
+            print_texts(&lines)
+        })?;
+    }
+    watch(&server, &ending, global);
+    server.detach(|device, users| say(&waiting_line(device, users).take(lang())))?;
+    end(server, global)
+}
+
+/// The devices on standard output, for scripts; the rest beside it.
+fn announce(server: &RunningServer, lines: &[Text], global: &Global) -> Result<()> {
+    let facts = server.facts();
+    if global.json {
+        return print_json(&attached_json(facts, std::process::id()));
+    }
+    facts.devices.iter().try_for_each(|device| print(&format!("{}\n", shown::path(device))))?;
+    lines.iter().for_each(|line| say(&line.clone().take(lang())));
+    Ok(())
+}
+
+/// `kurabe detach`: takes a device away, with all that were attached with it.
+///
+/// # Errors
+/// When it is not kurabe's, or in use.
+pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
+    let detached = kurabe_lab::detach(&args.device)?;
+    if !global.json {
+        return print_texts(&detached_lines(&detached));
+    }
+    let names: Vec<String> = detached.devices.iter().map(shown::path).collect();
+    print_json(&json!({ "event": "detached", "devices": names, "figures": detached.figures }))
+}
+
+/// `kurabe control`: asks a server, or tells it something.
 ///
 /// # Errors
 /// When there is none, or it refuses.
@@ -189,27 +159,13 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
         ControlAction::Cut => ControlRequest::Cut,
         ControlAction::PowerOn => ControlRequest::PowerOn,
     };
-    let done = ask_server(&control_socket(&args.socket)?, &request)?;
+    let done = control_server(&args.socket, &request)?;
     if global.json {
         return print_json(&json!({ "event": "done", "answer": done }));
     }
     match request {
-        ControlRequest::Stats => print_texts(&figure_lines(&read_answer(done)?)),
-        ControlRequest::Cut => print_texts(&[cut_line(&read_answer(done)?)]),
+        ControlRequest::Stats => print_texts(&served_lines(&read_answer(done)?)),
+        ControlRequest::Cut => print_texts(&[power_cut_line(&read_answer(done)?)]),
         _ => print_texts(&[text!("done", "変更しました")]),
     }
-}
-
-/// Either socket of a server may be named, or a device.
-fn control_socket(path: &Path) -> Result<PathBuf> {
-    if path.metadata().is_ok_and(|facts| facts.file_type().is_block_device()) {
-        return match attachment_of(&attachments_folder()?, path)? {
-            Some(attached) => Ok(attached.control),
-            None => Err(crate::attach::not_ours(path)),
-        };
-    }
-    if path.extension().is_some_and(|end| end == "control") {
-        return Ok(path.to_owned());
-    }
-    Ok(control_path(path))
 }

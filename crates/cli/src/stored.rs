@@ -1,105 +1,40 @@
 //! The commands that work on stored runs: list, show, why, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
-use crate::catalogue::{check_entry, show_beside, show_standings};
-use crate::files::write_out;
+use crate::catalogue::{show_beside, show_standings};
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, print_page, print_record, say, style, tell};
+use crate::output::{print, print_json, print_page, print_record, say, style, tell, write_out};
 use crate::pivot::digests;
-use crate::served_records;
-use crate::words::parse_label;
 use kurabe_compare::listed;
 use kurabe_core::digest::Digests;
 use kurabe_core::outside::{self, Outside};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
-use kurabe_lab::{Became, Imported};
+use kurabe_lab::{Became, Imported, parse_label};
 use kurabe_report::{
-    charts_of, explain, further_charts, headline, leftover_words, render_details, render_list,
+    Report, charts_of, explain, further_charts, headline, leftover_words, render_details, render_list,
     render_pictures, render_run, render_why, run_figures,
 };
-use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
-use std::path::{Path, PathBuf};
-
-/// Where the store is.
-///
-/// # Errors
-/// When its folder is not there.
-pub fn store_path(global: &Global) -> Result<PathBuf> {
-    match &global.db {
-        Some(path) => check_folder(path).map(|()| path.clone()),
-        None => default_path(|name| std::env::var_os(name)),
-    }
-}
-
-/// The store as a path that holds wherever one goes from here, if there is any place for one.
-///
-/// # Errors
-/// When it was named, and its folder is not there.
-pub fn lasting_store_path(global: &Global) -> Result<Option<PathBuf>> {
-    match store_path(global) {
-        Ok(path) => Ok(Some(std::path::absolute(&path).unwrap_or(path))),
-        Err(error) if global.db.is_some() => Err(error),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Refuses a store in a folder that is not there: more likely a slip than a wish for both. Where it lies by itself, the folder
-/// is made.
-fn check_folder(store: &Path) -> Result<()> {
-    let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
-    else {
-        return Ok(());
-    };
-    let folder = shown::path(folder);
-    Err(Error::new(
-        ErrorKind::Store,
-        text!("--db: the folder {folder} is not there", "--db: フォルダー {folder} がありません"),
-    )
-    .remedy(text!(
-        "correct the path, or make the folder first: mkdir -p {folder}",
-        "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
-    )))
-}
-
-/// The store, made if it is not there.
-fn open_store(global: &Global) -> Result<Box<dyn Store>> {
-    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
-}
+use kurabe_store::{Filter, Store, export_with_figures};
+use kurabe_study::USUAL_MARGIN;
+use kurabe_study::catalogue::Catalogue;
+use std::path::Path;
 
 /// The store, made if it is not there; what runs that died left behind is taken away.
 ///
 /// # Errors
 /// When it cannot be used.
 pub fn open_recovered(global: &Global) -> Result<Box<dyn Store>> {
-    let store = open_store(global)?;
+    let store = global.store().open()?;
     recover(&*store)?;
     Ok(store)
 }
 
-/// The store, if it is there.
-///
-/// # Errors
-/// When it cannot be used.
-pub fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
-    let store = SqliteStore::open_existing(&store_path(global)?)?;
-    Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
-}
-
 /// The store, if it is there; runs that died are recovered.
 fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
-    let store = existing_store(global)?;
+    let store = global.store().existing()?;
     store.iter().try_for_each(|store| recover(&**store))?;
     Ok(store)
-}
-
-/// The store as it is, if it is there: it is looked at and nothing is changed.
-///
-/// # Errors
-/// When it cannot be opened.
-pub fn store_to_check(global: &Global) -> Result<Option<Box<dyn Store>>> {
-    let store = SqliteStore::open_existing(&store_path(global)?)?;
-    Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
 }
 
 /// The store that must hold a run.
@@ -130,7 +65,7 @@ fn recover(store: &dyn Store) -> Result<()> {
 /// When the store cannot be read.
 pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
     if args.served {
-        return served_records::list(global);
+        return crate::serve::list(global);
     }
     let filter = Filter {
         profile: args.profile.clone(),
@@ -177,30 +112,33 @@ fn wanted_label(words: &str) -> Result<(String, String)> {
 pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
-    if let Some(wanted) = &args.chart {
-        let charts = charts_of(&record, wanted.as_deref(), lang())?;
+    if let Some(chart) = &args.chart {
+        let charts = charts_of(&record, chart.as_deref(), lang())?;
         print_page(&render_pictures(&charts, &style()))?;
-        return match wanted {
+        return match chart {
             Some(_) => Ok(()),
             None => further_charts(&record, lang())
                 .map_or(Ok(()), |words| print(&format!("\n{}\n", words.take(lang())))),
         };
     }
     // A mistyped entry is told at once, not below the run.
-    args.beside.iter().try_for_each(|entry| check_entry(entry))?;
+    let catalogue = Catalogue::load()?;
+    args.beside.iter().try_for_each(|entry| catalogue.entry(entry).map(|_| ()))?;
+    let show_beside =
+        || args.beside.iter().try_for_each(|entry| show_beside(&record, entry, &catalogue, global));
     if global.json {
-        print_record(&record)?;
-        return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
+        print_record(&record, &catalogue)?;
+        return show_beside();
     }
     print_page(&render_run(&record, &headline(&record.header), &style()))?;
     if args.beside.is_none() {
-        show_standings(&record)?;
+        show_standings(&record, &catalogue)?;
     }
     if args.details {
         print("\n")?;
         print_page(&render_details(&record, &style()))?;
     }
-    args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global))
+    show_beside()
 }
 
 /// `kurabe why`
@@ -231,13 +169,17 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
     tell(global, "labelled", &id, t("labelled", "ラベルを更新しました:"))
 }
 
-/// `kurabe export`
+/// `kurabe export`: other tools' formats, kurabe's own JSON, and the Markdown of `kurabe report`.
 ///
 /// # Errors
 /// When there is no such run, or the file exists.
 pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
+    if args.format == "markdown" {
+        let report = Report::new(records.iter().collect(), USUAL_MARGIN, &[], None, lang());
+        return write_out(&report.beside(&Catalogue::load()?).markdown(), args.output.as_deref());
+    }
     let Some(format) = ExportFormat::ALL.into_iter().find(|format| format.word() == args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
         return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
@@ -264,7 +206,7 @@ fn one_run_only() -> Error {
 /// # Errors
 /// When a file is neither an exported run nor a result of a tool that kurabe knows.
 pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let store = open_store(global)?;
+    let store = global.store().open()?;
     let mut shown = 0;
     let mut heard = |Imported { id, of_other_tool }| {
         if !of_other_tool || global.json {

@@ -5,16 +5,16 @@ use crate::lang::lang;
 use crate::output::{error_style, print, print_json, print_page, progress_mode, style, write};
 use crate::signals;
 use crate::stored::open_recovered;
-use crate::words::{assignments, text_of};
 use kurabe_core::Result;
 use kurabe_core::shown::Shown;
 use kurabe_lab::{Stream, StudyRunner, check_paths, run_study};
+use kurabe_lab::{assignments, text_of};
 use kurabe_report::{
     render_studies, render_study, render_study_file, render_study_markdown, study_json, study_listener,
     study_result_json,
 };
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{Axis, Options, STUDIES, Study, StudyResult, load_study, study_named};
+use kurabe_study::{STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_study, study_named};
 
 /// Runs the command.
 ///
@@ -94,10 +94,10 @@ fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize
     }
 }
 
-fn options(args: &StudyRunArgs) -> Result<Options> {
-    Ok(Options {
+fn options(args: &StudyRunArgs) -> Result<StudyOptions> {
+    Ok(StudyOptions {
         parts: args.part.clone(),
-        axes: args.axis.iter().map(|axis| Axis::parse(axis)).collect::<Result<_>>()?,
+        axes: args.axis.iter().map(|axis| StudyAxis::parse(axis)).collect::<Result<_>>()?,
         sets: assignments("--set", &args.set, "raid.strip=256KiB")?,
         on: assignments("--on", &args.on, "usb=/mnt/usb")?
             .into_iter()

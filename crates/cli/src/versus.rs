@@ -6,14 +6,14 @@ use crate::lang::{lang, t};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
 use crate::stored::open_recovered;
-use kurabe_compare::{Pair, pair};
+use kurabe_compare::pairs;
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
-use kurabe_report::{
-    VersusProgress, answer, headline, render_foreseen_versus, render_versus, spoken_json, too_short,
-};
+use kurabe_report::{VersusProgress, headline, pairs_json, render_foreseen_versus, render_versus, too_short};
+use kurabe_study::catalogue::Catalogue;
+use serde_json::json;
 
 /// Runs the command.
 ///
@@ -49,7 +49,7 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
 
 fn print_envelope(envelope: &Envelope) -> Result<()> {
     match &envelope.event {
-        Happening::Run(event) => print_json(&serde_json::json!({
+        Happening::Run(event) => print_json(&json!({
             "event": "versus_run", "run": envelope.run, "happened": event,
             "number": envelope.number, "at_ns": envelope.at_ns,
         })),
@@ -64,17 +64,16 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
     let ended = why.as_ref().ok().copied();
     match records {
         Some(records) => {
-            let (baseline, others) = (&records[0], &records[1..]);
-            let pairs: Vec<_> = others.iter().map(|other| pair(baseline, other, args.margin)).collect();
-            let fastest = fastest_of(&records.iter().collect::<Vec<_>>(), args.margin);
+            let runs: Vec<&RunRecord> = records.iter().collect();
+            let pairs = pairs(&runs, args.margin);
+            let fastest = fastest_of(&runs, args.margin);
             if json {
-                records.iter().try_for_each(print_record)?;
-                let answers: Vec<_> = pairs.iter().map(answer).collect();
-                let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
-                let pairs = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
-                print_json(&serde_json::json!({
-                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error".into(), |why| serde_json::json!(why)), "answers": answers, "fastest": fastest, "comparisons": pairs,
-                }))?;
+                let catalogue = Catalogue::load()?;
+                records.iter().try_for_each(|record| print_record(record, &catalogue))?;
+                let mut answer = pairs_json("versus", &pairs, fastest.as_ref())?;
+                answer["blocks"] = json!(blocks);
+                answer["ended"] = ended.map_or_else(|| "error".into(), |why| json!(why));
+                print_json(&answer)?;
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
                 let settled = ended.map(|why| why == WhyEnded::Settled);

@@ -101,9 +101,9 @@ mod tests {
             ("kurabe card a b", "`b` という引数はありません"),
             ("kurabe card --theme dark --theme light", "--theme <THEME> は 1 回しか指定できません"),
         ] {
-            let told = of(words);
-            assert!(told.contains(says), "{words}: {told}");
-            assert!(!told.contains("error") && !told.contains("For more"), "{told}");
+            let sentence = of(words);
+            assert!(sentence.contains(says), "{words}: {sentence}");
+            assert!(!sentence.contains("error") && !sentence.contains("For more"), "{sentence}");
         }
     }
 

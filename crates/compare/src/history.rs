@@ -9,7 +9,7 @@ use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_stats::{Drift, drift, holm};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Runs of one profile on one device in the order of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub struct History {
 pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Vec<String>)> {
     let words = read(digests);
     let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::History(_))));
-    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let by_id = digests.by_id();
     let mut groups: BTreeMap<(&str, u32), Vec<&RunSummary>> = BTreeMap::new();
     for run in runs {
         if run.status != RunStatus::Complete || digests.unreadable.contains(&run.id) {
@@ -67,7 +67,7 @@ pub fn history(
 ) -> History {
     let change = pair(first, last, margin);
     let words = read(digests);
-    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let by_id = digests.by_id();
     let runs_in_order: Vec<Option<&DigestedRun>> =
         runs.iter().map(|id| by_id.get(id.as_str()).copied()).collect();
     let courses: Vec<Vec<Option<f64>>> = change

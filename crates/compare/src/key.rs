@@ -34,7 +34,7 @@ pub enum CellKey {
         /// `read`, `write`, or `mix` with the share of reads in percent.
         direction: String,
         /// Where it goes, if the profile has its steps go to different places; else all of the test size.
-        within: Option<Stretch>,
+        within: Option<TargetPart>,
         /// Times that its span is covered before each repetition.
         warm_up_passes: u32,
         /// How many times the profile's time a repetition lasts; 1 unless the step has a longer time of its own.
@@ -57,7 +57,7 @@ pub enum CellKey {
 
 /// A part of the target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct TargetPart {
     /// Its first byte.
     pub offset_bytes: u64,
     /// Its length; as far as the test size goes if none.
@@ -100,7 +100,7 @@ impl CellKey {
     /// What the step says beyond the shape of its workload.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
         let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
-        let stretch = Stretch { offset_bytes: step.offset_bytes, length_bytes: step.span_bytes };
+        let stretch = TargetPart { offset_bytes: step.offset_bytes, length_bytes: step.span_bytes };
         let is_part = stretch.offset_bytes > 0 || stretch.length_bytes.is_some();
         *within = (moves && is_part).then_some(stretch);
         *warm_up_passes = step.warm_up_passes;
@@ -117,7 +117,7 @@ impl CellKey {
         let offset_bytes = imported.offset_bytes.unwrap_or(0);
         let length_bytes = (length_bytes < whole_bytes).then_some(length_bytes);
         let is_part = offset_bytes > 0 || length_bytes.is_some();
-        *within = is_part.then_some(Stretch { offset_bytes, length_bytes });
+        *within = is_part.then_some(TargetPart { offset_bytes, length_bytes });
     }
 
     fn nth_mut(&mut self) -> &mut u32 {

@@ -21,16 +21,16 @@ pub use fairness::{
 };
 pub use fastest::{Fastest, fastest};
 pub use history::{History, history, measured_again};
-pub use key::{CellKey, Stretch};
+pub use key::{CellKey, TargetPart};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use listed::{FirstFigure, ListedRun, listed};
 pub use names::{NAME_LABEL, names, subject};
-pub use pair::{ComparedCell, Pair, Side, pair};
+pub use pair::{ComparedCell, Pair, Side, pair, pairs};
 pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,
     PivotWords, pivot,
 };
-pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};
+pub use recommend::{FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells};
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
-pub use uses::{Limit, USES, Use, Work};
+pub use uses::{USES, Use, UseLimit, UseWork};

@@ -13,7 +13,6 @@ use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;
 use kurabe_stats::cell_figure;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// What a figure tells of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,7 +100,7 @@ fn is_random_4k_read(name: &CellName) -> bool {
 /// Runs with what their digests tell, in the order given. A run that is being measured, or cannot be read, has its summary alone.
 pub fn listed(runs: Vec<RunSummary>, digests: &Digests) -> Vec<ListedRun> {
     let words = read(digests);
-    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let by_id = digests.by_id();
     let with_figures = |run: RunSummary| {
         let digest = by_id.get(run.id.as_str()).copied();
         let mut listed = ListedRun::from(run);

@@ -87,6 +87,17 @@ pub struct ComparedCell {
     pub tails: Vec<ComparedTail>,
 }
 
+/// Compares each run but the first with the first, the baseline. In all of the pairs a run has one name.
+pub fn pairs(runs: &[&RunRecord], margin: f64) -> Vec<Pair> {
+    let Some((baseline, others)) = runs.split_first() else { return Vec::new() };
+    let names = names(runs);
+    let named = |(other, name): (&&RunRecord, &Text)| Pair {
+        names: [names[0].clone(), name.clone()],
+        ..pair(baseline, other, margin)
+    };
+    others.iter().zip(&names[1..]).map(named).collect()
+}
+
 /// Compares two runs.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let cell_names = [baseline, other].map(CellName::of_run);

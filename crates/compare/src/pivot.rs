@@ -23,9 +23,8 @@ use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
 use kurabe_stats::Judged;
-use layout::Layout;
+use layout::PivotLayout;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// What is asked of a pivot.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -143,11 +142,11 @@ pub(crate) struct RunFacts<'a> {
     digest: &'a DigestedRun,
     /// For each fact the word that tells it.
     words: Vec<Option<u32>>,
-    texts: &'a Words,
+    texts: &'a DigestWords,
 }
 
 /// The words of all digests.
-struct Words {
+struct DigestWords {
     /// Fact and value of a word, if it is one.
     facts: Vec<Option<(Fact, Text)>>,
     cells: Vec<Option<CellName>>,
@@ -162,7 +161,7 @@ impl RunFacts<'_> {
     }
 }
 
-impl Words {
+impl DigestWords {
     fn read(digests: &Digests, value: fn(Option<&FactValue>) -> Text) -> Self {
         let (mut facts, mut cells) = (Vec::new(), Vec::new());
         for word in read(digests) {
@@ -211,8 +210,8 @@ pub fn pivot(
     request: &PivotRequest,
     spoken: &PivotWords,
 ) -> Result<Pivot> {
-    let words = Words::read(digests, spoken.value);
-    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let words = DigestWords::read(digests, spoken.value);
+    let by_id = digests.by_id();
     let lines: Vec<RunFacts<'_>> = runs
         .iter()
         .rev()
@@ -229,7 +228,7 @@ pub fn pivot(
         .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
     let lines = select(lines, runs, request, spoken)?;
-    let mut layout = Layout::new(&keys, lines, words.facts.len(), *spoken)?;
+    let mut layout = PivotLayout::new(&keys, lines, words.facts.len(), *spoken)?;
     layout.sort(&keys);
     let baseline = request.baseline.as_ref().map(|words| layout.baseline(&keys, words)).transpose()?;
     let apart = layout.watch.apart();

@@ -7,7 +7,7 @@
 
 use crate::fairness::{Difference, Weight, differences};
 use crate::key::CellKey;
-use crate::uses::{Use, Work};
+use crate::uses::{Use, UseWork};
 use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -37,7 +37,7 @@ pub struct Recommendation {
     /// The use's name.
     pub name: String,
     /// Its parts, with the cells that stand for them.
-    pub parts: Vec<Part>,
+    pub parts: Vec<UsePart>,
     /// Share of the use that the runs' common cells cover, 0 to 1.
     pub covered: f64,
     /// The runs, the best first; those that are out come last.
@@ -52,7 +52,7 @@ pub struct Recommendation {
 
 /// A part of the use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct UsePart {
     /// Its share among all parts, 0 to 1.
     pub share: f64,
     /// The cell that stands for it; none if the runs have nothing like it in common.
@@ -124,7 +124,7 @@ impl<'r> Keyed<'r> {
     }
 
     /// How far a cell is from a part of a use; none if it is of another kind.
-    fn distance(&self, key: &CellKey, cell: &Cell, work: &Work) -> Option<f64> {
+    fn distance(&self, key: &CellKey, cell: &Cell, work: &UseWork) -> Option<f64> {
         let halved =
             cell.workload.as_ref().map_or(0.0, |workload| doublings(self.span_bytes, workload.span_bytes));
         Some(distance(key, work)? + halved * OF_A_HALVED_SPAN)
@@ -166,7 +166,7 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
             None => (String::new(), None, false),
         };
         let values: Vec<Vec<f64>> = nearest.map(|nearest| alike(&nearest.cells).0).unwrap_or_default();
-        parts.push(Part {
+        parts.push(UsePart {
             share,
             cell,
             label,
@@ -284,7 +284,7 @@ struct Nearest<'r> {
 }
 
 /// The cells, one of each run, that are most like a part and alike among themselves.
-fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &Work) -> Option<Nearest<'r>> {
+fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &UseWork) -> Option<Nearest<'r>> {
     let in_all = |key: &CellKey| {
         let of_run = |run: &Keyed<'r>| {
             let (_, cell) = run.rates.iter().find(|(other, _)| other == key)?;
@@ -301,7 +301,7 @@ fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &Work) -> Option<Nearest<'r>> {
 }
 
 /// How far what a cell does is from a part of a use; none if it is of another kind.
-fn distance(key: &CellKey, work: &Work) -> Option<f64> {
+fn distance(key: &CellKey, work: &UseWork) -> Option<f64> {
     let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, warm_up_passes, .. } = key else {
         return None;
     };

@@ -7,7 +7,7 @@
 use kurabe_core::outside::text_of_file;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::workload::Direction;
-use kurabe_core::{DataFile, Error, ErrorKind, Result, Table, Text, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, nearest, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -37,14 +37,14 @@ pub struct Use {
     /// Why it is made of this.
     pub reason: Text,
     /// What it does.
-    pub work: Vec<Work>,
+    pub work: Vec<UseWork>,
     /// What it cannot bear.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<UseLimit>,
 }
 
 /// A part of what a use does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Work {
+pub struct UseWork {
     /// Whether offsets ascend.
     pub sequential: bool,
     /// Read or write.
@@ -59,7 +59,7 @@ pub struct Work {
 
 /// What disqualifies a disk for a use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct UseLimit {
     /// A stall longer than this, in ns.
     pub worst_stall_ns: u64,
     /// What that would mean.
@@ -106,18 +106,18 @@ impl Use {
     }
 }
 
-fn list<'f>(root: &Table<'f>, key: &str) -> Result<Vec<Value<'f>>> {
+fn list<'f>(root: &DataTable<'f>, key: &str) -> Result<Vec<Value<'f>>> {
     Ok(root.require(key)?.elements())
 }
 
-fn work(value: &Value<'_>) -> Result<Work> {
+fn work(value: &Value<'_>) -> Result<UseWork> {
     let table = value.table(&["access", "direction", "block", "iodepth", "share"])?;
     let block = table.require("block")?;
     let block_bytes = block.parsed(parse_bytes)?;
     if block_bytes == 0 {
         return Err(block.error(&text!("a block has at least one byte", "ブロックは 1 バイト以上です")));
     }
-    Ok(Work {
+    Ok(UseWork {
         sequential: table.require("access")?.choice(&[("sequential", true), ("random", false)])?,
         direction: table
             .require("direction")?
@@ -128,9 +128,9 @@ fn work(value: &Value<'_>) -> Result<Work> {
     })
 }
 
-fn limit(value: &Value<'_>) -> Result<Limit> {
+fn limit(value: &Value<'_>) -> Result<UseLimit> {
     let table = value.table(&["worst_stall", "reason"])?;
-    Ok(Limit {
+    Ok(UseLimit {
         worst_stall_ns: table.require("worst_stall")?.parsed(parse_duration_ns)?,
         reason: table.require("reason")?.text()?,
     })

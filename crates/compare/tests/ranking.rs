@@ -11,7 +11,7 @@ fn made_use() -> Use {
 
 /// A run that has just what the use asks for; `rates` gives the repetitions of a cell in MB/s.
 fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
-    let cell = |work: &kurabe_compare::Work| {
+    let cell = |work: &kurabe_compare::UseWork| {
         let writes = work.direction == Direction::Write;
         let repetition = |rate: f64| {
             let bytes = (rate * 1e6) as u64;

@@ -38,14 +38,14 @@ impl<'a> DataFile<'a> {
     /// The file's outermost table.
     ///
     /// # Errors
-    /// When it has a key that is not among `known`.
-    pub fn root(&self, known: &[&str]) -> Result<Table<'_>> {
-        Table { file: self, table: self.root.get_ref(), span: 0..0 }.check(known)
+    /// When it has a key that is not among `keys`.
+    pub fn root(&self, keys: &[&str]) -> Result<DataTable<'_>> {
+        DataTable { file: self, table: self.root.get_ref(), span: 0..0 }.check(keys)
     }
 }
 
 /// A table of a data file.
-pub struct Table<'f> {
+pub struct DataTable<'f> {
     file: &'f DataFile<'f>,
     table: &'f DeTable<'f>,
     span: Range<usize>,
@@ -59,18 +59,18 @@ pub struct Value<'f> {
     span: Range<usize>,
 }
 
-impl<'f> Table<'f> {
-    fn check(self, known: &[&str]) -> Result<Self> {
+impl<'f> DataTable<'f> {
+    fn check(self, keys: &[&str]) -> Result<Self> {
         for key in self.table.keys() {
             let word: &str = key.get_ref();
-            if !known.contains(&word) {
+            if !keys.contains(&word) {
                 let at = Place::of(self.file.name, self.file.source, key.span());
                 return Err(Error::new(
                     ErrorKind::DataFile,
                     text!("{}: unknown key `{word}`", "{}: `{word}` というキーはありません", self.file.name),
                 )
                 .at(at)
-                .remedy(nearest(word, known)));
+                .remedy(nearest(word, keys)));
             }
         }
         Ok(self)
@@ -80,6 +80,52 @@ impl<'f> Table<'f> {
     pub fn get(&self, key: &str) -> Option<Value<'f>> {
         let value = self.table.get(key)?;
         Some(Value { file: self.file, value: value.get_ref(), span: value.span() })
+    }
+
+    /// What `read` makes of the value of a key, if it is there.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn read<T>(&self, key: &str, read: impl FnOnce(&Value<'f>) -> Result<T>) -> Result<Option<T>> {
+        self.get(key).map(|value| read(&value)).transpose()
+    }
+
+    /// One word out of a list, as [`Value::choice`]; the first of them if the key is not there.
+    ///
+    /// # Errors
+    /// When it is another word.
+    pub fn choice<T: Clone>(&self, key: &str, choices: &[(&'static str, T)]) -> Result<T> {
+        self.get(key).map_or_else(|| Ok(choices[0].1.clone()), |value| value.choice(choices))
+    }
+
+    /// What `read` makes of each element of a key's list; nothing if the key is not there.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn each<T>(&self, key: &str, read: impl FnMut(&Value<'f>) -> Result<T>) -> Result<Vec<T>> {
+        self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
+    }
+
+    /// The string of a key that must be there.
+    ///
+    /// # Errors
+    /// When it is missing, or something else.
+    pub fn words(&self, key: &str) -> Result<String> {
+        self.require(key)?.words()
+    }
+
+    /// Refuses two keys beside each other that say the same.
+    ///
+    /// # Errors
+    /// When both are there.
+    pub fn refuse_both(&self, one: &str, other: &str) -> Result<()> {
+        match (self.get(one), self.get(other)) {
+            (Some(value), Some(_)) => Err(value.error(&text!(
+                "give either `{one}` or `{other}`",
+                "`{one}` と `{other}` はどちらか一方だけ指定できます"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The value of a key that must be there.
@@ -103,9 +149,11 @@ impl<'f> Value<'f> {
     /// An error at this value.
     pub fn error(&self, what: &Text) -> Error {
         let name = self.file.name;
-        let (en, ja) = (&what.en, &what.ja);
-        Error::new(ErrorKind::DataFile, Text { en: format!("{name}: {en}"), ja: format!("{name}: {ja}") })
-            .at(Place::of(name, self.file.source, self.span.clone()))
+        Error::new(ErrorKind::DataFile, text!("{name}: {what}", "{name}: {what}"; what)).at(Place::of(
+            name,
+            self.file.source,
+            self.span.clone(),
+        ))
     }
 
     /// An error of what this value names, such as another file: with this value as its place, or, if it has one already,
@@ -133,8 +181,8 @@ impl<'f> Value<'f> {
     ///
     /// # Errors
     /// When it is something else, or has an unknown key.
-    pub fn table(&self, known: &[&str]) -> Result<Table<'f>> {
-        self.any_table()?.check(known)
+    pub fn table(&self, keys: &[&str]) -> Result<DataTable<'f>> {
+        self.any_table()?.check(keys)
     }
 
     /// The value as a table whose keys depend on one of them; the keys are checked when it is opened with
@@ -142,9 +190,9 @@ impl<'f> Value<'f> {
     ///
     /// # Errors
     /// When it is something else.
-    pub fn any_table(&self) -> Result<Table<'f>> {
+    pub fn any_table(&self) -> Result<DataTable<'f>> {
         match self.value {
-            DeValue::Table(table) => Ok(Table { file: self.file, table, span: self.span.clone() }),
+            DeValue::Table(table) => Ok(DataTable { file: self.file, table, span: self.span.clone() }),
             _ => Err(self.error(&text!("a table is expected here", "ここにはテーブルを書きます"))),
         }
     }
@@ -158,6 +206,14 @@ impl<'f> Value<'f> {
                 .collect(),
             _ => vec![self.clone()],
         }
+    }
+
+    /// What `read` makes of each of its elements.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn each<T>(&self, read: impl FnMut(&Self) -> Result<T>) -> Result<Vec<T>> {
+        self.elements().iter().map(read).collect()
     }
 
     /// Whether it is an array.
@@ -182,6 +238,14 @@ impl<'f> Value<'f> {
                 "ここには引用符で囲んだ文字列を書きます"
             ))),
         }
+    }
+
+    /// A string, to be kept.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn words(&self) -> Result<String> {
+        self.string().map(str::to_owned)
     }
 
     /// A string put through a parser of quantities.
@@ -268,14 +332,21 @@ impl<'f> Value<'f> {
     /// # Errors
     /// When it is another word; the nearest valid one is named.
     pub fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T> {
-        let word = self.string()?;
-        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
-            return Ok(value.clone());
-        }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        Err(self
-            .error(&text!("`{word}` is not one of the choices", "`{word}` という選択肢はありません"))
-            .remedy(nearest(word, &names)))
+        let place = self.place_among(&names, |word| {
+            text!("`{word}` is not one of the choices", "`{word}` という選択肢はありません")
+        })?;
+        Ok(choices[place].1.clone())
+    }
+
+    /// The place of a word in a list.
+    ///
+    /// # Errors
+    /// What `missing` says of a word that is not there; the nearest valid one is named.
+    pub fn place_among(&self, words: &[&str], missing: impl FnOnce(&str) -> Text) -> Result<usize> {
+        let word = self.string()?;
+        let place = words.iter().position(|one| *one == word);
+        place.ok_or_else(|| self.error(&missing(word)).remedy(nearest(word, words)))
     }
 
     /// A table `{ en = "…", ja = "…" }`.
@@ -284,16 +355,13 @@ impl<'f> Value<'f> {
     /// When a language is missing.
     pub fn text(&self) -> Result<Text> {
         let table = self.table(&["en", "ja"])?;
-        Ok(Text {
-            en: table.require("en")?.string()?.to_owned(),
-            ja: table.require("ja")?.string()?.to_owned(),
-        })
+        Ok(Text { en: table.words("en")?, ja: table.words("ja")? })
     }
 }
 
 /// The valid word that a mistyped one is most like, if any is like it.
-pub fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    known
+pub fn closest<'k>(word: &str, words: &[&'k str]) -> Option<&'k str> {
+    words
         .iter()
         .map(|name| (strsim::jaro_winkler(word, name), *name))
         .filter(|(likeness, _)| *likeness > 0.7)
@@ -302,9 +370,9 @@ pub fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// A sentence that names the nearest of the valid words, and all of them.
-pub fn nearest(word: &str, known: &[&str]) -> Text {
-    let all = known.join(", ");
-    match closest(word, known) {
+pub fn nearest(word: &str, words: &[&str]) -> Text {
+    let all = words.join(", ");
+    match closest(word, words) {
         Some(name) => {
             text!("did you mean `{name}`? (all: {all})", "`{name}` ではありませんか(使えるもの: {all})")
         }
@@ -313,15 +381,15 @@ pub fn nearest(word: &str, known: &[&str]) -> Text {
 }
 
 /// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
-pub fn nearest_of_many(word: &str, known: &[&str], command: &str) -> Text {
+pub fn nearest_of_many(word: &str, words: &[&str], command: &str) -> Text {
     let small = word.to_lowercase();
     let stem = format!("{small}-");
     // Half a name means the first that begins so: lists have the newest first.
-    let meant = known
+    let meant = words
         .iter()
         .find(|name| **name == small)
-        .or_else(|| known.iter().find(|name| name.starts_with(&stem)));
-    match meant.copied().or_else(|| closest(&small, known)) {
+        .or_else(|| words.iter().find(|name| name.starts_with(&stem)));
+    match meant.copied().or_else(|| closest(&small, words)) {
         Some(name) => text!(
             "did you mean `{name}`? `{command}` lists all",
             "`{name}` ではありませんか。`{command}` で一覧できます"

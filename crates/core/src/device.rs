@@ -18,7 +18,7 @@ pub trait Buffer {
 }
 
 /// An operation on its way to a device, with the buffer it will own.
-pub struct Request<B> {
+pub struct Submission<B> {
     /// What to do.
     pub op: Op,
     /// Where the bytes are.
@@ -78,7 +78,7 @@ pub trait Device {
     ///
     /// # Errors
     /// When the device itself fails; a failed operation is a completion instead.
-    fn submit(&mut self, request: Request<Self::Buffer>, now_ns: u64) -> Result<u64>;
+    fn submit(&mut self, request: Submission<Self::Buffer>, now_ns: u64) -> Result<u64>;
 
     /// Gives what has completed to `done`, one by one, waiting as `wait` says. A call-back instead of a list: what
     /// the driver does with a completion is then compiled into the device's own loop.

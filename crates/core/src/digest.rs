@@ -6,6 +6,7 @@
 //! says is between those who make digests and those who read them; whoever keeps them needs not know.
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The digest of a run, as it is made from its record.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -54,6 +55,13 @@ pub struct Digests {
     pub runs: Vec<DigestedRun>,
     /// Ids of the runs whose records cannot be read.
     pub unreadable: Vec<String>,
+}
+
+impl Digests {
+    /// The runs by their ids.
+    pub fn by_id(&self) -> HashMap<&str, &DigestedRun> {
+        self.runs.iter().map(|run| (run.id.as_str(), run)).collect()
+    }
 }
 
 /// A run among many.

@@ -71,7 +71,7 @@ fn is_number(word: &str) -> bool {
 
 /// A piece of a text that stays whole on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TextPiece {
     /// Its characters.
     pub text: String,
     /// Whether a space stands before it.
@@ -80,8 +80,8 @@ pub struct Piece {
 
 /// The pieces between which a line may break: a number keeps its unit and its next thousands, ` · ` ends a line rather
 /// than beginning one, and Japanese breaks between characters where it may.
-pub fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+pub fn pieces(text: &str) -> Vec<TextPiece> {
+    let mut pieces: Vec<TextPiece> = Vec::new();
     for word in text.split_whitespace() {
         let mut spaced = true;
         let glued = pieces.last().is_some_and(|last| word == "·" || is_number(tail(&last.text)));
@@ -101,7 +101,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
                     }
                     last.text.push(c);
                 }
-                _ => pieces.push(Piece { text: c.to_string(), spaced }),
+                _ => pieces.push(TextPiece { text: c.to_string(), spaced }),
             }
             spaced = false;
             previous = Some(c);

@@ -212,8 +212,8 @@ impl FigureOf {
 
 impl From<String> for FigureOf {
     fn from(word: String) -> Self {
-        let known = FIGURE_OF.iter().find(|(_, kept, earlier)| word == *kept || word == *earlier);
-        known.map_or(Self::Named(word), |(of, ..)| of.clone())
+        let entry = FIGURE_OF.iter().find(|(_, kept, earlier)| word == *kept || word == *earlier);
+        entry.map_or(Self::Named(word), |(of, ..)| of.clone())
     }
 }
 
@@ -222,7 +222,7 @@ impl From<FigureOf> for String {
         match of {
             FigureOf::Named(name) => name,
             of => {
-                let word = FIGURE_OF.iter().find_map(|(known, word, _)| (*known == of).then_some(*word));
+                let word = FIGURE_OF.iter().find_map(|(figure, word, _)| (*figure == of).then_some(*word));
                 word.unwrap_or_default().to_owned()
             }
         }

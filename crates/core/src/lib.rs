@@ -29,6 +29,6 @@ pub mod steady;
 pub mod trace;
 pub mod workload;
 
-pub use data_file::{DataFile, Table, Value, closest, nearest, nearest_of_many};
+pub use data_file::{DataFile, DataTable, Value, closest, nearest, nearest_of_many};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use text::{Lang, Text};

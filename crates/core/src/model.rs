@@ -87,6 +87,14 @@ impl ModelRecord {
         };
         self.layers.iter().flat_map(of_layer).collect()
     }
+
+    /// The name, with what was changed of the model behind it, if anything was.
+    pub fn name_with_changes(&self) -> String {
+        match self.changes().join(", ").as_str() {
+            "" => self.name.clone(),
+            changes => format!("{} ({changes})", self.name),
+        }
+    }
 }
 
 /// A layer of a modelled stack.

@@ -586,9 +586,9 @@ directions = ["read", "mix"]
             assert!(keys.len() > 2, "{remedy}");
             let of_all = if heading.starts_with("###") { section("## `[[step]]`") } else { "" };
             for key in keys {
-                let told = [format!("| `{key}` |"), format!("| `[{key}]` |"), format!("| `[[{key}]]` |")];
-                let there = told.iter().any(|row| section(&heading).contains(row) || of_all.contains(row));
-                assert!(there, "{heading} does not tell `{key}`");
+                let rows = [format!("| `{key}` |"), format!("| `[{key}]` |"), format!("| `[[{key}]]` |")];
+                let is_told = rows.iter().any(|row| section(&heading).contains(row) || of_all.contains(row));
+                assert!(is_told, "{heading} does not tell `{key}`");
             }
         }
     }

@@ -69,7 +69,7 @@ const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmar
 /// # Errors
 /// When there is none of that name; the nearest is named.
 pub fn profile_named(name: &str) -> Result<Profile> {
-    match PROFILES.iter().find(|(known, _)| *known == name) {
+    match PROFILES.iter().find(|(other, _)| *other == name) {
         Some((name, source)) => Profile::parse(name, source),
         None => {
             let names: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
@@ -170,16 +170,16 @@ mod tests {
             let tasks = profile.tasks(1 << 30);
             for figure in profile.derived.iter().flat_map(|derived| derived.formula.names()) {
                 let of_step = |step: &str| {
-                    let count = profile.steps.iter().filter(|known| known.id() == Some(step)).count();
+                    let count = profile.steps.iter().filter(|one| one.id() == Some(step)).count();
                     assert_eq!(count, 1, "{name}: the id {step}");
-                    profile.steps.iter().position(|known| known.id() == Some(step))
+                    profile.steps.iter().position(|one| one.id() == Some(step))
                 };
                 let step_index = of_step(&figure.step).unwrap();
-                let found = tasks
+                let is_cell = tasks
                     .iter()
                     .filter(|task| task.step_index == step_index)
                     .any(|task| task.cells.iter().any(|cell| cell.part == figure.part));
-                assert!(found, "{name}: {}.{}", figure.step, figure.part);
+                assert!(is_cell, "{name}: {}.{}", figure.step, figure.part);
             }
         }
     }

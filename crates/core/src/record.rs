@@ -205,6 +205,11 @@ impl Cell {
     pub fn counted(&self) -> impl Iterator<Item = &Repetition> {
         self.repetitions.iter().filter(|repetition| !repetition.discarded)
     }
+
+    /// Whether its step sampled the target.
+    pub fn has_samples(&self) -> bool {
+        self.counted().any(|repetition| !repetition.samples.is_empty())
+    }
 }
 
 /// The instrument itself.

@@ -4,6 +4,7 @@
 //! translation is a compile error and no catalogue of keys can drift. The edge picks the language.
 
 use crate::number::Figure;
+use crate::shown;
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -62,6 +63,12 @@ impl Text {
         Self { en: change(&self.en), ja: change(&self.ja) }
     }
 
+    /// Adds words of each language behind those that are there.
+    pub fn push(&mut self, more: &Self) {
+        self.en.push_str(&more.en);
+        self.ja.push_str(&more.ja);
+    }
+
     /// Texts behind each other, with an English and a Japanese separator between them.
     pub fn join(texts: impl IntoIterator<Item = Self>, between: [&str; 2]) -> Self {
         let (en, ja): (Vec<String>, Vec<String>) = texts.into_iter().map(|text| (text.en, text.ja)).unzip();
@@ -84,6 +91,11 @@ impl Text {
             Lang::En => self.en,
             Lang::Ja => self.ja,
         }
+    }
+
+    /// The sentence in one language as part of a line, whatever stands in it.
+    pub fn line(&self, lang: Lang) -> String {
+        shown::line(self.get(lang))
     }
 
     /// The sentence in one language.

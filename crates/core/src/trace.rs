@@ -69,7 +69,7 @@ impl Trace {
         if count == 0 {
             return;
         }
-        match self.left_out.iter_mut().find(|(_, known)| *known == why) {
+        match self.left_out.iter_mut().find(|(_, reason)| *reason == why) {
             Some((sum, _)) => *sum = sum.saturating_add(count),
             None => self.left_out.push((count, why)),
         }

@@ -131,10 +131,11 @@ pub enum Data {
 }
 
 /// When a fsync at the end of a repetition of writes happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndSync {
     /// Not at all.
+    #[default]
     None,
     /// Inside the measured time.
     Timed,
@@ -143,7 +144,7 @@ pub enum EndSync {
 }
 
 /// How written bytes are made durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncRule {
     /// Open the target with `O_SYNC`.
@@ -152,12 +153,6 @@ pub struct SyncRule {
     pub every_writes: Option<u32>,
     /// A fsync at the end of a repetition.
     pub at_end: EndSync,
-}
-
-impl Default for SyncRule {
-    fn default() -> Self {
-        Self { o_sync: false, every_writes: None, at_end: EndSync::None }
-    }
 }
 
 /// How arrivals are spaced in an open loop.

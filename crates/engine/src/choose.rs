@@ -40,7 +40,7 @@ impl EngineChoice {
 
 /// A way to issue operations, with the reason for it.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct ChosenIssue {
     /// The engine, the waiting and the pages.
     pub issue: Issue,
     /// Why.
@@ -49,7 +49,7 @@ pub struct Choice {
     pub fallbacks: Vec<String>,
 }
 
-impl Choice {
+impl ChosenIssue {
     /// Takes the way that another target needs, so that all are measured alike.
     pub(crate) fn use_threads_as_others(&mut self) {
         if self.issue.engine == Engine::Threads {
@@ -105,9 +105,9 @@ impl Chooser {
         workload: &Workload,
         wished: Issue,
         interrupt: &Stop,
-    ) -> Result<Choice> {
+    ) -> Result<ChosenIssue> {
         let mut choice = match asked {
-            _ if target.is_verified() => Choice {
+            _ if target.is_verified() => ChosenIssue {
                 issue: Issue { engine: Engine::Threads, ..wished },
                 reason: text!(
                     "every write is stamped and listed (--verify), which pread/pwrite does",
@@ -115,7 +115,7 @@ impl Chooser {
                 ),
                 fallbacks: Vec::new(),
             },
-            EngineChoice::Fixed(engine) => Choice {
+            EngineChoice::Fixed(engine) => ChosenIssue {
                 issue: Issue { engine, ..wished },
                 reason: text!("asked for", "指定による"),
                 fallbacks: Vec::new(),
@@ -142,7 +142,7 @@ impl Chooser {
         workload: &Workload,
         wished: Issue,
         interrupt: &Stop,
-    ) -> Result<Choice> {
+    ) -> Result<ChosenIssue> {
         let key = (workload.read_percent, workload.largest_block_bytes());
         let probe = match self.probes.get(&key) {
             Some(probe) => probe.clone(),
@@ -181,7 +181,7 @@ impl Chooser {
             Probe::NoRing(why) => vec![format!("uring: {why}")],
             Probe::Direct { .. } | Probe::Detour { .. } => Vec::new(),
         };
-        Ok(Choice { issue: Issue { engine, ..wished }, reason, fallbacks })
+        Ok(ChosenIssue { issue: Issue { engine, ..wished }, reason, fallbacks })
     }
 
     /// Why the kernel cannot poll this target for this workload; `None` if it can.

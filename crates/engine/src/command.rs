@@ -15,7 +15,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_program::{Coming, Folder, Listed, OtherUser, Place, Programs, Ran};
+use kurabe_program::{Coming, Folder, Listed, OtherUser, Programs, Ran, Workplace};
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -33,7 +33,7 @@ impl Session<'_, Real<'_>> {
         let (scratch, container) = held.ok_or_else(no_folder)?;
         let target = scratch.folder().try_clone().map_err(cannot)?;
         let container = container.try_clone().map_err(cannot)?;
-        let place = Place { target: &target, container: &container };
+        let place = Workplace { target: &target, container: &container };
         let programs = Programs::prepare(step, place, self.interrupt, &mut self.preparing())?;
         let device = Watched::under(programs.folder().path());
         if let Some(OtherUser { uid, gid }) = programs.owner() {

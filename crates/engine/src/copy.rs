@@ -14,7 +14,7 @@
 //! the target are recorded; of a part that stays in memory, those on memory.
 
 use crate::content::Content;
-use crate::copy_loop::{Copied, FilePair, Pass, Side, copy};
+use crate::copy_loop::{Copied, CopySide, FilePair, Pass, copy};
 use crate::measure::watch;
 use crate::platform;
 use crate::platform::memory_file;
@@ -48,7 +48,7 @@ const FILL_BYTES: usize = MIB as usize;
 pub struct CopyWork {
     /// A file in memory of the size of the copy.
     memory: File,
-    place: Place,
+    place: CopyDestination,
     /// Bytes copied in each part.
     size_bytes: u64,
     /// The device under the target.
@@ -57,7 +57,7 @@ pub struct CopyWork {
 
 /// Where a copy on the target goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum CopyDestination {
     /// Into a new file.
     Beside,
     /// Into the same file or device, from this byte on.
@@ -112,7 +112,7 @@ impl Session<'_, Real<'_>> {
             what: text!("filling {size} of memory to copy from", "コピー元のメモリー {size} を用意"),
         })?;
         self.fill_memory(&work, self.profile.rules.seed)?;
-        if matches!(work.place, Place::Within(_)) {
+        if matches!(work.place, CopyDestination::Within(_)) {
             self.emit(Event::Preparing {
                 what: text!(
                     "writing {size}, the half of the target that is copied",
@@ -275,33 +275,33 @@ impl CopyWork {
     /// Opens the place of a copy; a new file is there only for one part.
     fn destination(&self, target: &Target) -> Result<Destination> {
         match (self.place, target.test_file()) {
-            (Place::Within(from_bytes), _) => {
+            (CopyDestination::Within(from_bytes), _) => {
                 Ok(Destination { file: target.open_buffered()?, from_bytes, owner: None })
             }
-            (Place::Beside, Some(test_file)) => {
+            (CopyDestination::Beside, Some(test_file)) => {
                 let copy = TestFile::create(test_file.scratch(), &copy_beside(test_file.name()))?;
                 Ok(Destination { file: copy.open_again()?, from_bytes: 0, owner: Some(copy) })
             }
-            (Place::Beside, None) => Err(unprepared()),
+            (CopyDestination::Beside, None) => Err(unprepared()),
         }
     }
 }
 
 /// Where copies go on a target, and how large they are.
-fn layout(kind: TargetKind, span_bytes: u64) -> (Place, u64) {
+fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
     if kind == TargetKind::Directory {
-        return (Place::Beside, span_bytes);
+        return (CopyDestination::Beside, span_bytes);
     }
     let half = span_bytes / 2;
     let half = half - half % HALF_UNIT_BYTES;
-    (Place::Within(half), half)
+    (CopyDestination::Within(half), half)
 }
 
 /// What a part moves; `to_bytes` is where a copy on the target begins.
 fn pass(part: CopyPart, size_bytes: u64, to_bytes: u64) -> Pass {
-    let memory = Side { from_bytes: 0, counted: false };
-    let counted = Side { from_bytes: 0, counted: true };
-    let copy = Side { from_bytes: to_bytes, counted: true };
+    let memory = CopySide { from_bytes: 0, counted: false };
+    let counted = CopySide { from_bytes: 0, counted: true };
+    let copy = CopySide { from_bytes: to_bytes, counted: true };
     let (source, destination) = match part {
         CopyPart::MemoryRead => (Some(counted), None),
         CopyPart::MemoryWrite => (None, Some(counted)),
@@ -409,10 +409,10 @@ mod tests {
     #[test]
     fn a_target_that_is_no_directory_is_halved() {
         let halves = |span| layout(TargetKind::BlockDevice, span);
-        assert_eq!(halves(2 * MIB), (Place::Within(MIB), MIB));
-        assert_eq!(halves(3 * 4096), (Place::Within(4096), 4096));
+        assert_eq!(halves(2 * MIB), (CopyDestination::Within(MIB), MIB));
+        assert_eq!(halves(3 * 4096), (CopyDestination::Within(4096), 4096));
         assert_eq!(halves(4096).1, 0);
-        assert_eq!(layout(TargetKind::Directory, 12_345), (Place::Beside, 12_345));
+        assert_eq!(layout(TargetKind::Directory, 12_345), (CopyDestination::Beside, 12_345));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Where bytes come from and where they go.
-pub(crate) trait Pair {
+pub(crate) trait CopyEnds {
     /// The time in ns, of a clock that never goes back.
     fn now_ns(&mut self) -> u64;
     /// Reads at an offset of the source; 0 is the end of the source.
@@ -27,7 +27,7 @@ pub(crate) trait Pair {
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct CopySide {
     /// Where its bytes begin.
     pub(crate) from_bytes: u64,
     /// Whether its operations are recorded.
@@ -40,9 +40,9 @@ pub(crate) struct Pass {
     /// Bytes in all.
     pub(crate) size_bytes: u64,
     /// The source; `None`: what the buffer holds is written again and again.
-    pub(crate) source: Option<Side>,
+    pub(crate) source: Option<CopySide>,
     /// The destination; `None`: what was read is thrown away.
-    pub(crate) destination: Option<Side>,
+    pub(crate) destination: Option<CopySide>,
     /// Whether it ends with a fsync, inside its time.
     pub(crate) sync: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Copied {
 /// # Errors
 /// When a side fails, or the source ends too early.
 pub(crate) fn copy(
-    pair: &mut impl Pair,
+    pair: &mut impl CopyEnds,
     pass: &Pass,
     buffer: &mut [u8],
     recorder: &mut Recorder,
@@ -109,13 +109,13 @@ pub(crate) fn copy(
 struct Timed<'a> {
     recorder: &'a mut Recorder,
     start_ns: u64,
-    side: Side,
+    side: CopySide,
     kind: OpKind,
 }
 
 impl Timed<'_> {
     /// Moves a piece, in however many calls that takes; `operation` is told how much of it is done.
-    fn call<P: Pair>(
+    fn call<P: CopyEnds>(
         &mut self,
         pair: &mut P,
         offset_bytes: u64,
@@ -184,7 +184,7 @@ pub(crate) struct FilePair<'a> {
     pub(crate) destination: &'a File,
 }
 
-impl Pair for FilePair<'_> {
+impl CopyEnds for FilePair<'_> {
     fn now_ns(&mut self) -> u64 {
         crate::clock::monotonic_ns()
     }
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    impl Pair for Listed<'_> {
+    impl CopyEnds for Listed<'_> {
         fn now_ns(&mut self) -> u64 {
             self.now_ns
         }
@@ -267,11 +267,11 @@ mod tests {
         }
     }
 
-    const COUNTED: Side = Side { from_bytes: 0, counted: true };
+    const COUNTED: CopySide = CopySide { from_bytes: 0, counted: true };
     const WITHIN: Pass = Pass {
         size_bytes: 250,
         source: Some(COUNTED),
-        destination: Some(Side { from_bytes: 1000, counted: true }),
+        destination: Some(CopySide { from_bytes: 1000, counted: true }),
         sync: true,
     };
 
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn a_side_in_memory_moves_bytes_but_is_not_counted() {
         let mut pair = Listed::new();
-        let source = Some(Side { counted: false, ..COUNTED });
+        let source = Some(CopySide { counted: false, ..COUNTED });
         let (copied, recorded) = run(&mut pair, &Pass { source, sync: false, ..WITHIN });
         assert_eq!(pair.calls.len(), 6);
         assert_eq!(copied.unwrap().end_sync_ns, None);

@@ -7,10 +7,10 @@
 
 use crate::content::Content;
 use crate::device_idle::NoBuffer;
-use crate::driver::{Outcome, Plan, drive, filled_buffers};
+use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::recorder::Recorder;
 use crate::source::Generator;
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::random::Random;
 use kurabe_core::record::{OpsRecord, Repetition};
 use kurabe_core::workload::{BlockSize, Data, End, Op, OpKind, Pattern, SyncRule, ThreadShare, Workload};
@@ -26,7 +26,7 @@ const BLOCK_BYTES: u32 = 4096;
 const MOST_CALLS: u64 = 200_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum EngineShape {
     Threads,
     Ring,
 }
@@ -41,7 +41,7 @@ struct Rates {
 }
 
 struct FaultDevice {
-    shape: Shape,
+    shape: EngineShape,
     depth: usize,
     rates: Rates,
     random: Random,
@@ -59,7 +59,7 @@ struct FaultDevice {
 }
 
 impl FaultDevice {
-    fn new(shape: Shape, depth: usize, rates: Rates, seed: u64) -> Self {
+    fn new(shape: EngineShape, depth: usize, rates: Rates, seed: u64) -> Self {
         Self {
             shape,
             depth,
@@ -136,7 +136,7 @@ impl Device for FaultDevice {
         self.now_ns
     }
 
-    fn submit(&mut self, Request { op, buffer }: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, Submission { op, buffer }: Submission<NoBuffer>, now_ns: u64) -> Result<u64> {
         self.call()?;
         assert!(
             self.in_flight.iter().all(|(_, other)| other.buffer.slot() != buffer.slot()),
@@ -159,8 +159,8 @@ impl Device for FaultDevice {
         }
         // A signal may wake a ring before anything is there.
         let most = match self.shape {
-            Shape::Threads => 1,
-            Shape::Ring => self.random.below(self.depth as u64 + 1) as usize,
+            EngineShape::Threads => 1,
+            EngineShape::Ring => self.random.below(self.depth as u64 + 1) as usize,
         };
         for _ in 0..most.min(self.in_flight.len()) {
             let at = self.random.below(self.in_flight.len() as u64) as usize;
@@ -173,7 +173,7 @@ impl Device for FaultDevice {
 /// A case: what is asked for, and on what.
 #[derive(Clone, Debug)]
 struct Case {
-    shape: Shape,
+    shape: EngineShape,
     iodepth: u32,
     read_percent: u8,
     every_writes: Option<u32>,
@@ -184,7 +184,7 @@ struct Case {
 }
 
 struct CaseRun {
-    outcome: Result<Outcome>,
+    outcome: Result<ThreadOutcome>,
     recorded: Repetition,
     device: FaultDevice,
     stop_is_asked: bool,
@@ -208,7 +208,7 @@ fn run(case: &Case) -> CaseRun {
         data: Data::Zero,
         seed: case.seed,
     };
-    let depth = if case.shape == Shape::Threads { 1 } else { case.iodepth as usize };
+    let depth = if case.shape == EngineShape::Threads { 1 } else { case.iodepth as usize };
     let mut device = FaultDevice::new(case.shape, depth, case.rates, case.seed);
     let (mut recorder, stop) = (Recorder::new(None), Stop::default());
     let mut content = Content::new(workload.data, 1, 0);
@@ -235,7 +235,7 @@ fn any_case() -> impl Strategy<Value = Case> {
     let rates = (rate.clone(), rate.clone(), rate, prop_oneof![3 => Just(0u64), 1 => 1u64..10_000])
         .prop_map(|(error, part, nothing, device)| Rates { error, part, nothing, device });
     (
-        prop_oneof![Just(Shape::Threads), Just(Shape::Ring)],
+        prop_oneof![Just(EngineShape::Threads), Just(EngineShape::Ring)],
         1u32..33,
         0u8..=100,
         prop::option::of(1u32..6),
@@ -320,7 +320,7 @@ proptest! {
 
 #[test]
 fn every_error_number_at_every_kind_of_operation_ends_the_run_with_that_number() {
-    for shape in [Shape::Threads, Shape::Ring] {
+    for shape in [EngineShape::Threads, EngineShape::Ring] {
         for (read_percent, every_writes, end_sync) in
             [(100, None, false), (0, None, false), (0, Some(1), true)]
         {

@@ -7,7 +7,7 @@ use crate::driver::{Plan, drive, filled_buffers};
 use crate::recorder::Recorder;
 use crate::source::Generator;
 use kurabe_core::Result;
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::quantity::GIB;
 use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_program::Stop;
@@ -57,7 +57,7 @@ impl Device for IdleDevice {
     }
 
     #[inline]
-    fn submit(&mut self, request: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<NoBuffer>, now_ns: u64) -> Result<u64> {
         self.done.push((request.buffer, request.op.length_bytes));
         Ok(now_ns)
     }

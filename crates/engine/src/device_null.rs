@@ -5,7 +5,7 @@
 
 use crate::device_idle::NoBuffer;
 use kurabe_core::Result;
-use kurabe_core::device::{Completion, Device, ErrorNumber, Request, Wait};
+use kurabe_core::device::{Completion, Device, ErrorNumber, Submission, Wait};
 use kurabe_core::workload::{Op, OpKind};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -85,7 +85,7 @@ impl Device for NullDevice {
         self.now_ns
     }
 
-    fn submit(&mut self, Request { op, buffer }: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, Submission { op, buffer }: Submission<NoBuffer>, now_ns: u64) -> Result<u64> {
         let completed_at_ns = self.now_ns + self.latency_ns(op.kind);
         let left_bytes = self.script.size_bytes.map_or(u64::MAX, |size| size.saturating_sub(op.offset_bytes));
         let number = self.log.len() as u64;

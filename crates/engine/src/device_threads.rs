@@ -6,7 +6,7 @@ use crate::clock::{monotonic_ns, sleep_until};
 use crate::target::Opened;
 use crate::verify::Stamping;
 use kurabe_core::Result;
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::workload::OpKind;
 use rustix::io::{pread, pwrite, retry_on_intr};
 use std::fs::File;
@@ -17,7 +17,7 @@ pub struct ThreadsDevice {
     /// Who stamps what is written, in a run whose writes are verified.
     stamping: Option<Stamping>,
     leases: Vec<Lease>,
-    pending: Option<Request<Lease>>,
+    pending: Option<Submission<Lease>>,
 }
 
 impl ThreadsDevice {
@@ -31,8 +31,8 @@ impl ThreadsDevice {
         Ok((Self { file, stamping, leases, pending: None }, pages))
     }
 
-    fn perform(&self, request: &mut Request<Lease>) -> Transfer {
-        let Request { op, buffer } = request;
+    fn perform(&self, request: &mut Submission<Lease>) -> Transfer {
+        let Submission { op, buffer } = request;
         let bytes = buffer.bytes_mut(op.length_bytes as usize);
         let write = |bytes: &[u8]| retry_on_intr(|| pwrite(&self.file, bytes, op.offset_bytes));
         let flush = || retry_on_intr(|| rustix::fs::fsync(&self.file));
@@ -60,7 +60,7 @@ impl Device for ThreadsDevice {
     }
 
     #[inline]
-    fn submit(&mut self, request: Request<Lease>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
         debug_assert!(self.pending.is_none(), "one buffer, one operation");
         if let Some(stamping) = &self.stamping {
             stamping.check(request.op)?;

@@ -13,7 +13,7 @@ use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::io::Errno;
@@ -101,7 +101,7 @@ struct Aim {
 impl Aim {
     /// The ring's entry for an operation on a buffer.
     #[inline(always)]
-    fn entry(self, arena: &Arena, request: &Request<Lease>) -> squeue::Entry {
+    fn entry(self, arena: &Arena, request: &Submission<Lease>) -> squeue::Entry {
         /// The same expression for a registered and for an ordinary file, which are different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -114,7 +114,7 @@ impl Aim {
                 }
             };
         }
-        let Request { op, buffer } = request;
+        let Submission { op, buffer } = request;
         let (at, length, address) = (op.offset_bytes, op.length_bytes, arena.address(buffer.slot()));
         let entry = match op.kind {
             OpKind::Read if self.fixed_buffers => {
@@ -302,7 +302,7 @@ impl Device for UringDevice<'_> {
     }
 
     #[inline(always)]
-    fn submit(&mut self, request: Request<Lease>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
         let entry = self.aim.entry(self.arena, &request);
         let slot = request.buffer.slot();
         self.in_flight[slot] = Some(request.buffer);
@@ -411,7 +411,7 @@ pub fn probe_ring() -> Result<RingFacts> {
     let mut read = None;
     if let Some(buffer) = device.take_buffers().pop() {
         let now_ns = device.now_ns();
-        device.submit(Request { op, buffer }, now_ns)?;
+        device.submit(Submission { op, buffer }, now_ns)?;
         while read.is_none() {
             device.reap(Wait::One, &mut |done| read = Some(done.outcome))?;
         }

@@ -4,13 +4,13 @@ use kurabe_core::record::Noise;
 
 /// The sum of several repetitions' noise.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Disturbance {
+pub struct NoiseSum {
     sum: Noise,
     own_bytes: u64,
     elapsed_ns: u64,
 }
 
-impl Disturbance {
+impl NoiseSum {
     /// Adds a repetition. Bytes are added; shares are weighted by time.
     pub fn add(&mut self, noise: &Noise, own_bytes: u64, elapsed_ns: u64) {
         let (before, after) = (self.elapsed_ns as f64, elapsed_ns as f64);
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn bytes_add_up_and_shares_are_weighted_by_time() {
-        let mut both = Disturbance::default();
+        let mut both = NoiseSum::default();
         let noise = |bytes, share| Noise {
             other_write_bytes: Some(bytes),
             steal_share: Some(share),
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_suspend_is_told_of_the_cell_and_not_once_more_of_the_run() {
-        let mut both = Disturbance::default();
+        let mut both = NoiseSum::default();
         let suspended = |suspended_ns| Noise { suspended_ns: Some(suspended_ns), ..Noise::default() };
         both.add(&suspended(0), 100, 1_000);
         both.add(&suspended(3_000_000_000), 100, 1_000);

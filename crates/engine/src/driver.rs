@@ -10,9 +10,9 @@
 
 use crate::content::Content;
 use crate::recorder::Observer;
-use crate::rest::{Course, SYNC, Unfinished};
+use crate::rest::{Continuation, SYNC, Unfinished};
 use crate::source::{Next, Source};
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -34,7 +34,7 @@ pub struct Plan {
 
 /// How one issuing thread ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ThreadOutcome {
     /// Last completion, in ns from the start of recording, the fsync at the end not included.
     pub last_completion_ns: u64,
     /// Time of the fsync at the end.
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub unserved: u64,
 }
 
-impl Outcome {
+impl ThreadOutcome {
     /// The times of this thread as its part of a repetition. `timed_sync`: the fsync at the end is measured time.
     pub(crate) fn part(&self, timed_sync: bool) -> Repetition {
         let sync_ns = self.end_sync_ns.filter(|_| timed_sync).unwrap_or(0);
@@ -71,14 +71,14 @@ struct Rests<B> {
     /// By the slot of their buffers; one that became whole unseen stays until its slot is used again.
     begun: Vec<(usize, u64, Unfinished)>,
     /// What is to be handed over again.
-    again: Vec<Request<B>>,
+    again: Vec<Submission<B>>,
     /// Whether new operations follow then.
     issuing: bool,
 }
 
 impl<B: Buffer> Rests<B> {
     #[cold]
-    fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Course {
+    fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Continuation {
         let is_same = |begun: &(usize, u64, Unfinished)| {
             (begun.0, begun.1, begun.2.op()) == (slot, flight.started_ns, flight.op)
         };
@@ -113,7 +113,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     plan: &Plan,
     observer: &mut O,
     stop: &Stop,
-) -> Result<Outcome> {
+) -> Result<ThreadOutcome> {
     let depth = free.len();
     let start_ns = device.now_ns();
     let record_from_ns = start_ns + plan.warm_up_ns;
@@ -151,7 +151,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                         let issued_ns = now_ns.saturating_sub(record_from_ns);
                         observer.submitted(op.kind, buffer.slot(), issued_ns);
                     }
-                    now_ns = device.submit(Request { op, buffer }, now_ns)?;
+                    now_ns = device.submit(Submission { op, buffer }, now_ns)?;
                 }
                 Next::NotBefore(due_ns) => {
                     free.push(buffer);
@@ -187,16 +187,16 @@ pub fn drive<D: Device, S: Source, O: Observer>(
             let length_bytes = flight.op.length_bytes;
             let is_whole = completion.outcome == Ok(length_bytes)
                 || match rests.take(flight, slot, completion.outcome, now_ns) {
-                    Course::Whole => true,
-                    Course::On(op) if !stop.is_asked() => {
+                    Continuation::Whole => true,
+                    Continuation::On(op) if !stop.is_asked() => {
                         // Nothing new until these are handed over.
                         rests.issuing = if rests.again.is_empty() { issuing } else { rests.issuing };
                         issuing = false;
-                        rests.again.push(Request { op, buffer: completion.buffer });
+                        rests.again.push(Submission { op, buffer: completion.buffer });
                         return;
                     }
-                    Course::On(_) => false,
-                    Course::Over(outcome) => {
+                    Continuation::On(_) => false,
+                    Continuation::Over(outcome) => {
                         failure.get_or_insert_with(|| operation_error(flight.op, outcome));
                         stop.ask();
                         false
@@ -231,7 +231,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     if let Some(error) = failure {
         return Err(error);
     }
-    let mut outcome = Outcome {
+    let mut outcome = ThreadOutcome {
         last_completion_ns: last_completion_ns - record_from_ns,
         end_sync_ns: None,
         unserved: count_unserved(source, deadline_ns.min(now_ns).saturating_sub(start_ns)),
@@ -261,7 +261,7 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
     loop {
         let Some(buffer) = free.pop() else { return Ok(0) };
         let now_ns = device.now_ns();
-        device.submit(Request { op: SYNC, buffer }, now_ns)?;
+        device.submit(Submission { op: SYNC, buffer }, now_ns)?;
         let mut ended = None;
         while ended.is_none() {
             device.reap(Wait::One, &mut |done: Completion<D::Buffer>| {
@@ -271,9 +271,9 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
         }
         let (outcome, ended_ns) = ended.unwrap_or((Err(ErrorNumber(0)), now_ns));
         match unfinished.take(outcome, ended_ns) {
-            Course::On(_) => {}
-            Course::Whole => return Ok(ended_ns - started_ns),
-            Course::Over(outcome) => return Err(operation_error(SYNC, outcome)),
+            Continuation::On(_) => {}
+            Continuation::Whole => return Ok(ended_ns - started_ns),
+            Continuation::Over(outcome) => return Err(operation_error(SYNC, outcome)),
         }
     }
 }
@@ -360,11 +360,11 @@ mod tests {
         }
     }
 
-    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Repetition) {
+    fn run(workload: &Workload, script: Script) -> (Result<ThreadOutcome>, Repetition) {
         run_until(workload, script, &Stop::default())
     }
 
-    fn run_until(workload: &Workload, script: Script, stop: &Stop) -> (Result<Outcome>, Repetition) {
+    fn run_until(workload: &Workload, script: Script, stop: &Stop) -> (Result<ThreadOutcome>, Repetition) {
         let mut device = NullDevice::new(workload.iodepth as usize, script);
         let mut recorder = Recorder::new(None);
         let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };

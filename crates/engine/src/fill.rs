@@ -6,7 +6,7 @@
 
 use crate::device_uring::WaitMode;
 use crate::ground::Ground as _;
-use crate::measure::{Engine, Issue, Measured, measure};
+use crate::measure::{Engine, Issue, MeasuredRepetition, measure};
 use crate::modelled::Modelled;
 use crate::real::Real;
 use crate::session::Session;
@@ -123,7 +123,12 @@ impl Session<'_, Real<'_>> {
         Ok(fill)
     }
 
-    fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
+    fn write_part(
+        &mut self,
+        workload: &Workload,
+        before_bytes: u64,
+        total_bytes: u64,
+    ) -> Result<MeasuredRepetition> {
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.ground.settings.pages };
         let choice = self.ground.chooser.choose(
             self.ground.settings.engine,

@@ -1,7 +1,8 @@
 //! What a run is measured on: real files and devices, or a model of them.
 //!
 //! The model: a session goes through a profile's tasks, repetitions and pauses and tells what happens, the same on every
-//! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made.
+//! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made. A
+//! ground that needs nothing around its repetitions, as a model, has the defaults.
 
 use crate::measure::Engine;
 use crate::session::Session;
@@ -44,19 +45,25 @@ pub trait Ground: Sized {
     ///
     /// # Errors
     /// When that fails.
-    fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Self::Prepared>;
+    fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<Self::Prepared> {
+        Ok(Self::Prepared::default())
+    }
 
     /// How a prepared task's operations reach the kernel, where there is a choice.
-    fn engine(prepared: &Self::Prepared) -> Option<Engine>;
+    fn engine(_prepared: &Self::Prepared) -> Option<Engine> {
+        None
+    }
 
     /// Has a prepared task issued by threads, because another target that takes turns needs it.
-    fn use_threads(prepared: &mut Self::Prepared);
+    fn use_threads(_prepared: &mut Self::Prepared) {}
 
     /// Does what every repetition of a task needs before it.
     ///
     /// # Errors
     /// When that fails.
-    fn settle(session: &mut Session<'_, Self>, task: &Task) -> Result<()>;
+    fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes one repetition.
     ///
@@ -75,18 +82,24 @@ pub trait Ground: Sized {
     /// # Errors
     /// When the target fails, or the user stops it.
     fn trace(
-        session: &mut Session<'_, Self>,
-        task: &Task,
-        prepared: &mut Self::Prepared,
-        attempt: &Attempt,
-    ) -> Result<Option<Repeated>>;
+        _session: &mut Session<'_, Self>,
+        _task: &Task,
+        _prepared: &mut Self::Prepared,
+        _attempt: &Attempt,
+    ) -> Result<Option<Repeated>> {
+        Ok(None)
+    }
 
     /// Whether a task gets such a repetition, as far as that can be told before it is tried.
-    fn traces(&self, task: &Task) -> bool;
+    fn traces(&self, _task: &Task) -> bool {
+        false
+    }
 
     /// Ends a task.
     ///
     /// # Errors
     /// When what it left cannot be removed.
-    fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Self::Prepared) -> Result<()>;
+    fn close(_session: &mut Session<'_, Self>, _task: &Task, _prepared: Self::Prepared) -> Result<()> {
+        Ok(())
+    }
 }

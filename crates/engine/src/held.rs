@@ -24,12 +24,12 @@ pub(crate) struct HeldFile {
     file: File,
     folder: Folder,
     name: OsString,
-    rules: Rules,
+    rules: Invariant,
 }
 
 /// What must stay as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rules {
+enum Invariant {
     /// A test file: exactly one name.
     OneName,
     /// A file of the user's: at least one name.
@@ -70,8 +70,8 @@ impl Looked {
     pub(crate) fn open(self) -> io::Result<HeldFile> {
         let file = reopen(self.handle.as_fd(), &self.folder, &self.name, OpenHow::default())?;
         let rules = match FileType::from_raw_mode(self.facts.st_mode) {
-            FileType::RegularFile if self.facts.st_nlink > 0 => Rules::Named,
-            _ => Rules::Identity,
+            FileType::RegularFile if self.facts.st_nlink > 0 => Invariant::Named,
+            _ => Invariant::Identity,
         };
         Ok(HeldFile { file, folder: self.folder, name: self.name, rules })
     }
@@ -86,7 +86,8 @@ impl HeldFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
         let file = File::from(folder.open_entry(name, flags)?);
         // A file system that counts no names says 0.
-        let rules = if rustix::fs::fstat(&file)?.st_nlink == 1 { Rules::OneName } else { Rules::Identity };
+        let rules =
+            if rustix::fs::fstat(&file)?.st_nlink == 1 { Invariant::OneName } else { Invariant::Identity };
         Ok(Self { file, folder: folder.try_clone()?, name: name.to_owned(), rules })
     }
 
@@ -135,11 +136,11 @@ impl HeldFile {
             Error::os(text!("cannot look at {path}", "{path} を調べられません"), &error.into())
         })?;
         let what = match (self.rules, facts.st_nlink) {
-            (Rules::OneName | Rules::Named, 0) => text!(
+            (Invariant::OneName | Invariant::Named, 0) => text!(
                 "{path} was removed or replaced while it was measured",
                 "測定中に {path} が削除されたか、別のファイルに置き換わりました"
             ),
-            (Rules::OneName, names @ 2..) => text!(
+            (Invariant::OneName, names @ 2..) => text!(
                 "{path} was given a second name (hard link) while it was measured: it has {names}",
                 "測定中に {path} へ別の名前(ハードリンク)が付けられました(名前は {names} 個)"
             ),

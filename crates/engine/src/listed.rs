@@ -5,7 +5,7 @@
 
 use crate::source::{Next, Source};
 use kurabe_core::Result;
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::workload::Op;
 use std::cell::Cell;
@@ -81,7 +81,7 @@ impl<D: Device> Device for ListedDevice<'_, '_, D> {
         self.device.now_ns()
     }
 
-    fn submit(&mut self, request: Request<D::Buffer>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<D::Buffer>, now_ns: u64) -> Result<u64> {
         let due_ns = self.due_ns.take().unwrap_or(now_ns);
         self.flights[request.buffer.slot()] = Some((request.op, due_ns, now_ns));
         self.device.submit(request, now_ns)

@@ -9,7 +9,7 @@ use crate::clock::monotonic_ns;
 use crate::content::Content;
 use crate::device_threads::ThreadsDevice;
 use crate::device_uring::{Ring, RingFacts, WaitMode};
-use crate::driver::{Outcome, Plan, drive, filled_buffers};
+use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::gate::Gate;
 use crate::platform;
@@ -67,7 +67,7 @@ pub struct Issue {
 
 /// A repetition.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredRepetition {
     /// What was recorded, with the CPU time of the process.
     pub recorded: Repetition,
     /// What the engine came out as.
@@ -134,7 +134,7 @@ pub fn measure(
     issue: Issue,
     interrupt: &Stop,
     live: &mut dyn FnMut(u64, Interval, u64),
-) -> Result<Measured> {
+) -> Result<MeasuredRepetition> {
     measure_sources(open, Generator::for_threads(workload), Setup::of(workload), issue, interrupt, live)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn measure_sources<S>(
     issue: Issue,
     interrupt: &Stop,
     live: &mut dyn FnMut(u64, Interval, u64),
-) -> Result<Measured>
+) -> Result<MeasuredRepetition>
 where
     S: Source + Send,
     for<'a> &'a Mutex<S>: Source,
@@ -170,7 +170,7 @@ where
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
     let room = setup.lists.then(|| Room::for_operations(MOST_OPERATIONS));
-    let work = Work { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop };
+    let work = SharedByLanes { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop };
 
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(lanes.len());
@@ -201,12 +201,12 @@ where
         let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
         let mut measured = together(ended, setup.end_sync)?;
         measured.recorded.cpu = cpu;
-        Ok(Measured { interrupted: interrupt.is_asked(), ..measured })
+        Ok(MeasuredRepetition { interrupted: interrupt.is_asked(), ..measured })
     })
 }
 
 /// What all lanes did, as one measurement; the processor's time is not known here.
-fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
+fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition> {
     let issuing_threads = ended.len() as u32;
     let mut recorders = Vec::with_capacity(ended.len());
     let mut outcomes = Vec::with_capacity(ended.len());
@@ -228,11 +228,11 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
     })?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));
-    Ok(Measured { recorded, facts, issuing_threads, interrupted: false, notes })
+    Ok(MeasuredRepetition { recorded, facts, issuing_threads, interrupted: false, notes })
 }
 
 /// What all lanes share.
-struct Work<'a> {
+struct SharedByLanes<'a> {
     open: &'a (dyn Fn() -> Result<Opened> + Sync),
     setup: Setup,
     issue: Issue,
@@ -242,9 +242,9 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
-type LaneEnd = Result<(Recorder, Outcome, RingFacts, ThreadNotes)>;
+type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes)>;
 
-impl Work<'_> {
+impl SharedByLanes<'_> {
     fn run<S>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd
     where
         S: Source + Send,

@@ -13,7 +13,7 @@ use crate::modelled::Modelled;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::task::Attempt;
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::model::{CopyHabits, Model};
 use kurabe_core::profile::CopyPart;
 use kurabe_core::record::Repetition;
@@ -173,7 +173,7 @@ impl<D: Device> Copy<'_, D> {
     fn submit(&mut self, op: Op, buffer: D::Buffer, at_ns: u64) -> Result<()> {
         self.ops[buffer.slot()] = Some((op, at_ns));
         self.recorder.submitted(op.kind);
-        self.device.submit(Request { op, buffer }, at_ns).map(|_| ())
+        self.device.submit(Submission { op, buffer }, at_ns).map(|_| ())
     }
 
     fn wait(&mut self) -> Result<()> {

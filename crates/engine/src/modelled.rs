@@ -9,9 +9,8 @@ use crate::content::Content;
 use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::listed::{Dues, ListedDevice, ListedPlace};
-use crate::measure::Engine;
 use crate::recorder::{INTERVAL_NS, Recorder};
-use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
+use crate::samples::{CellSamples, SampleSpan, Shared, Watch, sample_accesses, sample_positions};
 use crate::session::{Session, progress};
 use crate::source::{Generator, Next, Source};
 use crate::task::{Attempt, Repeated, unprepared};
@@ -101,6 +100,7 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
     }
 }
 
+/// Nothing is traced: a model tells where the time went in every repetition.
 impl<M: Model> Ground for Modelled<'_, M> {
     type Prepared = ();
 
@@ -139,20 +139,6 @@ impl<M: Model> Ground for Modelled<'_, M> {
         Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
-    fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
-        Ok(())
-    }
-
-    fn engine(_prepared: &()) -> Option<Engine> {
-        None
-    }
-
-    fn use_threads(_prepared: &mut ()) {}
-
-    fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
-        Ok(())
-    }
-
     fn repeat(
         session: &mut Session<'_, Self>,
         task: &Task,
@@ -174,24 +160,6 @@ impl<M: Model> Ground for Modelled<'_, M> {
             Work::Command(_) => return Err(unprepared()),
         };
         Ok(Repeated { engine: Some(engine()), repetitions })
-    }
-
-    /// A model tells where the time went in every repetition.
-    fn trace(
-        _: &mut Session<'_, Self>,
-        _: &Task,
-        _: &mut Self::Prepared,
-        _: &Attempt,
-    ) -> Result<Option<Repeated>> {
-        Ok(None)
-    }
-
-    fn traces(&self, _: &Task) -> bool {
-        false
-    }
-
-    fn close(_session: &mut Session<'_, Self>, _task: &Task, _prepared: ()) -> Result<()> {
-        Ok(())
     }
 }
 
@@ -289,13 +257,13 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     fn sampled_on_model(
         &mut self,
         attempt: &Attempt,
-        work: impl FnOnce(&mut M::Device<'_>, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
+        work: impl FnOnce(&mut M::Device<'_>, SampleSpan, &mut Watch<'_>) -> Result<Vec<CellSamples>>,
     ) -> Result<Vec<Repetition>> {
         let Modelled { model, facts, .. } = &mut self.ground;
-        let place = Place { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
+        let place = SampleSpan { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
         let mut watch = Watch::new(self.interrupt, &mut *self.emit, attempt.cell_index, model.now_ns());
         let tracks = work(&mut model.device(1), place, &mut watch)?;
-        let repetition = |mut track: Track| {
+        let repetition = |mut track: CellSamples| {
             let account = track.sums.take().map(|sums| model.account(&sums));
             Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }
         };

@@ -19,7 +19,7 @@ pub(crate) enum Demand {
 }
 
 #[derive(Clone, Debug)]
-struct Reader {
+struct TraceReader {
     /// Places of its operations in the trace.
     places: Vec<usize>,
     next: usize,
@@ -31,14 +31,14 @@ struct Reader {
 /// All readers of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
-    all: Vec<Reader>,
+    all: Vec<TraceReader>,
     /// Who is asked next.
     turn: usize,
 }
 
 impl Readers {
     pub(crate) fn new(trace: &Trace) -> Self {
-        let reader = Reader { places: Vec::new(), next: 0, ready_ns: 0, in_flight: None };
+        let reader = TraceReader { places: Vec::new(), next: 0, ready_ns: 0, in_flight: None };
         let mut all = vec![reader; trace.units.len()];
         for (place, operation) in trace.operations.iter().enumerate() {
             let reader = &mut all[operation.unit as usize];

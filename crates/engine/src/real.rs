@@ -1,13 +1,13 @@
 //! Real files and devices, in real time.
 
 use crate::buffer::Pages;
-use crate::choose::{Choice, Chooser, EngineChoice};
+use crate::choose::{Chooser, ChosenIssue, EngineChoice};
 use crate::clock::monotonic_ns;
 use crate::command::CommandWork;
 use crate::copy::CopyWork;
 use crate::device_uring::WaitMode;
 use crate::ground::Ground;
-use crate::measure::{Engine, Measured, measure};
+use crate::measure::{Engine, MeasuredRepetition, measure};
 use crate::session::{Session, progress};
 use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
@@ -59,12 +59,12 @@ pub struct Real<'a> {
 
 /// What a task holds from its first repetition to its last.
 #[derive(Default)]
-pub enum Prepared {
+pub enum PreparedTask {
     /// Nothing.
     #[default]
     Nothing,
     /// How a workload is issued.
-    Io(Choice),
+    Io(ChosenIssue),
     /// The memory beside the target.
     Copy(CopyWork),
     /// The folder with the files that programs work on.
@@ -72,7 +72,7 @@ pub enum Prepared {
 }
 
 impl Ground for Real<'_> {
-    type Prepared = Prepared;
+    type Prepared = PreparedTask;
 
     fn facts(&self) -> TargetRecord {
         self.target.record()
@@ -110,24 +110,24 @@ impl Ground for Real<'_> {
         Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))
     }
 
-    fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Prepared> {
+    fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<PreparedTask> {
         Ok(match &task.work {
-            Work::Io(workload) => Prepared::Io(session.choose(workload)?),
-            Work::Copy(step) => Prepared::Copy(session.prepare_copy(step)?),
-            Work::Command(step) => Prepared::Command(Box::new(session.prepare_command(step)?)),
-            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
+            Work::Io(workload) => PreparedTask::Io(session.choose(workload)?),
+            Work::Copy(step) => PreparedTask::Copy(session.prepare_copy(step)?),
+            Work::Command(step) => PreparedTask::Command(Box::new(session.prepare_command(step)?)),
+            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => PreparedTask::Nothing,
         })
     }
 
-    fn engine(prepared: &Prepared) -> Option<Engine> {
+    fn engine(prepared: &PreparedTask) -> Option<Engine> {
         match prepared {
-            Prepared::Io(choice) => Some(choice.issue.engine),
+            PreparedTask::Io(choice) => Some(choice.issue.engine),
             _ => None,
         }
     }
 
-    fn use_threads(prepared: &mut Prepared) {
-        if let Prepared::Io(choice) = prepared {
+    fn use_threads(prepared: &mut PreparedTask) {
+        if let PreparedTask::Io(choice) = prepared {
             choice.use_threads_as_others();
         }
     }
@@ -143,15 +143,15 @@ impl Ground for Real<'_> {
     fn repeat(
         session: &mut Session<'_, Self>,
         task: &Task,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedTask,
         attempt: &Attempt,
     ) -> Result<Repeated> {
         match (&task.work, prepared) {
-            (Work::Io(workload), Prepared::Io(choice)) => session.repeat_io(workload, choice, attempt),
+            (Work::Io(workload), PreparedTask::Io(choice)) => session.repeat_io(workload, choice, attempt),
             (Work::Positional(step), _) => session.repeat_positional(step, attempt),
             (Work::AccessTime(step), _) => session.repeat_access_time(step, attempt),
-            (Work::Copy(step), Prepared::Copy(work)) => session.repeat_copy(step, work, attempt),
-            (Work::Command(step), Prepared::Command(work)) => session.repeat_command(step, work, attempt),
+            (Work::Copy(step), PreparedTask::Copy(work)) => session.repeat_copy(step, work, attempt),
+            (Work::Command(step), PreparedTask::Command(work)) => session.repeat_command(step, work, attempt),
             (Work::Replay(step), _) => session.repeat_replay(step, task.step_index, attempt),
             (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
         }
@@ -160,7 +160,7 @@ impl Ground for Real<'_> {
     fn trace(
         session: &mut Session<'_, Self>,
         task: &Task,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedTask,
         attempt: &Attempt,
     ) -> Result<Option<Repeated>> {
         session.repeat_traced(task, prepared, attempt)
@@ -170,9 +170,9 @@ impl Ground for Real<'_> {
         self.traced.is_some() && matches!(task.work, Work::Io(_) | Work::Positional(_) | Work::AccessTime(_))
     }
 
-    fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Prepared) -> Result<()> {
+    fn close(session: &mut Session<'_, Self>, task: &Task, prepared: PreparedTask) -> Result<()> {
         match (&task.work, prepared) {
-            (Work::Command(_), Prepared::Command(work)) => session.close_command(*work),
+            (Work::Command(_), PreparedTask::Command(work)) => session.close_command(*work),
             _ => Ok(()),
         }
     }
@@ -199,8 +199,8 @@ impl Session<'_, Real<'_>> {
     pub(crate) fn watched(
         &mut self,
         mut tell: impl FnMut(u64, Interval, u64) -> Event,
-        run: impl FnOnce(&Target, &Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<Measured>,
-    ) -> Result<Measured> {
+        run: impl FnOnce(&Target, &Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<MeasuredRepetition>,
+    ) -> Result<MeasuredRepetition> {
         let (mut failed, emit) = (None, &mut *self.emit);
         let mut live = |elapsed_ns, interval, interval_ns| {
             if failed.is_none() {

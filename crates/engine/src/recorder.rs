@@ -25,7 +25,7 @@ const INTERVALS_KEPT: usize = 360_000;
 
 /// One kind of operation.
 #[derive(Default)]
-struct Kind {
+struct OperationTally {
     submitted: u64,
     failed: u64,
     bytes: u64,
@@ -37,7 +37,7 @@ struct Kind {
     worst_ns: u64,
 }
 
-impl Kind {
+impl OperationTally {
     fn to_record(&self) -> OpsRecord {
         let latency = self.latency.to_record();
         OpsRecord {
@@ -80,7 +80,7 @@ impl Observer for Recorder {
 
 /// The results of one issuing thread.
 pub struct Recorder {
-    kinds: [Kind; 3],
+    kinds: [OperationTally; 3],
     interval_end_ns: u64,
     intervals: Vec<Interval>,
     stalls: Vec<Stall>,
@@ -91,7 +91,7 @@ pub struct Recorder {
 impl Recorder {
     /// An empty recorder; every interval that is over is sent to `live`, too.
     pub fn new(live: Option<Sender<(usize, Interval)>>) -> Self {
-        let kind = || Kind { stall_threshold_ns: STALL_AT_LEAST_NS, ..Kind::default() };
+        let kind = || OperationTally { stall_threshold_ns: STALL_AT_LEAST_NS, ..OperationTally::default() };
         Self {
             kinds: [kind(), kind(), kind()],
             interval_end_ns: INTERVAL_NS,
@@ -215,7 +215,7 @@ impl Recorder {
 
     /// What this thread did. `thresholds` are the latencies above which operations of all threads are stalls in the end.
     fn part(&self, thresholds: [u64; 3]) -> Repetition {
-        let [read, write, sync] = self.kinds.each_ref().map(Kind::to_record);
+        let [read, write, sync] = self.kinds.each_ref().map(OperationTally::to_record);
         let last = (self.intervals.len() < INTERVALS_KEPT).then(|| self.open_interval());
         let intervals = self.intervals.iter().copied().chain(last).collect();
         let is_stall = |stall: &Stall| stall.length_ns >= thresholds[stall.kind as usize];

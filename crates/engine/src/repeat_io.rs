@@ -1,22 +1,23 @@
 //! A repetition of a workload.
 
-use crate::choose::Choice;
+use crate::choose::ChosenIssue;
 use crate::every_operation::{InOrder, ThreadNotes};
-use crate::measure::{Engine, Issue, Measured, Setup, measure_sources};
+use crate::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
 use crate::real::{Real, Settings};
 use crate::session::{Session, progress};
-use crate::source::Generator;
+use crate::source::{Generator, Source};
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
 use kurabe_core::workload::Workload;
+use std::sync::Mutex;
 
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
 
 impl Session<'_, Real<'_>> {
     /// How a workload is issued here.
-    pub(crate) fn choose(&mut self, workload: &Workload) -> Result<Choice> {
+    pub(crate) fn choose(&mut self, workload: &Workload) -> Result<ChosenIssue> {
         let Settings { engine, wait, pages, .. } = self.ground.settings;
         let issue = Issue { engine: Engine::Uring, wait, pages };
         self.ground.chooser.choose(engine, self.ground.target, workload, issue, self.interrupt)
@@ -26,15 +27,32 @@ impl Session<'_, Real<'_>> {
     pub(crate) fn repeat_io(
         &mut self,
         workload: &Workload,
-        choice: &Choice,
+        choice: &ChosenIssue,
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
+        let opening = (workload.writes(), workload.sync.o_sync);
+        self.repeat_sources(Generator::for_threads(workload), opening, Setup::of(workload), choice, attempt)
+    }
+
+    /// Runs sources of operations once, one thread each, on the target opened for writing and for synchronous writes or not.
+    pub(crate) fn repeat_sources<S>(
+        &mut self,
+        sources: Vec<S>,
+        (writes, o_sync): (bool, bool),
+        setup: Setup,
+        choice: &ChosenIssue,
+        attempt: &Attempt,
+    ) -> Result<Repeated>
+    where
+        S: Source + Send,
+        for<'a> &'a Mutex<S>: Source,
+    {
         let mark = self.ground.noise.start();
-        let setup = Setup { lists: self.operations.is_some(), ..Setup::of(workload) };
+        let setup = Setup { lists: self.operations.is_some(), ..setup };
         let mut measured = self.watched(progress, |target, interrupt, live| {
-            let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
-            measure_sources(&open, Generator::for_threads(workload), setup, choice.issue, interrupt, live)
+            let open = || target.open_lane(writes, o_sync);
+            measure_sources(&open, sources, setup, choice.issue, interrupt, live)
         })?;
         let noise = self.ground.noise.finish(mark);
         self.list(std::mem::take(&mut measured.notes), attempt)?;
@@ -44,14 +62,14 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Tells every operation of a repetition to who wants to hear of them.
-    pub(crate) fn list(&mut self, notes: Vec<ThreadNotes>, attempt: &Attempt) -> Result<()> {
+    fn list(&mut self, notes: Vec<ThreadNotes>, attempt: &Attempt) -> Result<()> {
         let Some(tell) = &mut self.operations else { return Ok(()) };
         InOrder::of(notes).try_for_each(|note| tell(&note.listed(attempt.cell_index, attempt.number)))
     }
 }
 
 /// What a measurement came to.
-pub(crate) fn repetition_of(measured: Measured, attempt: &Attempt) -> Repetition {
+fn repetition_of(measured: MeasuredRepetition, attempt: &Attempt) -> Repetition {
     let recorded = measured.recorded;
     let thread_time_ns = recorded.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
     let generator_share =
@@ -64,7 +82,7 @@ pub(crate) fn repetition_of(measured: Measured, attempt: &Attempt) -> Repetition
 }
 
 /// How a measurement's operations reached the kernel.
-pub(crate) fn engine_record(asked: &str, choice: &Choice, measured: &Measured) -> EngineRecord {
+fn engine_record(asked: &str, choice: &ChosenIssue, measured: &MeasuredRepetition) -> EngineRecord {
     EngineRecord {
         name: choice.issue.engine.word().to_owned(),
         asked: asked.to_owned(),

@@ -3,14 +3,13 @@
 use crate::device_uring::WaitMode;
 use crate::fit::writes_left_out;
 use crate::ground::Ground;
-use crate::measure::{Setup, measure_sources};
+use crate::measure::Setup;
 use crate::real::Real;
-use crate::repeat_io::{engine_record, repetition_of};
 use crate::replay::{ReplaySource, Span};
-use crate::session::{Session, progress};
+use crate::session::Session;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::ReplayStep;
-use kurabe_core::record::{NoticeKind, Repetition};
+use kurabe_core::record::NoticeKind;
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{
     BlockSize, Direction, End, EndSync, OpKind, Pattern, SyncRule, ThreadShare, Workload,
@@ -40,19 +39,9 @@ impl Session<'_, Real<'_>> {
             end_sync: EndSync::None,
             data: self.profile.rules.data,
             seed: attempt.seed,
-            lists: self.operations.is_some(),
+            lists: false,
         };
-        let writes = has(&trace, OpKind::Write);
-        let mark = self.ground.noise.start();
-        let mut measured = self.watched(progress, |target, interrupt, live| {
-            let open = || target.open_lane(writes, false);
-            measure_sources(&open, vec![source], setup, choice.issue, interrupt, live)
-        })?;
-        let noise = self.ground.noise.finish(mark);
-        self.list(std::mem::take(&mut measured.notes), attempt)?;
-        let engine = engine_record(self.ground.settings.engine.word(), &choice, &measured);
-        let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
-        Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
+        self.repeat_sources(vec![source], (has(&trace, OpKind::Write), false), setup, &choice, attempt)
     }
 
     /// A workload like the trace, by which the engine is chosen.

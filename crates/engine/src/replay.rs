@@ -68,7 +68,7 @@ impl ReplayFit {
 
 /// A place of the span, and what it took to get there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Placed {
+struct MappedOperation {
     offset_bytes: u64,
     length_bytes: u32,
     rounded: bool,
@@ -83,7 +83,7 @@ impl Span {
     }
 
     /// The place of a read or write; the span has at least one whole block.
-    fn place(&self, operation: &TraceOp) -> Placed {
+    fn place(&self, operation: &TraceOp) -> MappedOperation {
         let (block, usable) = (u64::from(self.alignment_bytes), self.usable_bytes());
         // In 128 bits, because an end rounded up may lie beyond 2^64.
         let end = u128::from(operation.offset_bytes) + u128::from(operation.length_bytes);
@@ -93,7 +93,7 @@ impl Span {
         let length = widened.min((longest - longest % block).max(block));
         let inside = start % usable;
         let offset = inside.min(usable - length);
-        Placed {
+        MappedOperation {
             offset_bytes: self.offset_bytes + offset,
             length_bytes: length as u32,
             rounded: start != operation.offset_bytes || widened != u64::from(operation.length_bytes),
@@ -250,7 +250,7 @@ impl ReplaySource {
         if operation.kind == OpKind::Sync {
             return Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
         }
-        let Placed { offset_bytes, length_bytes, .. } = self.span.place(operation);
+        let MappedOperation { offset_bytes, length_bytes, .. } = self.span.place(operation);
         Op { kind: operation.kind, offset_bytes, length_bytes }
     }
 }
@@ -298,9 +298,9 @@ mod tests {
     use crate::content::Content;
     use crate::device_idle::NoBuffer;
     use crate::device_null::{NullDevice, Script};
-    use crate::driver::{Outcome, Plan, drive, filled_buffers};
+    use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
     use crate::recorder::Recorder;
-    use kurabe_core::device::{Completion, Device, Request, Wait};
+    use kurabe_core::device::{Completion, Device, Submission, Wait};
     use kurabe_core::workload::Data;
     use kurabe_program::Stop;
     use proptest::prelude::*;
@@ -325,7 +325,7 @@ mod tests {
             self.device.now_ns()
         }
 
-        fn submit(&mut self, request: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+        fn submit(&mut self, request: Submission<NoBuffer>, now_ns: u64) -> Result<u64> {
             self.seen.push((now_ns, request.op));
             self.device.submit(request, now_ns)
         }
@@ -365,7 +365,7 @@ mod tests {
         depth: usize,
         latency_ns: u64,
         time_ns: Option<u64>,
-    ) -> (Vec<(u64, Op)>, Outcome, kurabe_core::record::Repetition) {
+    ) -> (Vec<(u64, Op)>, ThreadOutcome, kurabe_core::record::Repetition) {
         let script = Script { latency_ns, ..Script::default() };
         let mut device = Witness { device: NullDevice::new(depth, script), seen: Vec::new() };
         let mut content = Content::new(Data::Zero, 1, 0);

@@ -26,7 +26,7 @@ pub(crate) struct Unfinished {
 
 /// How it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Course {
+pub(crate) enum Continuation {
     /// With this operation.
     On(Op),
     /// It is whole.
@@ -47,22 +47,22 @@ impl Unfinished {
     }
 
     /// Takes in what came of the last try.
-    pub(crate) fn take(&mut self, outcome: Transfer, now_ns: u64) -> Course {
+    pub(crate) fn take(&mut self, outcome: Transfer, now_ns: u64) -> Continuation {
         match outcome {
-            Ok(0) if self.op.length_bytes > 0 => return Course::Over(Ok(self.done_bytes)),
+            Ok(0) if self.op.length_bytes > 0 => return Continuation::Over(Ok(self.done_bytes)),
             Ok(bytes) => {
                 self.done_bytes = self.done_bytes.saturating_add(bytes);
                 self.moved_at_ns = now_ns;
             }
             Err(error) if !is_passing(error) || now_ns.saturating_sub(self.moved_at_ns) > PATIENCE_NS => {
-                return Course::Over(self.failed(error));
+                return Continuation::Over(self.failed(error));
             }
             Err(_) => {}
         }
         if self.done_bytes >= self.op.length_bytes && outcome.is_ok() {
-            return Course::Whole;
+            return Continuation::Whole;
         }
-        Course::On(Op {
+        Continuation::On(Op {
             offset_bytes: self.op.offset_bytes + u64::from(self.done_bytes),
             length_bytes: self.op.length_bytes - self.done_bytes,
             ..self.op
@@ -100,9 +100,9 @@ mod tests {
         loop {
             let (outcome, now_ns) = attempt(next);
             match unfinished.take(outcome, now_ns) {
-                Course::On(rest) => next = rest,
-                Course::Whole => return Ok(op.length_bytes),
-                Course::Over(outcome) => return outcome,
+                Continuation::On(rest) => next = rest,
+                Continuation::Whole => return Ok(op.length_bytes),
+                Continuation::Over(outcome) => return outcome,
             }
         }
     }

@@ -16,11 +16,11 @@ use crate::measure::Engine;
 use crate::platform;
 use crate::real::Real;
 use crate::recorder::Recorder;
-use crate::rest::{Course, Unfinished};
+use crate::rest::{Continuation, Unfinished};
 use crate::session::Session;
 use crate::target::Opened;
 use crate::task::{Attempt, Repeated};
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::model::TimeSums;
@@ -36,14 +36,14 @@ const TICK_NS: u64 = 100_000_000;
 
 /// Where samples may lie.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SampleSpan {
     /// Bytes from the start of the target.
     pub(crate) span_bytes: u64,
     /// Smallest unit of an operation.
     pub(crate) unit_bytes: u32,
 }
 
-impl Place {
+impl SampleSpan {
     /// An operation of at most `length_bytes` here: cut at the end of the span, to whole units. `None` if nothing is
     /// left.
     fn op(&self, kind: OpKind, offset_bytes: u64, length_bytes: u32) -> Option<Op> {
@@ -55,7 +55,7 @@ impl Place {
 }
 
 /// What one cell measured.
-pub(crate) struct Track {
+pub(crate) struct CellSamples {
     pub(crate) samples: Vec<Sample>,
     pub(crate) elapsed_ns: u64,
     recorder: Recorder,
@@ -63,7 +63,7 @@ pub(crate) struct Track {
     pub(crate) sums: Option<TimeSums>,
 }
 
-impl Track {
+impl CellSamples {
     fn new() -> Self {
         Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None), sums: None }
     }
@@ -152,7 +152,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Keeps the newest sample of a track until it is told.
-    fn keep(&mut self, place: u32, track: &Track) {
+    fn keep(&mut self, place: u32, track: &CellSamples) {
         let cell_index = self.first_cell + place;
         let Some(sample) = track.samples.last().copied() else { return };
         match self.samples.iter_mut().find(|(cell, _)| *cell == cell_index) {
@@ -226,12 +226,12 @@ impl<'a, D: Device> OneByOne<'a, D> {
             let bytes = match outcome {
                 Ok(bytes) if is_enough(bytes) => bytes,
                 outcome => match unfinished.take(outcome, ended_ns) {
-                    Course::On(rest) => {
+                    Continuation::On(rest) => {
                         next = rest;
                         continue;
                     }
-                    Course::Whole => op.length_bytes,
-                    Course::Over(outcome) => return Err(operation_error(op, outcome)),
+                    Continuation::Whole => op.length_bytes,
+                    Continuation::Over(outcome) => return Err(operation_error(op, outcome)),
                 },
             };
             return Ok(Timed { bytes, started_ns, ended_ns, sums: self.device.take_sums() });
@@ -241,7 +241,7 @@ impl<'a, D: Device> OneByOne<'a, D> {
     fn attempt(&mut self, op: Op) -> Result<(Transfer, u64)> {
         let Some(buffer) = self.buffer.take() else { return Err(no_buffer()) };
         let now_ns = self.device.now_ns();
-        self.device.submit(Request { op, buffer }, now_ns)?;
+        self.device.submit(Submission { op, buffer }, now_ns)?;
         let mut ended = None;
         while ended.is_none() {
             self.device.reap(Wait::One, &mut |completion: Completion<D::Buffer>| {
@@ -260,11 +260,11 @@ impl<'a, D: Device> OneByOne<'a, D> {
 pub(crate) fn sample_positions<D: Device>(
     device: &mut D,
     step: &PositionalStep,
-    place: Place,
+    place: SampleSpan,
     watch: &mut Watch<'_>,
-) -> Result<Vec<Track>> {
+) -> Result<Vec<CellSamples>> {
     let writes = step.directions.contains(&Direction::Write);
-    let (mut read, mut written) = (Track::new(), Track::new());
+    let (mut read, mut written) = (CellSamples::new(), CellSamples::new());
     let mut on = OneByOne::new(device);
     for number in 0..step.samples {
         let offset_bytes = position(number, step, place.span_bytes);
@@ -311,12 +311,12 @@ fn down_to(offset_bytes: u64, alignment_bytes: u32) -> u64 {
 }
 
 /// Where accesses go.
-enum Places {
+enum AccessPlaces {
     Glib { random: Box<GlibRandom>, span_bytes: u64, alignment_bytes: u32 },
     Uniform { random: Random, positions: u64, alignment_bytes: u32 },
 }
 
-impl Places {
+impl AccessPlaces {
     fn new(step: &AccessTimeStep, span_bytes: u64) -> Self {
         let alignment_bytes = step.alignment_bytes.max(1);
         match step.order {
@@ -353,15 +353,15 @@ impl Places {
 pub(crate) fn sample_accesses<D: Device>(
     device: &mut D,
     step: &AccessTimeStep,
-    place: Place,
+    place: SampleSpan,
     content: &mut Content,
     watch: &mut Watch<'_>,
-) -> Result<Track> {
+) -> Result<CellSamples> {
     let kind = if step.direction == Direction::Write { OpKind::Write } else { OpKind::Read };
     let span_bytes = step.span_bytes.map_or(place.span_bytes, |span| span.min(place.span_bytes));
-    let place = Place { span_bytes, ..place };
-    let mut places = Places::new(step, span_bytes);
-    let mut track = Track::new();
+    let place = SampleSpan { span_bytes, ..place };
+    let mut places = AccessPlaces::new(step, span_bytes);
+    let mut track = CellSamples::new();
     let mut on = OneByOne::new(device);
     if kind == OpKind::Write {
         content.fill(on.bytes_mut(step.block_bytes));
@@ -422,12 +422,12 @@ impl Session<'_, Real<'_>> {
         largest_bytes: u32,
         attempt: &Attempt,
         reason: Text,
-        work: impl FnOnce(&mut ThreadsDevice, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
+        work: impl FnOnce(&mut ThreadsDevice, SampleSpan, &mut Watch<'_>) -> Result<Vec<CellSamples>>,
     ) -> Result<Repeated> {
         let (mut device, pages) =
             ThreadsDevice::open(opened, largest_bytes as usize, self.ground.settings.pages)?;
         let engine = self.samples_engine(reason, pages);
-        let place = Place {
+        let place = SampleSpan {
             span_bytes: self.ground.target.span_bytes(),
             unit_bytes: self.ground.target.alignment_bytes(),
         };

@@ -43,22 +43,26 @@ fn access(order: AccessOrder, samples: u32) -> AccessTimeStep {
     }
 }
 
-fn place(span_bytes: u64) -> Place {
-    Place { span_bytes, unit_bytes: 512 }
+fn place(span_bytes: u64) -> SampleSpan {
+    SampleSpan { span_bytes, unit_bytes: 512 }
 }
 
 fn quiet() -> impl FnMut(Event) -> Result<()> {
     |_| Ok(())
 }
 
-fn positions(step: &PositionalStep, place: Place, script: Script) -> (Vec<Logged>, Result<Vec<Track>>) {
+fn positions(
+    step: &PositionalStep,
+    place: SampleSpan,
+    script: Script,
+) -> (Vec<Logged>, Result<Vec<CellSamples>>) {
     let mut device = NullDevice::new(1, script);
     let (stop, mut live) = (Stop::default(), quiet());
     let tracks = sample_positions(&mut device, step, place, &mut Watch::new(&stop, &mut live, 7, 0));
     (device.log().to_vec(), tracks)
 }
 
-fn accesses(step: &AccessTimeStep, place: Place) -> (Vec<Logged>, Track) {
+fn accesses(step: &AccessTimeStep, place: SampleSpan) -> (Vec<Logged>, CellSamples) {
     let mut device = NullDevice::new(1, Script { latency_ns: 10, ..Script::default() });
     let (stop, mut live) = (Stop::default(), quiet());
     let mut content = Content::new(Data::Random, 1, 0);

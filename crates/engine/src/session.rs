@@ -3,7 +3,7 @@
 //! The model: everything that happens is an event, in order; whoever listens stores, prints or sends it. An error
 //! or an interrupt ends the run after the event of the last whole cell.
 
-use crate::disturbance::Disturbance;
+use crate::disturbance::NoiseSum;
 use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::ground::Ground;
 use crate::task::Ongoing;
@@ -28,7 +28,7 @@ pub struct Session<'a, G> {
     pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
     pub(crate) started_ns: u64,
     noticed: Vec<NoticeKind>,
-    pub(crate) disturbance: Disturbance,
+    pub(crate) disturbance: NoiseSum,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
     /// Hears of every operation of workloads and replays.
@@ -59,7 +59,7 @@ impl<'a, G: Ground> Session<'a, G> {
             emit,
             started_ns,
             noticed: Vec::new(),
-            disturbance: Disturbance::default(),
+            disturbance: NoiseSum::default(),
             traces: Vec::new(),
             operations: None,
             follow_up: None,

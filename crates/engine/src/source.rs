@@ -68,7 +68,7 @@ impl Source for &Mutex<Generator> {
 
 /// The order of offsets of one thread.
 #[derive(Clone, Debug)]
-enum Order {
+enum OffsetOrder {
     /// From `start` to `end`, then again.
     Sequential { next: u64, start: u64, end: u64 },
     /// The next block of the stream that all threads share.
@@ -89,7 +89,7 @@ enum Order {
     Zipf { ranks: Zipf, scatter: Permutation },
 }
 
-impl Order {
+impl OffsetOrder {
     /// The order of one thread of a workload, whose part of what is read in order are the bytes of `own`.
     fn of(
         workload: &Workload,
@@ -132,7 +132,7 @@ struct Schedule {
 #[derive(Clone, Debug)]
 pub struct Generator {
     random: Random,
-    order: Order,
+    order: OffsetOrder,
     /// Sizes with the running sum of weights; one entry in the usual case.
     sizes: Vec<(u32, u32)>,
     weight_sum: u32,
@@ -217,7 +217,8 @@ impl Generator {
             };
             budget = budget.min(covered.saturating_mul(u64::from(passes)));
         }
-        let order = Order::of(workload, thread, shared, share.start * grain..share.end * grain, positions);
+        let order =
+            OffsetOrder::of(workload, thread, shared, share.start * grain..share.end * grain, positions);
         let check_every = match workload.end.time_check {
             TimeCheck::Always => 0,
             TimeCheck::Operations(count) => u64::from(count),
@@ -329,8 +330,8 @@ impl Generator {
     #[inline(always)]
     fn offset(&mut self, length: u64) -> u64 {
         match &mut self.order {
-            Order::Random { positions } => self.random.below(*positions) * self.grain,
-            Order::Sequential { next, start, end } => {
+            OffsetOrder::Random { positions } => self.random.below(*positions) * self.grain,
+            OffsetOrder::Sequential { next, start, end } => {
                 if *next + length > *end {
                     *next = *start;
                 }
@@ -338,12 +339,12 @@ impl Generator {
                 *next += length;
                 offset
             }
-            Order::Interleaved { shared } => {
+            OffsetOrder::Interleaved { shared } => {
                 let length = length.next_multiple_of(self.grain);
                 let blocks = (self.span / length).max(1);
                 (shared.fetch_add(1, Ordering::Relaxed) % blocks) * length
             }
-            Order::Permutation { order, positions, next, stride, first, pass, seed } => {
+            OffsetOrder::Permutation { order, positions, next, stride, first, pass, seed } => {
                 if *next >= *positions {
                     *pass += 1;
                     *next = *first % *positions;
@@ -353,7 +354,7 @@ impl Generator {
                 *next += *stride;
                 at * self.grain
             }
-            Order::Zipf { ranks, scatter } => scatter.at(ranks.draw(&mut self.random)) * self.grain,
+            OffsetOrder::Zipf { ranks, scatter } => scatter.at(ranks.draw(&mut self.random)) * self.grain,
         }
     }
 }

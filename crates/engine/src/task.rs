@@ -4,7 +4,7 @@
 //! same for all kinds (events, seeds, noise, remarks, what is kept when it stops in the middle) is here; what a kind
 //! does is in its own file.
 
-use crate::disturbance::Disturbance;
+use crate::disturbance::NoiseSum;
 use crate::ground::Ground;
 use crate::session::Session;
 use kurabe_core::event::Event;
@@ -21,7 +21,7 @@ pub(crate) struct Ongoing<P> {
     pub(crate) prepared: P,
     first_cell: u32,
     cells: Vec<Cell>,
-    disturbance: Disturbance,
+    disturbance: NoiseSum,
 }
 
 /// One repetition to be done.
@@ -66,13 +66,7 @@ impl Attempt {
 impl<P: Default> Ongoing<P> {
     /// A task whose first cell has this place in the run.
     pub(crate) fn new(task: Task, first_cell: u32) -> Self {
-        Self {
-            task,
-            prepared: P::default(),
-            first_cell,
-            cells: Vec::new(),
-            disturbance: Disturbance::default(),
-        }
+        Self { task, prepared: P::default(), first_cell, cells: Vec::new(), disturbance: NoiseSum::default() }
     }
 
     /// Leaves only the last `window` repetitions in the figures.

@@ -2,7 +2,7 @@
 //! The repetition is an ordinary one.
 
 use crate::ground::Ground;
-use crate::real::{Prepared, Real};
+use crate::real::{PreparedTask, Real};
 use crate::session::Session;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::{Task, Work};
@@ -46,7 +46,7 @@ impl Session<'_, Real<'_>> {
     pub(crate) fn repeat_traced(
         &mut self,
         task: &Task,
-        prepared: &mut Prepared,
+        prepared: &mut PreparedTask,
         attempt: &Attempt,
     ) -> Result<Option<Repeated>> {
         let devices = self.ground.traced.clone().unwrap_or_default();

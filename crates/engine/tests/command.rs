@@ -44,13 +44,13 @@ fn run_profile(dir: &Path, profile: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
 }
 
 /// A target, and a file outside of it in which programs leave a note.
-struct Place {
+struct Workplace {
     _dir: tempfile::TempDir,
     target: std::path::PathBuf,
     note: std::path::PathBuf,
 }
 
-impl Place {
+impl Workplace {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (target, note) = (dir.path().join("target"), dir.path().join("note"));
@@ -70,7 +70,7 @@ impl Place {
 
 #[test]
 fn programs_run_in_order_are_shown_and_leave_nothing() {
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
         r#"
@@ -109,7 +109,7 @@ cleanup = [["echo cleanup >> {note}"]]
 
 #[test]
 fn what_fails_is_restored_and_cleaned_up_and_told() {
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
         r#"
@@ -128,7 +128,7 @@ cleanup = [["exit 1"], ["echo cleanup >> {note}"]]
 
 #[test]
 fn a_prepare_that_fails_is_cleaned_up() {
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
         r#"
@@ -146,7 +146,7 @@ cleanup = [["sh", "-c", "test -d {{work}} && echo cleanup >> {note}"]]
 
 #[test]
 fn an_unknown_name_in_any_program_is_told_before_anything_runs() {
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
         r#"
@@ -163,7 +163,7 @@ cleanup = [["rm", "-rf", "{{folder}}"]]
 
 #[test]
 fn a_stop_ends_the_timed_program_and_restores_and_cleans_up() {
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
         r#"
@@ -192,7 +192,7 @@ fn every_git_pull_transfers_the_same_objects() {
         eprintln!("skipped: git is missing");
         return;
     }
-    let place = Place::new();
+    let place = Workplace::new();
     let note = place.note.display();
     let look = format!(
         r#"restore = [

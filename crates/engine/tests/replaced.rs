@@ -47,14 +47,14 @@ direction = "write"
 "#;
 
 /// A target that is measured, and a victim that must stay as it is.
-struct Place {
+struct Workplace {
     _dir: tempfile::TempDir,
     target: PathBuf,
     moved: PathBuf,
     victim: PathBuf,
 }
 
-impl Place {
+impl Workplace {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap();
@@ -146,7 +146,7 @@ const WAYS: [(&str, Replace); 3] = [
 fn what_takes_the_name_of_a_test_file_is_neither_written_nor_removed() {
     for steps in [WRITES, SAMPLES, COPY] {
         for (way, replace) in WAYS {
-            let place = Place::new();
+            let place = Workplace::new();
             let victim = place.precious("thesis");
             let ran = run_and(&place.target, &options(), steps, || replace(&place.test_file(), &victim));
             place.is_unharmed(&["thesis"]);
@@ -158,7 +158,7 @@ fn what_takes_the_name_of_a_test_file_is_neither_written_nor_removed() {
 
 #[test]
 fn a_test_file_that_was_deleted_is_not_made_again() {
-    let place = Place::new();
+    let place = Workplace::new();
     let ran = run_and(&place.target, &options(), WRITES, || {
         std::fs::remove_file(place.test_file()).unwrap();
     });
@@ -168,7 +168,7 @@ fn a_test_file_that_was_deleted_is_not_made_again() {
 
 #[test]
 fn a_test_file_that_got_a_second_name_is_written_no_more() {
-    let place = Place::new();
+    let place = Workplace::new();
     let second = place.victim.join("second");
     let kept = Cell::new(Vec::new());
     let ran = run_and(&place.target, &options(), WRITES, || {
@@ -185,7 +185,7 @@ fn a_test_file_that_got_a_second_name_is_written_no_more() {
 fn a_folder_that_is_moved_takes_the_run_along_and_what_gets_its_name_stays() {
     for steps in [WRITES, SAMPLES, COPY] {
         for linked in [false, true] {
-            let place = Place::new();
+            let place = Workplace::new();
             let names = [place.test_file(), place.copy()];
             let names = names.each_ref().map(|path| path.file_name().unwrap().to_str().unwrap());
             names.iter().for_each(|name| drop(place.precious(name)));
@@ -212,7 +212,7 @@ fn what_takes_the_name_of_a_users_file_is_not_written() {
     let options = TargetOptions { write_existing: true, ..options() };
     for steps in [WRITES, SAMPLES, COPY] {
         for (_, replace) in WAYS {
-            let place = Place::new();
+            let place = Workplace::new();
             let (victim, file) = (place.precious("thesis"), place.target.join("scratch"));
             std::fs::write(&file, content()).unwrap();
             let ran = run_and(&file, &options, steps, || replace(&file, &victim));
@@ -224,7 +224,7 @@ fn what_takes_the_name_of_a_users_file_is_not_written() {
 
 #[test]
 fn a_users_file_that_is_moved_is_still_the_one_that_is_written() {
-    let place = Place::new();
+    let place = Workplace::new();
     let (victim, file) = (place.precious("thesis"), place.target.join("scratch"));
     std::fs::write(&file, content()).unwrap();
     let options = TargetOptions { write_existing: true, ..options() };
@@ -249,8 +249,8 @@ cleanup = [["rm -rf {work}/thesis"]]
 "#;
 
 /// Programs that remove and write below a work folder, a part of whose path is swapped for a link after the first run.
-fn programs_with(part: &str) -> (Place, Ran) {
-    let place = Place::new();
+fn programs_with(part: &str) -> (Workplace, Ran) {
+    let place = Workplace::new();
     let options = TargetOptions { no_test_file: true, ..options() };
     let (container, work) = (place.test_file(), place.victim.join("0/work"));
     std::fs::create_dir_all(&work).unwrap();

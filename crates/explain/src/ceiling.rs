@@ -68,8 +68,10 @@ impl Ceiling {
         );
         if let Some(other) = at.both_ways {
             let other = number::rate(other);
-            evidence.en.push_str(&format!("; the other direction ends at the same rate ({other})"));
-            evidence.ja.push_str(&format!("。逆方向も同じ速さ({other})で頭打ちです"));
+            evidence.push(&text!(
+                "; the other direction ends at the same rate ({other})",
+                "。逆方向も同じ速さ({other})で頭打ちです"
+            ));
         }
         evidence
     }
@@ -151,8 +153,8 @@ mod tests {
     use super::*;
 
     fn of(link: &Link) -> (f64, f64) {
-        let found = ceiling(link).expect("a rate");
-        ((found.raw / 1e6).round(), (found.usual / 1e6).round())
+        let rates = ceiling(link).expect("a rate");
+        ((rates.raw / 1e6).round(), (rates.usual / 1e6).round())
     }
 
     #[test]

@@ -6,8 +6,8 @@ mod ceiling;
 // Sweeps: change points, named.
 mod sweep;
 pub use sweep::{
-    Axis, Cause, Confidence, CurveUnit, Finding, SweepCurve, SweepFindings, SweepPlan, explain_sweep,
-    further_steps, swept_axis,
+    Confidence, CurveUnit, Finding, FindingName, SweepAxis, SweepCurve, SweepFindings, SweepPlan,
+    explain_sweep, further_steps, swept_axis,
 };
 
 // Limits: what bounded each cell.

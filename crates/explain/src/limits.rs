@@ -104,7 +104,7 @@ pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
         .cells
         .iter()
         .zip(outside)
-        .map(|(cell, found)| counted(record, cell, &found).unwrap_or(found))
+        .map(|(cell, limit)| counted(record, cell, &limit).unwrap_or(limit))
         .collect()
 }
 
@@ -138,20 +138,20 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
         .iter()
         .map(|share| ((share.layer.as_str(), share.cause.as_str()), share.time_ns))
         .collect();
-    let known = |(layer, key): (&str, &str)| {
+    let cause_of = |(layer, key): (&str, &str)| {
         let layer = model.layers.iter().find(|one| one.name == layer)?;
         layer.causes.iter().find(|cause| cause.key == key)
     };
-    let in_line = |place: (&str, &str)| known(place).is_some_and(|cause| cause.in_line);
+    let in_line = |place: (&str, &str)| cause_of(place).is_some_and(|cause| cause.in_line);
     let largest = |lines: bool| {
         let sums = sums.iter().filter(|(place, _)| lines || !in_line(**place));
         sums.max_by_key(|(_, time_ns)| **time_ns).map(|(place, time_ns)| (*place, *time_ns as f64))
     };
     let ((first, first_ns), (named, named_ns)) = (largest(true)?, largest(false).or_else(|| largest(true))?);
     let words = |place: (&str, &str)| {
-        let name = known(place).map_or_else(|| Text::same(place.1), |cause| cause.name.clone());
-        let (en, ja, layer) = (name.en, name.ja, place.0);
-        text!("\"{en}\" ({layer})", "「{ja}」({layer})")
+        let name = cause_of(place).map_or_else(|| Text::same(place.1), |cause| cause.name.clone());
+        let layer = place.0;
+        text!("\"{name}\" ({layer})", "「{name}」({layer})"; name)
     };
     let share = |part: f64, whole: f64| kurabe_core::number::percent(part / whole);
     let whole = account.latency_ns as f64;
@@ -161,12 +161,12 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
     } else {
         let lines: u64 = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns).sum();
         let (waited, rest) = (share(first_ns, whole), share(named_ns, whole - lines as f64));
-        let Text { en, ja } = words(first);
+        let line = words(first);
         text!(
-            "an operation stands in line for {waited} of its time, in {en}, while others are served; where it is served, \
+            "an operation stands in line for {waited} of its time, in {line}, while others are served; where it is served, \
              this takes {rest}, counted by the model",
-            "操作は時間の {waited} を{ja}で、ほかの操作が処理される間の順番待ちに使っています。処理の時間では {rest} を\
-             占めます(モデルによる計数)"
+            "操作は時間の {waited} を{line}で、ほかの操作が処理される間の順番待ちに使っています。処理の時間では {rest} を\
+             占めます(モデルによる計数)"; line
         )
     };
     let limit = Limit {

@@ -19,7 +19,7 @@ mod working_set;
 
 pub use plan::{SweepPlan, further_steps, swept_axis};
 
-use curves::Measured;
+use curves::MeasuredCurve;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
@@ -29,7 +29,7 @@ use storage::Storage;
 /// What is moved while all else is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Axis {
+pub enum SweepAxis {
     /// The bytes that random access covers.
     WorkingSet,
     /// The bytes of an operation.
@@ -40,7 +40,7 @@ pub enum Axis {
     BytesWritten,
 }
 
-impl Axis {
+impl SweepAxis {
     /// All of them, in the order in which they are measured.
     pub const ALL: [Self; 4] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth, Self::BytesWritten];
 
@@ -70,7 +70,7 @@ pub enum CurveUnit {
 /// What a change, or the whole of a curve, comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum FindingName {
     /// The computer's own memory.
     HostCache,
     /// The memory of a drive.
@@ -117,7 +117,7 @@ pub enum Confidence {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The axis.
-    pub axis: Axis,
+    pub axis: SweepAxis,
     /// The direction.
     pub direction: Direction,
     /// Whether offsets ascend.
@@ -133,7 +133,7 @@ pub struct Finding {
     /// The curve beyond it.
     pub after: f64,
     /// Its name.
-    pub name: Cause,
+    pub name: FindingName,
     /// One sentence.
     pub text: Text,
     /// What speaks for it; of something unknown, what would tell.
@@ -146,7 +146,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepCurve {
     /// The axis.
-    pub axis: Axis,
+    pub axis: SweepAxis,
     /// The direction.
     pub direction: Direction,
     /// Whether offsets ascend.
@@ -186,21 +186,23 @@ pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
         return SweepFindings::default();
     };
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
-    let measured: Vec<Measured> =
-        Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis, cpus)).collect();
+    let measured: Vec<MeasuredCurve> = SweepAxis::ALL
+        .into_iter()
+        .flat_map(|axis| curves::of_axis(profile, &record.cells, axis, cpus))
+        .collect();
     let storage = Storage::of(record).with_rates(&measured);
     SweepFindings { curves: measured.iter().map(|curve| explained(curve, &storage)).collect() }
 }
 
 /// A curve with what it shows, or that there is too little of it to show anything.
-fn explained(measured: &Measured, storage: &Storage) -> SweepCurve {
+fn explained(measured: &MeasuredCurve, storage: &Storage) -> SweepCurve {
     let cut = measured.cut();
     let mut findings = match (measured.axis, &cut) {
         (_, None) => vec![too_little().at(measured, None, 0.0, 0.0)],
-        (Axis::WorkingSet, Some(cut)) => working_set::findings(measured, cut, storage),
-        (Axis::BlockSize, Some(cut)) => transfer::findings(measured, cut, storage),
-        (Axis::QueueDepth, Some(cut)) => depth::findings(measured, cut, storage),
-        (Axis::BytesWritten, Some(cut)) => course::findings(measured, cut, storage),
+        (SweepAxis::WorkingSet, Some(cut)) => working_set::findings(measured, cut, storage),
+        (SweepAxis::BlockSize, Some(cut)) => transfer::findings(measured, cut, storage),
+        (SweepAxis::QueueDepth, Some(cut)) => depth::findings(measured, cut, storage),
+        (SweepAxis::BytesWritten, Some(cut)) => course::findings(measured, cut, storage),
     };
     findings.sort_by(|a, b| a.x.unwrap_or(f64::INFINITY).total_cmp(&b.x.unwrap_or(f64::INFINITY)));
     if let Some(cut) = &cut {
@@ -219,28 +221,42 @@ fn explained(measured: &Measured, storage: &Storage) -> SweepCurve {
 }
 
 fn too_little() -> Named {
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: text!("too few points for a curve", "点が少なすぎて曲線になりません"),
-        evidence: text!(
+    Named::unknown(
+        text!("too few points for a curve", "点が少なすぎて曲線になりません"),
+        text!(
             "fewer than three were measured whole; a longer --time, or a larger --max, gives more",
             "最後まで測れた点が 3 つ未満です。--time か --max を大きくすると増えます"
         ),
-    }
+    )
 }
 
 /// A name with what stands behind it.
 struct Named {
-    name: Cause,
+    name: FindingName,
     confidence: Confidence,
     text: Text,
     evidence: Text,
 }
 
 impl Named {
+    /// What is seen and has no name.
+    fn unknown(text: Text, evidence: Text) -> Self {
+        Self { name: FindingName::Unknown, confidence: Confidence::None, text, evidence }
+    }
+
+    /// A name that fits; others do, too.
+    fn likely(name: FindingName, text: Text, evidence: Text) -> Self {
+        Self { name, confidence: Confidence::Likely, text, evidence }
+    }
+
     /// As a finding of a curve. `place` is where it lies and its interval.
-    fn at(self, measured: &Measured, place: Option<(f64, f64, f64)>, before: f64, after: f64) -> Finding {
+    fn at(
+        self,
+        measured: &MeasuredCurve,
+        place: Option<(f64, f64, f64)>,
+        before: f64,
+        after: f64,
+    ) -> Finding {
         let Self { name, confidence, text, evidence } = self;
         Finding {
             axis: measured.axis,
@@ -271,6 +287,6 @@ fn size(bytes: f64) -> String {
 }
 
 /// A ratio as it is told: `1.34`, `12`.
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     kurabe_core::number::fixed(ratio, if ratio < 9.95 { 1 } else { 0 })
 }

@@ -10,8 +10,8 @@ use kurabe_core::record::{
 };
 use kurabe_core::workload::{BlockSize, Direction, EndSync, OpKind, Pattern, SyncRule, Workload};
 use kurabe_explain::{
-    Axis, Cause, Confidence, Finding, LimitKind, Strength, SweepFindings, SweepPlan, explain_sweep,
-    limits_from_outside,
+    Confidence, Finding, FindingName, LimitKind, Strength, SweepAxis, SweepFindings, SweepPlan,
+    explain_sweep, limits_from_outside,
 };
 use kurabe_testkit::sample::{sample_header, sample_record};
 use kurabe_testkit::{cell, repetition, workload};
@@ -154,7 +154,7 @@ impl Curve {
     fn run(&self) -> SweepFindings {
         let largest = (64 * KIB) << (self.times_ns.len() - 1);
         let runs = self.times_ns[0].len();
-        let profile = plan(Axis::WorkingSet, Direction::Read, largest, runs as u32).profile();
+        let profile = plan(SweepAxis::WorkingSet, Direction::Read, largest, runs as u32).profile();
         let cells = profile.steps.iter().zip(&self.times_ns).enumerate().map(|(index, (step, times))| {
             let Step::Io(step) = step else { panic!("{step:?}") };
             let workload = Workload { span_bytes: step.span_bytes.unwrap(), ..workload() };
@@ -175,7 +175,7 @@ impl Curve {
     }
 }
 
-fn plan(axis: Axis, direction: Direction, max_bytes: u64, runs: u32) -> SweepPlan {
+fn plan(axis: SweepAxis, direction: Direction, max_bytes: u64, runs: u32) -> SweepPlan {
     SweepPlan {
         axes: vec![axis],
         directions: vec![direction],
@@ -198,7 +198,7 @@ const CACHE_US: [f64; 12] = [10.0, 10.1, 9.9, 10.0, 10.1, 55.0, 77.0, 88.0, 94.0
 fn a_change_that_every_point_bears_is_told() {
     let shown = Curve::steady(&CACHE_US, 3).run();
     let [change] = changes(&shown)[..] else { panic!("{shown:#?}") };
-    assert!(change.name == Cause::DriveCache && change.confidence > Confidence::None, "{change:?}");
+    assert!(change.name == FindingName::DriveCache && change.confidence > Confidence::None, "{change:?}");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn walk_us() -> Vec<f64> {
 fn a_chain_is_walked_only_where_the_file_system_has_chains() {
     let on = |file_system, runs| Curve { file_system, ..Curve::steady(&walk_us(), runs) }.run();
     let chain = |shown: &SweepFindings| {
-        shown.all().find(|finding| finding.name == Cause::ChainWalk).map(|finding| finding.confidence)
+        shown.all().find(|finding| finding.name == FindingName::ChainWalk).map(|finding| finding.confidence)
     };
     assert_eq!(chain(&on("vfat", 3)), Some(Confidence::Firm));
     assert_eq!(chain(&on("vfat", 1)), Some(Confidence::Likely), "one repetition is not firm");
@@ -254,13 +254,13 @@ fn what_is_seen_while_others_work_has_no_name() {
     let noise = Noise { steal_share: Some(0.4), ..Noise::default() };
     let shown = Curve { noise, ..Curve::steady(&CACHE_US, 3) }.run();
     let [change] = changes(&shown)[..] else { panic!("{shown:#?}") };
-    assert_eq!((change.name, change.confidence), (Cause::Unknown, Confidence::None));
+    assert_eq!((change.name, change.confidence), (FindingName::Unknown, Confidence::None));
     assert!(change.evidence.en.contains("other work went on at 12 of 12 points"), "{change:?}");
 }
 
 /// A long write with these rates, in MB/s, an interval of 100 ms each.
 fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> SweepFindings {
-    let profile = plan(Axis::BytesWritten, Direction::Write, 16 << 30, 2).profile();
+    let profile = plan(SweepAxis::BytesWritten, Direction::Write, 16 << 30, 2).profile();
     let repetitions = rates.chunks(rates.len() / 2).enumerate().map(|(index, rates)| {
         let interval =
             |mb: u64| Interval { write_bytes: mb * 100_000, write_operations: 1, ..Interval::default() };
@@ -289,7 +289,7 @@ fn a_rate_that_comes_back_is_no_cache_that_is_full() {
         Link::Pcie { speed_gt_per_s: Some(8.0), width: Some(4), speed_max_gt_per_s: None, width_max: None };
     let slc = |rates: &[u64], link: &Link, rotational| {
         let shown = course(rates, link.clone(), rotational);
-        shown.all().find(|finding| finding.name == Cause::SlcCache).map(|finding| finding.confidence)
+        shown.all().find(|finding| finding.name == FindingName::SlcCache).map(|finding| finding.confidence)
     };
     let full: Vec<u64> = (0..40).map(|at| if at < 12 { 1500 } else { 300 }).collect();
     assert_eq!(slc(&full, &pcie, Some(false)), Some(Confidence::Firm));

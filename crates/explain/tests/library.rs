@@ -12,9 +12,12 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Stop, measure_model};
-use kurabe_explain::{Axis, Cause, LimitKind, SweepPlan, explain_sweep, limits, limits_from_outside};
+use kurabe_explain::{
+    FindingName, LimitKind, SweepAxis, SweepPlan, explain_sweep, limits, limits_from_outside,
+};
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What a cause is to somebody outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +219,7 @@ fn rules_that_see_no_account_do_not_contradict_it() {
         let record = measured(device, &profile);
         let model = record.header.model.clone().unwrap();
         let turns = turns(&model) == Some(true);
-        for (cell, told) in record.cells.iter().zip(limits_from_outside(&record)) {
+        for (cell, cell_limit) in record.cells.iter().zip(limits_from_outside(&record)) {
             let truth = truth_of(cell, &model);
             let depth = |cell: &Cell| cell.workload.as_ref().map_or(0, |workload| workload.iodepth);
             let deeper = record.cells.iter().find(|other| {
@@ -225,8 +228,9 @@ fn rules_that_see_no_account_do_not_contradict_it() {
                     && depth(other) > depth(cell)
             });
             let deeper = deeper.map(|deeper| truth_of(deeper, &model));
-            let kind = told.limit.kind;
-            let line = format!("{device:32} {:16} {:6} {kind:?} <- {}", cell.label, told.part, truth.cause);
+            let kind = cell_limit.limit.kind;
+            let line =
+                format!("{device:32} {:16} {:6} {kind:?} <- {}", cell.label, cell_limit.part, truth.cause);
             match kind {
                 LimitKind::Unknown => unknown += 1,
                 kind if right(kind, &truth, deeper.as_ref(), turns) => named += 1,
@@ -243,12 +247,31 @@ fn rules_that_see_no_account_do_not_contradict_it() {
         wrong.join("\n")
     );
     assert!(named * 10 >= all * 6, "{named} named, {unknown} unknown of {all}:\n{table}");
+    let devices = DEVICES.len();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (page, sentence) in [
+        (
+            "explaining.md",
+            format!(
+                "Of {all} cells on {devices} devices they name the limit of {named}, leave {unknown} unknown"
+            ),
+        ),
+        (
+            "ja/explaining.md",
+            format!(
+                "{devices} 台の {all} 項目のうち、{named} 項目でボトルネックを示し、{unknown} 項目を不明とし"
+            ),
+        ),
+    ] {
+        let words = std::fs::read_to_string(docs.join(page)).unwrap();
+        assert!(words.contains(&sentence), "docs/{page} does not say: {sentence}");
+    }
 }
 
 #[test]
 fn a_sweep_names_a_link_only_where_the_account_does() {
     let plan = SweepPlan {
-        axes: vec![Axis::BlockSize],
+        axes: vec![SweepAxis::BlockSize],
         directions: vec![Direction::Read, Direction::Write],
         max_bytes: Some(128 << 20),
         time_ns: 30_000_000,
@@ -260,7 +283,7 @@ fn a_sweep_names_a_link_only_where_the_account_does() {
     for (device, _) in DEVICES {
         let record = measured(device, &plan.profile());
         let model = record.header.model.clone().unwrap();
-        for link in explain_sweep(&record).all().filter(|finding| finding.name == Cause::LinkCeiling) {
+        for link in explain_sweep(&record).all().filter(|finding| finding.name == FindingName::LinkCeiling) {
             let is_its = |cell: &&Cell| {
                 let sequential = cell.workload.as_ref().is_some_and(|one| one.pattern.is_sequential());
                 cell.direction == Some(link.direction) && sequential == link.sequential
@@ -314,8 +337,8 @@ fn a_write_cache_that_fills_up_is_seen() {
         spec.set(&format!("ssd.{key}"), value).unwrap();
     }
     let record = measured_on(ModelTarget::new(&spec, 1).unwrap(), "samsung-870-evo", &profile);
-    let told = limits_from_outside(&record);
-    let write = told.iter().find(|one| one.part == "write").unwrap();
+    let limits = limits_from_outside(&record);
+    let write = limits.iter().find(|one| one.part == "write").unwrap();
     assert_eq!(write.limit.kind, LimitKind::WriteCache, "{write:?}");
     assert!(write.limit.evidence.en.contains("fell from"), "{write:?}");
 }
@@ -343,10 +366,10 @@ fn of_who_stands_in_line_the_limit_is_what_the_others_are_served_with() {
             .flat_map(|layer| layer.causes.iter().filter(|cause| cause.in_line))
             .map(|cause| format!("\"{}\" ", cause.name.en))
             .collect();
-        let told = limits(&record);
+        let limits = limits(&record);
         let in_line = |limit: &str| lines.iter().any(|line| limit.starts_with(line.as_str()));
-        assert!(told.iter().all(|one| !in_line(&one.limit.sentence.en)), "{device}: {told:#?}");
+        assert!(limits.iter().all(|one| !in_line(&one.limit.sentence.en)), "{device}: {limits:#?}");
         let waited = |evidence: &str| evidence.contains("stands in line for");
-        assert!(told.iter().any(|one| waited(&one.limit.evidence.en)), "{device}: {told:#?}");
+        assert!(limits.iter().any(|one| waited(&one.limit.evidence.en)), "{device}: {limits:#?}");
     }
 }

@@ -7,7 +7,7 @@ use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Session, Stop, model_target};
 use kurabe_explain::{
-    Axis, Cause, Confidence, Finding, SweepFindings, SweepPlan, explain_sweep, further_steps,
+    Confidence, Finding, FindingName, SweepAxis, SweepFindings, SweepPlan, explain_sweep, further_steps,
 };
 use kurabe_sim::{DEVICES, ModelTarget, load_device};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const MIB: f64 = 1024.0 * KIB;
 struct Sweep<'a> {
     device: &'a str,
     changes: &'a [(&'a str, &'a str)],
-    axis: Axis,
+    axis: SweepAxis,
     directions: Vec<Direction>,
     max_bytes: Option<u64>,
     time_ms: u64,
@@ -92,7 +92,7 @@ impl Sweep<'_> {
 fn sweep<'a>(
     device: &'a str,
     changes: &'a [(&'a str, &'a str)],
-    axis: Axis,
+    axis: SweepAxis,
     direction: Direction,
 ) -> Sweep<'a> {
     Sweep {
@@ -106,19 +106,19 @@ fn sweep<'a>(
     }
 }
 
-fn named(found: &SweepFindings, name: Cause) -> Vec<&Finding> {
-    found.all().filter(|finding| finding.name == name).collect()
+fn named(findings: &SweepFindings, name: FindingName) -> Vec<&Finding> {
+    findings.all().filter(|finding| finding.name == name).collect()
 }
 
 /// The only finding of a name, and its place.
-fn only(found: &SweepFindings, name: Cause) -> f64 {
-    let [one] = named(found, name)[..] else { panic!("not one {name:?}: {found:#?}") };
+fn only(findings: &SweepFindings, name: FindingName) -> f64 {
+    let [one] = named(findings, name)[..] else { panic!("not one {name:?}: {findings:#?}") };
     assert!(one.confidence > Confidence::None, "{one:?}");
     one.x.unwrap_or(f64::NAN)
 }
 
-fn within_a_step(found: f64, truth: f64) -> bool {
-    (truth / 2.0..=truth * 2.0).contains(&found)
+fn within_a_step(x: f64, truth: f64) -> bool {
+    (truth / 2.0..=truth * 2.0).contains(&x)
 }
 
 #[test]
@@ -126,29 +126,29 @@ fn the_span_that_a_mapping_cache_covers() {
     // Four bytes of table for each unit of 4 KiB.
     for (cache, covered) in [("16 KiB", 16.0 * MIB), ("64 KiB", 64.0 * MIB), ("256 KiB", 256.0 * MIB)] {
         let changes = [("ssd.mapping_cache", cache)];
-        let found = sweep("samsung-980", &changes, Axis::WorkingSet, Direction::Read).run();
-        let x = only(&found, Cause::MappingCache);
+        let findings = sweep("samsung-980", &changes, SweepAxis::WorkingSet, Direction::Read).run();
+        let x = only(&findings, FindingName::MappingCache);
         assert!(within_a_step(x, covered), "{cache}: found {x}");
     }
     let full = [("ssd.mapping", "full")];
-    let found = sweep("samsung-980", &full, Axis::WorkingSet, Direction::Read).run();
-    assert_eq!(named(&found, Cause::MappingCache), Vec::<&Finding>::new());
+    let findings = sweep("samsung-980", &full, SweepAxis::WorkingSet, Direction::Read).run();
+    assert_eq!(named(&findings, FindingName::MappingCache), Vec::<&Finding>::new());
 }
 
 fn disk_caches(segments: &str, segment: &str) -> Vec<f64> {
     let changes = [("disk.segments", segments), ("disk.segment", segment)];
-    let mut wanted = sweep("hitachi-hds721616plat80", &changes, Axis::WorkingSet, Direction::Read);
-    (wanted.time_ms, wanted.max_bytes) = (400, Some(256 << 20));
-    named(&wanted.run(), Cause::DriveCache).iter().filter_map(|finding| finding.x).collect()
+    let mut plan = sweep("hitachi-hds721616plat80", &changes, SweepAxis::WorkingSet, Direction::Read);
+    (plan.time_ms, plan.max_bytes) = (400, Some(256 << 20));
+    named(&plan.run(), FindingName::DriveCache).iter().filter_map(|finding| finding.x).collect()
 }
 
 #[test]
 fn of_a_disk_cache_in_one_piece_random_access_uses_a_part() {
     // A ring is read anew at every step back, so that what random access keeps of it is less than all.
     for (segment, size) in [("4 MiB", 4.0), ("8 MiB", 8.0)] {
-        let found = disk_caches("1", segment);
-        let fits = found.len() == 1 && (size / 4.0 * MIB..=size * MIB).contains(&found[0]);
-        assert!(fits, "{segment}: found {found:?}");
+        let caches = disk_caches("1", segment);
+        let fits = caches.len() == 1 && (size / 4.0 * MIB..=size * MIB).contains(&caches[0]);
+        assert!(fits, "{segment}: found {caches:?}");
     }
     // Of a small one it keeps nothing, and none is claimed.
     assert_eq!(disk_caches("1", "512 KiB"), Vec::<f64>::new());
@@ -157,9 +157,9 @@ fn of_a_disk_cache_in_one_piece_random_access_uses_a_part() {
 #[test]
 fn of_a_disk_cache_in_segments_random_access_uses_one_at_least_and_all_at_most() {
     for (segments, size) in [("4", 2.0), ("8", 4.0), ("16", 8.0)] {
-        let found = disk_caches(segments, "512 KiB");
-        let fits = found.len() == 1 && (0.25 * MIB..=size * 2.0 * MIB).contains(&found[0]);
-        assert!(fits, "{segments} segments: found {found:?}");
+        let caches = disk_caches(segments, "512 KiB");
+        let fits = caches.len() == 1 && (0.25 * MIB..=size * 2.0 * MIB).contains(&caches[0]);
+        assert!(fits, "{segments} segments: found {caches:?}");
     }
 }
 
@@ -167,10 +167,10 @@ fn of_a_disk_cache_in_segments_random_access_uses_one_at_least_and_all_at_most()
 fn the_strip_of_a_raid_and_its_drives() {
     for (strip, size) in [("16 KiB", 16.0), ("32 KiB", 32.0), ("64 KiB", 64.0), ("256 KiB", 256.0)] {
         let changes = [("raid.strip", strip)];
-        let found = sweep("raid-9260", &changes, Axis::BlockSize, Direction::Read).run();
-        let x = only(&found, Cause::Strip);
-        assert!((x / KIB - size).abs() < 1e-9, "{strip}: found {x}, {found:#?}");
-        let finding = named(&found, Cause::Strip)[0];
+        let findings = sweep("raid-9260", &changes, SweepAxis::BlockSize, Direction::Read).run();
+        let x = only(&findings, FindingName::Strip);
+        assert!((x / KIB - size).abs() < 1e-9, "{strip}: found {x}, {findings:#?}");
+        let finding = named(&findings, FindingName::Strip)[0];
         assert!(finding.text.en.contains("over 4 drives"), "{finding:?}");
     }
 }
@@ -179,11 +179,12 @@ fn the_strip_of_a_raid_and_its_drives() {
 fn how_much_flash_is_written_with_one_bit() {
     for (cache, size) in [("512 MiB", 512.0 * MIB), ("1 GiB", 1024.0 * MIB), ("2 GiB", 2048.0 * MIB)] {
         let changes = [("ssd.slc_dynamic", cache)];
-        let mut wanted = sweep("crucial-p1", &changes, Axis::BytesWritten, Direction::Write);
-        (wanted.time_ms, wanted.max_bytes) = (200, Some(16 << 30));
-        let found = wanted.run();
-        let first = named(&found, Cause::SlcCache);
-        let x = first.first().and_then(|finding| finding.x).unwrap_or_else(|| panic!("{cache}: {found:#?}"));
+        let mut plan = sweep("crucial-p1", &changes, SweepAxis::BytesWritten, Direction::Write);
+        (plan.time_ms, plan.max_bytes) = (200, Some(16 << 30));
+        let findings = plan.run();
+        let first = named(&findings, FindingName::SlcCache);
+        let x =
+            first.first().and_then(|finding| finding.x).unwrap_or_else(|| panic!("{cache}: {findings:#?}"));
         assert!(within_a_step(x, size), "{cache}: found {x}");
     }
 }
@@ -192,26 +193,26 @@ fn how_much_flash_is_written_with_one_bit() {
 fn how_many_parts_work_side_by_side() {
     for (parallel, count) in [("4", 4.0), ("16", 16.0)] {
         let changes = [("memory.parallel", parallel)];
-        let found = sweep("ideal-ram-disk", &changes, Axis::QueueDepth, Direction::Read).run();
-        let x = only(&found, Cause::Parallelism);
+        let findings = sweep("ideal-ram-disk", &changes, SweepAxis::QueueDepth, Direction::Read).run();
+        let x = only(&findings, FindingName::Parallelism);
         assert!((x - count).abs() < 1e-9, "{parallel}: found {x}");
     }
     let alone = [("memory.parallel", "1")];
-    let found = sweep("ideal-ram-disk", &alone, Axis::QueueDepth, Direction::Read).run();
-    only(&found, Cause::OneAtATime);
+    let findings = sweep("ideal-ram-disk", &alone, SweepAxis::QueueDepth, Direction::Read).run();
+    only(&findings, FindingName::OneAtATime);
 }
 
 #[test]
 fn a_depth_that_is_enough_is_told_with_its_own_rate() {
-    let mut wanted = sweep("crucial-p1", &[], Axis::QueueDepth, Direction::Read);
-    wanted.time_ms = 500;
-    let found = wanted.run();
-    let [parts] = named(&found, Cause::Parallelism)[..] else { panic!("{found:#?}") };
+    let mut plan = sweep("crucial-p1", &[], SweepAxis::QueueDepth, Direction::Read);
+    plan.time_ms = 500;
+    let findings = plan.run();
+    let [parts] = named(&findings, FindingName::Parallelism)[..] else { panic!("{findings:#?}") };
     let at =
-        |depth: Option<f64>| found.curves[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
+        |depth: Option<f64>| findings.curves[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
     assert!((parts.after / at(parts.x) - 1.0).abs() < 1e-9, "{parts:?}");
     // Here the deepest queue still brings a little more.
-    assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", found.curves[0].points);
+    assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", findings.curves[0].points);
     assert!(parts.text.en.contains("more bring little ("), "{parts:?}");
 }
 
@@ -220,10 +221,10 @@ fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
     let mut unknown = 0;
     for device in ["ibm-dcas-34330", "hitachi-hds721616plat80"] {
         for direction in [Direction::Read, Direction::Write] {
-            let mut wanted = sweep(device, &[], Axis::WorkingSet, direction);
-            wanted.time_ms = 500;
-            let found = wanted.run();
-            for finding in named(&found, Cause::Unknown) {
+            let mut plan = sweep(device, &[], SweepAxis::WorkingSet, direction);
+            plan.time_ms = 500;
+            let findings = plan.run();
+            for finding in named(&findings, FindingName::Unknown) {
                 unknown += 1;
                 assert!(!finding.evidence.en.contains("what kind of medium"), "{finding:?}");
             }
@@ -234,32 +235,34 @@ fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
 
 #[test]
 fn one_command_at_a_time_on_usb_without_uas_and_on_sata_without_queueing() {
-    let found = sweep("samsung-870-evo", &[("sata.depth", "1")], Axis::QueueDepth, Direction::Read).run();
-    only(&found, Cause::OneAtATime);
-    let found = sweep("samsung-870-evo", &[("sata.depth", "8")], Axis::QueueDepth, Direction::Read).run();
-    assert!(only(&found, Cause::Parallelism) <= 8.0, "{found:#?}");
-    let mut disk = sweep("hua722020-usb", &[], Axis::QueueDepth, Direction::Read);
+    let findings =
+        sweep("samsung-870-evo", &[("sata.depth", "1")], SweepAxis::QueueDepth, Direction::Read).run();
+    only(&findings, FindingName::OneAtATime);
+    let findings =
+        sweep("samsung-870-evo", &[("sata.depth", "8")], SweepAxis::QueueDepth, Direction::Read).run();
+    assert!(only(&findings, FindingName::Parallelism) <= 8.0, "{findings:#?}");
+    let mut disk = sweep("hua722020-usb", &[], SweepAxis::QueueDepth, Direction::Read);
     disk.time_ms = 1000;
-    only(&disk.run(), Cause::OneAtATime);
+    only(&disk.run(), FindingName::OneAtATime);
 }
 
 #[test]
 fn a_file_allocation_table_that_is_walked() {
     let walked = [("fat-image.restart", "first")];
-    let mut wanted = sweep("rascsi", &walked, Axis::WorkingSet, Direction::Read);
-    wanted.time_ms = 400;
-    let found = wanted.run();
-    assert!(!named(&found, Cause::ChainWalk).is_empty(), "{found:#?}");
+    let mut plan = sweep("rascsi", &walked, SweepAxis::WorkingSet, Direction::Read);
+    plan.time_ms = 400;
+    let findings = plan.run();
+    assert!(!named(&findings, FindingName::ChainWalk).is_empty(), "{findings:#?}");
 }
 
 #[test]
 fn a_walk_over_clusters_of_twice_the_size_is_half_as_long() {
     let rise = |cluster: &str| {
         let changes = [("fat-image.restart", "first"), ("fat-image.cluster", cluster)];
-        let mut wanted = sweep("rascsi", &changes, Axis::WorkingSet, Direction::Read);
-        wanted.time_ms = 2000;
-        let found = wanted.run();
-        let [walk] = named(&found, Cause::ChainWalk)[..] else { panic!("{cluster}: {found:#?}") };
+        let mut plan = sweep("rascsi", &changes, SweepAxis::WorkingSet, Direction::Read);
+        plan.time_ms = 2000;
+        let findings = plan.run();
+        let [walk] = named(&findings, FindingName::ChainWalk)[..] else { panic!("{cluster}: {findings:#?}") };
         walk.after - walk.before
     };
     let (small, large) = (rise("16 KiB"), rise("32 KiB"));
@@ -270,56 +273,58 @@ fn a_walk_over_clusters_of_twice_the_size_is_half_as_long() {
 fn the_memory_of_a_raid_controller() {
     for (cache, size) in [("8 MiB", 8.0), ("32 MiB", 32.0), ("128 MiB", 128.0)] {
         let changes = [("raid.io_policy", "cached"), ("raid.cache", cache)];
-        let found = sweep("raid-9260", &changes, Axis::WorkingSet, Direction::Read).run();
-        let x = only(&found, Cause::ControllerCache);
+        let findings = sweep("raid-9260", &changes, SweepAxis::WorkingSet, Direction::Read).run();
+        let x = only(&findings, FindingName::ControllerCache);
         assert!(within_a_step(x, size * MIB), "{cache}: found {x}");
     }
     // Direct reads leave nothing in it, so there is none to be found.
-    let found = sweep("raid-9260", &[("raid.cache", "8 MiB")], Axis::WorkingSet, Direction::Read).run();
-    assert_eq!(named(&found, Cause::ControllerCache), Vec::<&Finding>::new());
+    let findings =
+        sweep("raid-9260", &[("raid.cache", "8 MiB")], SweepAxis::WorkingSet, Direction::Read).run();
+    assert_eq!(named(&findings, FindingName::ControllerCache), Vec::<&Finding>::new());
 }
 
 #[test]
 fn a_link_that_is_the_ceiling() {
-    let found = sweep("samsung-870-evo", &[], Axis::BlockSize, Direction::Read).run();
-    assert!(!named(&found, Cause::LinkCeiling).is_empty(), "{found:#?}");
+    let findings = sweep("samsung-870-evo", &[], SweepAxis::BlockSize, Direction::Read).run();
+    assert!(!named(&findings, FindingName::LinkCeiling).is_empty(), "{findings:#?}");
     // A slower cable is the ceiling as well, and a disk behind a fast one is not.
-    let found =
-        sweep("samsung-870-evo", &[("sata.generation", "sata-1")], Axis::BlockSize, Direction::Read).run();
-    let link = named(&found, Cause::LinkCeiling);
+    let findings =
+        sweep("samsung-870-evo", &[("sata.generation", "sata-1")], SweepAxis::BlockSize, Direction::Read)
+            .run();
+    let link = named(&findings, FindingName::LinkCeiling);
     assert!(
         link.iter().all(|finding| finding.text.en.contains("1.5 Gbit/s")) && !link.is_empty(),
-        "{found:#?}"
+        "{findings:#?}"
     );
-    let mut disk = sweep("hua722020-sata", &[], Axis::BlockSize, Direction::Read);
+    let mut disk = sweep("hua722020-sata", &[], SweepAxis::BlockSize, Direction::Read);
     disk.time_ms = 200;
-    assert_eq!(named(&disk.run(), Cause::LinkCeiling), Vec::<&Finding>::new());
+    assert_eq!(named(&disk.run(), FindingName::LinkCeiling), Vec::<&Finding>::new());
 }
 
 #[test]
 fn a_fast_drive_that_ends_near_its_slot_does_not_end_at_it() {
     // Reads end at 89 % of what PCIe 3 ×4 carries, and writes well below: it is the controller.
-    let mut wanted = sweep("samsung-980", &[], Axis::BlockSize, Direction::Read);
-    wanted.directions.push(Direction::Write);
-    assert_eq!(named(&wanted.run(), Cause::LinkCeiling), Vec::<&Finding>::new());
+    let mut plan = sweep("samsung-980", &[], SweepAxis::BlockSize, Direction::Read);
+    plan.directions.push(Direction::Write);
+    assert_eq!(named(&plan.run(), FindingName::LinkCeiling), Vec::<&Finding>::new());
     // In half of the slot both directions end at it.
     let narrow = [("pcie.lanes", "2")];
-    let mut wanted = sweep("samsung-980", &narrow, Axis::BlockSize, Direction::Read);
-    wanted.directions.push(Direction::Write);
-    let found = wanted.run();
-    let link = named(&found, Cause::LinkCeiling);
-    assert!(link.iter().any(|finding| finding.confidence == Confidence::Firm), "{found:#?}");
+    let mut plan = sweep("samsung-980", &narrow, SweepAxis::BlockSize, Direction::Read);
+    plan.directions.push(Direction::Write);
+    let findings = plan.run();
+    let link = named(&findings, FindingName::LinkCeiling);
+    assert!(link.iter().any(|finding| finding.confidence == Confidence::Firm), "{findings:#?}");
 }
 
 #[test]
 fn the_unit_that_flash_maps() {
     for (unit, size) in [("4 KiB", 4.0), ("16 KiB", 16.0)] {
         let changes = [("ssd.mapping_unit", unit)];
-        let found = sweep("crucial-p1", &changes, Axis::BlockSize, Direction::Write).run();
-        for finding in named(&found, Cause::MappingUnit) {
+        let findings = sweep("crucial-p1", &changes, SweepAxis::BlockSize, Direction::Write).run();
+        for finding in named(&findings, FindingName::MappingUnit) {
             assert!((finding.x.unwrap() / KIB - size).abs() < 1e-9, "{unit}: {finding:?}");
         }
-        assert!(!named(&found, Cause::MappingUnit).is_empty(), "{unit}: {found:#?}");
+        assert!(!named(&findings, FindingName::MappingUnit).is_empty(), "{unit}: {findings:#?}");
     }
 }
 
@@ -330,34 +335,34 @@ fn a_write_cache_that_fills_up_is_no_unit_that_a_disk_maps() {
         let layers = ModelTarget::new(&spec, 1).unwrap().record().layers;
         layers.iter().any(|layer| ["disk", "magneto-optical", "removable"].contains(&layer.kind.as_str()))
     };
-    let mut told = Vec::new();
+    let mut mistaken_units = Vec::new();
     for (device, _) in DEVICES.iter().filter(|(device, _)| turns(device)) {
-        let mut wanted = sweep(device, &[], Axis::BlockSize, Direction::Write);
-        (wanted.time_ms, wanted.max_bytes) = (500, None);
+        let mut plan = sweep(device, &[], SweepAxis::BlockSize, Direction::Write);
+        (plan.time_ms, plan.max_bytes) = (500, None);
         for seed in [1, 7] {
-            wanted.seed = seed;
-            let found = wanted.run();
-            let units = named(&found, Cause::MappingUnit);
-            told.extend(units.iter().map(|unit| format!("{device} {seed}: {}", unit.text.en)));
+            plan.seed = seed;
+            let findings = plan.run();
+            let units = named(&findings, FindingName::MappingUnit);
+            mistaken_units.extend(units.iter().map(|unit| format!("{device} {seed}: {}", unit.text.en)));
         }
     }
-    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(mistaken_units, Vec::<String>::new());
 }
 
 #[test]
 fn an_arm_that_moves_farther() {
-    let mut wanted = sweep("hua722020-sata", &[("disk.segments", "0")], Axis::WorkingSet, Direction::Read);
-    (wanted.time_ms, wanted.max_bytes) = (1000, Some(256 << 30));
-    let found = wanted.run();
-    assert!(!named(&found, Cause::SeekCurve).is_empty(), "{found:#?}");
+    let mut plan = sweep("hua722020-sata", &[("disk.segments", "0")], SweepAxis::WorkingSet, Direction::Read);
+    (plan.time_ms, plan.max_bytes) = (1000, Some(256 << 30));
+    let findings = plan.run();
+    assert!(!named(&findings, FindingName::SeekCurve).is_empty(), "{findings:#?}");
 }
 
 #[test]
 fn a_device_without_caches_has_none() {
     for device in ["ideal-ram-disk", "henkan-bancho"] {
-        let mut wanted = sweep(device, &[], Axis::WorkingSet, Direction::Read);
-        wanted.time_ms = 200;
-        let found = wanted.run();
-        assert_eq!(found.all().collect::<Vec<_>>(), Vec::<&Finding>::new(), "{device}");
+        let mut plan = sweep(device, &[], SweepAxis::WorkingSet, Direction::Read);
+        plan.time_ms = 200;
+        let findings = plan.run();
+        assert_eq!(findings.all().collect::<Vec<_>>(), Vec::<&Finding>::new(), "{device}");
     }
 }

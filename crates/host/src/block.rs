@@ -16,14 +16,14 @@ pub const SECTOR_BYTES: u64 = 512;
 
 /// A disk, a partition or a virtual block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct BlockNode {
     /// Kernel name, such as `sda1`.
     pub name: String,
     /// Directory in sysfs, links resolved.
     pub directory: PathBuf,
 }
 
-impl Block {
+impl BlockNode {
     fn at(directory: PathBuf) -> Self {
         Self { name: roots::base(&directory), directory }
     }

@@ -5,7 +5,7 @@
 //! A loop device is a bottom device with a link of its own kind; what lies under its file is told as a layer, not
 //! as further devices, because several devices in the list mean RAID and the like.
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::device::describe;
 use crate::journal::journal;
 use crate::mount::{self, Mount};
@@ -52,7 +52,7 @@ impl Walk<'_> {
     /// Fills the environment's file system, layers and devices from what the path is.
     pub(crate) fn walk_subject(&self, subject: &Subject, into: &mut Environment) {
         match subject.kind {
-            SubjectKind::Block(number) => match Block::by_number(self.roots, number) {
+            SubjectKind::Block(number) => match BlockNode::by_number(self.roots, number) {
                 Ok(block) => self.descend(&block, None, 0, into),
                 Err(error) => {
                     into.missing.push(format!("block device {}:{}: {error}", number.0, number.1));
@@ -75,7 +75,7 @@ impl Walk<'_> {
     }
 
     fn file_system(&self, mount: &Mount, subject: &Subject) -> FileSystem {
-        let block = Block::by_number(self.roots, mount.number).ok();
+        let block = BlockNode::by_number(self.roots, mount.number).ok();
         FileSystem {
             kind: Some(mount.kind.clone()),
             mount_point: Some(shown::name(&mount.point)),
@@ -92,7 +92,7 @@ impl Walk<'_> {
         let kind = mount.kind.as_str();
         // An anonymous number (major 0) is no device.
         let named = [subject.dev, mount.number].into_iter().find(|number| number.0 != 0);
-        let block = named.and_then(|number| Block::by_number(self.roots, number).ok());
+        let block = named.and_then(|number| BlockNode::by_number(self.roots, number).ok());
         if kind == "overlay" {
             self.walk_overlay(mount, block.as_ref(), depth, into);
         } else if let Some(block) = block {
@@ -120,8 +120,8 @@ impl Walk<'_> {
         let sources = sources(self.roots, &mount.source);
         let members =
             sources.first().map(|source| btrfs_members(self.roots, &source.name)).unwrap_or_default();
-        let blocks: Vec<Block> = if members.len() > sources.len() {
-            members.iter().filter_map(|name| Block::by_name(self.roots, name)).collect()
+        let blocks: Vec<BlockNode> = if members.len() > sources.len() {
+            members.iter().filter_map(|name| BlockNode::by_name(self.roots, name)).collect()
         } else {
             sources
         };
@@ -139,7 +139,7 @@ impl Walk<'_> {
 
     /// An overlay writes to its upper directory, which is told in its options as the mounting process saw it. Some
     /// kernels give a file of the upper directory the number of the device below.
-    fn walk_overlay(&self, mount: &Mount, below: Option<&Block>, depth: usize, into: &mut Environment) {
+    fn walk_overlay(&self, mount: &Mount, below: Option<&BlockNode>, depth: usize, into: &mut Environment) {
         let upper = mount.option("upperdir").map(|path| PathBuf::from(mount::unescape_text(path.as_bytes())));
         into.layers.push(match &upper {
             Some(upper) => format!("overlay (upper {})", shown::path(upper)),
@@ -158,7 +158,7 @@ impl Walk<'_> {
     }
 
     /// From a block device down.
-    fn descend(&self, block: &Block, partition: Option<String>, depth: usize, into: &mut Environment) {
+    fn descend(&self, block: &BlockNode, partition: Option<String>, depth: usize, into: &mut Environment) {
         if depth >= DEEPEST {
             into.missing.push(format!("what lies under {}: the stack is too deep", block.name));
             return;
@@ -177,7 +177,7 @@ impl Walk<'_> {
         }
         if !slaves.is_empty() {
             for name in slaves {
-                match Block::by_name(self.roots, &name) {
+                match BlockNode::by_name(self.roots, &name) {
                     Some(slave) => self.descend(&slave, None, depth + 1, into),
                     None => into.missing.push(format!("{name} under {}: sysfs does not show it", block.name)),
                 }
@@ -194,7 +194,7 @@ impl Walk<'_> {
     }
 
     /// Tells what a loop device's file lies on, as a layer.
-    fn under_loop(&self, block: &Block, backing: &Path, depth: usize, into: &mut Environment) {
+    fn under_loop(&self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
         let Some(below) = (self.look)(backing) else {
             into.missing.push(format!("what lies under {}: its file cannot be seen from here", block.name));
             return;
@@ -203,7 +203,7 @@ impl Walk<'_> {
         match below.kind {
             SubjectKind::Stored => self.walk_stored(&below, depth + 1, &mut chain),
             SubjectKind::Block(number) => {
-                if let Ok(under) = Block::by_number(self.roots, number) {
+                if let Ok(under) = BlockNode::by_number(self.roots, number) {
                     self.descend(&under, None, depth + 1, &mut chain);
                 }
             }
@@ -226,14 +226,14 @@ impl Walk<'_> {
 }
 
 /// The block devices that a mount's source names; bcachefs joins several with colons.
-pub(crate) fn sources(roots: &Roots, source: &str) -> Vec<Block> {
+pub(crate) fn sources(roots: &Roots, source: &str) -> Vec<BlockNode> {
     // Only below /dev: looking at a path on a dead network mount would hang.
     if !source.starts_with("/dev/") {
         return Vec::new();
     }
-    match Block::by_path(roots, Path::new(source)) {
+    match BlockNode::by_path(roots, Path::new(source)) {
         Some(block) => vec![block],
-        None => source.split(':').filter_map(|part| Block::by_path(roots, Path::new(part))).collect(),
+        None => source.split(':').filter_map(|part| BlockNode::by_path(roots, Path::new(part))).collect(),
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod inquiry;
 mod media;
 pub(crate) mod wipefs;
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::platform::{self, Number, Object};
 use crate::processes::{self, Process};
 use crate::roots::{Roots, base};
@@ -181,7 +181,7 @@ pub fn contents(device: &Path) -> Result<Option<String>> {
 }
 
 /// Finds the device that a path leads to.
-fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(Block, RealMedia)> {
+fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(BlockNode, RealMedia)> {
     let number: Number =
         platform::block_number(path).map_err(|error| cannot_look(shown, &error))?.ok_or_else(|| {
             let shown = shown::path(shown);
@@ -190,7 +190,7 @@ fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(Block, RealMedia)> 
                 text!("{shown} is not a block device", "{shown} はブロックデバイスではありません"),
             )
         })?;
-    let block = Block::by_number(roots, number).map_err(|error| unknown(&shown::path(shown), &error))?;
+    let block = BlockNode::by_number(roots, number).map_err(|error| unknown(&shown::path(shown), &error))?;
     Ok((block.clone(), RealMedia { roots: roots.clone(), asked: Some((block, path.to_owned())) }))
 }
 

@@ -5,6 +5,7 @@
 //! puts prepared answers in the place of programs.
 
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -21,7 +22,7 @@ const AFTER_KILL: Duration = Duration::from_millis(500);
 
 /// What came of running a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ProgramOutcome {
     /// There is no such program.
     NotInstalled,
     /// It could not be started.
@@ -33,7 +34,7 @@ pub(crate) enum Outcome {
 }
 
 /// Prepared answers of a test: program name and arguments to outcome.
-pub(crate) type Prepared<'a> = &'a dyn Fn(&str, &[&str]) -> Outcome;
+pub(crate) type PreparedAnswers<'a> = &'a dyn Fn(&str, &[&str]) -> ProgramOutcome;
 
 /// Who runs programs.
 #[derive(Clone, Copy)]
@@ -42,17 +43,17 @@ pub(crate) enum Runner<'a> {
     System,
     /// A test.
     #[cfg_attr(not(test), expect(dead_code))]
-    Prepared(Prepared<'a>),
+    Prepared(PreparedAnswers<'a>),
 }
 
 impl Runner<'_> {
     /// Runs a program to its end or its time limit.
-    pub(crate) fn run(&self, name: &str, arguments: &[&str], limit: Duration) -> Outcome {
+    pub(crate) fn run(&self, name: &str, arguments: &[&str], limit: Duration) -> ProgramOutcome {
         match self {
             Self::Prepared(answer) => answer(name, arguments),
             Self::System => match find(name) {
                 Some(program) => run(&program, arguments, limit),
-                None => Outcome::NotInstalled,
+                None => ProgramOutcome::NotInstalled,
             },
         }
     }
@@ -69,19 +70,10 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 }
 
 fn is_executable(file: &Path) -> bool {
-    let Ok(status) = std::fs::metadata(file) else { return false };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        status.is_file() && status.permissions().mode() & 0o111 != 0
-    }
-    #[cfg(not(unix))]
-    {
-        status.is_file()
-    }
+    std::fs::metadata(file).is_ok_and(|status| status.is_file() && status.permissions().mode() & 0o111 != 0)
 }
 
-fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
+fn run(program: &Path, arguments: &[&str], limit: Duration) -> ProgramOutcome {
     let started = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
@@ -91,14 +83,14 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
         .spawn();
     let mut child = match started {
         Ok(child) => child,
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(error) => return ProgramOutcome::Failed(error.to_string()),
     };
     let output = match collect(&mut child) {
         Ok(output) => output,
         Err(error) => {
             child.kill().ok();
             wait_until(&mut child, Instant::now() + AFTER_KILL);
-            return Outcome::Failed(error.to_string());
+            return ProgramOutcome::Failed(error.to_string());
         }
     };
     let deadline = Instant::now() + limit;
@@ -106,12 +98,12 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
         // A process that hangs in the kernel outlives even this; it is then left behind, not waited for.
         child.kill().ok();
         wait_until(&mut child, Instant::now() + AFTER_KILL);
-        return Outcome::TimedOut;
+        return ProgramOutcome::TimedOut;
     }
     let left = deadline.saturating_duration_since(Instant::now()).max(POLL);
     match output.recv_timeout(left) {
-        Ok(bytes) => Outcome::Ended(bytes),
-        Err(_) => Outcome::TimedOut,
+        Ok(bytes) => ProgramOutcome::Ended(bytes),
+        Err(_) => ProgramOutcome::TimedOut,
     }
 }
 
@@ -140,24 +132,26 @@ fn wait_until(child: &mut Child, deadline: Instant) -> bool {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_program_answers() {
         let outcome = Runner::System.run("echo", &["a b", "$HOME"], Duration::from_secs(5));
-        assert_eq!(outcome, Outcome::Ended(b"a b $HOME\n".to_vec()), "arguments pass no shell");
+        assert_eq!(outcome, ProgramOutcome::Ended(b"a b $HOME\n".to_vec()), "arguments pass no shell");
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_program_that_hangs_is_killed() {
         let directory = tempfile::tempdir().expect("a directory");
         let note = directory.path().join("pid");
         let script = format!("echo $$ > {}; exec sleep 60", note.display());
         let start = Instant::now();
-        assert_eq!(Runner::System.run("sh", &["-c", &script], Duration::from_millis(300)), Outcome::TimedOut);
+        assert_eq!(
+            Runner::System.run("sh", &["-c", &script], Duration::from_millis(300)),
+            ProgramOutcome::TimedOut
+        );
         assert!(start.elapsed() < Duration::from_secs(10));
         let pid = std::fs::read_to_string(note).expect("it started");
         assert!(!Path::new("/proc").join(pid.trim()).exists(), "it lives on");
@@ -167,7 +161,7 @@ mod tests {
     fn a_program_that_is_not_there_is_said_so() {
         assert_eq!(
             Runner::System.run("kurabe-no-such-program", &[], Duration::from_secs(1)),
-            Outcome::NotInstalled
+            ProgramOutcome::NotInstalled
         );
     }
 }

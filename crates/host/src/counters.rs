@@ -4,7 +4,7 @@
 //! and cannot tell who caused them. On a device with a cache, the kernel counts a flush as a write of nothing, too. It is what is left where the block tracepoints cannot be had, and costs nothing.
 //! Source: kernel Documentation/block/stat.rst.
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::mount::parse_number;
 use crate::noise::parse_disk_stat;
 use crate::roots::{self, Roots};
@@ -29,8 +29,8 @@ impl DeviceCounters {
 
     fn read_in(roots: &Roots, device: &str) -> Result<Self> {
         let block = match parse_number(device) {
-            Some(number) => Block::by_number(roots, number).ok(),
-            None => Block::by_name(roots, device),
+            Some(number) => BlockNode::by_number(roots, number).ok(),
+            None => BlockNode::by_name(roots, device),
         };
         let Some(block) = block else {
             return Err(Error::new(

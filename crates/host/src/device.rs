@@ -4,7 +4,7 @@
 //! `model` of sysfs is cut to 16 characters, so its IDENTIFY data (VPD page 89h) or udev's database goes first.
 //! Attributes: kernel Documentation/ABI/stable/sysfs-block.
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::link::{link, nvme_controllers};
 use crate::observe::ObserveOptions;
 use crate::roots::{self, Roots};
@@ -115,7 +115,7 @@ pub(crate) fn parse_udev(database: &str) -> Identity {
     }
 }
 
-fn identity(roots: &Roots, disk: &Block) -> Identity {
+fn identity(roots: &Roots, disk: &BlockNode) -> Identity {
     let dir = &disk.directory;
     let device = dir.join("device");
     let page = |name: &str| roots::read_bytes(&device.join(name)).unwrap_or_default();
@@ -147,7 +147,7 @@ fn identity(roots: &Roots, disk: &Block) -> Identity {
 }
 
 /// Commands that the device takes at once.
-fn queue_depth(disk: &Block) -> Option<u32> {
+fn queue_depth(disk: &BlockNode) -> Option<u32> {
     if let Some(depth) = roots::number(&disk.directory.join("device/queue_depth")) {
         return Some(depth);
     }
@@ -159,7 +159,7 @@ fn queue_depth(disk: &Block) -> Option<u32> {
 /// Everything about a bottom device but its health.
 pub(crate) fn describe(
     roots: &Roots,
-    disk: &Block,
+    disk: &BlockNode,
     partition: Option<String>,
     options: &ObserveOptions<'_>,
 ) -> BlockDevice {

@@ -3,7 +3,7 @@
 //! The model: the same chain as in [`crate::chain`], but as numbers, for recording: the device of the file system, its
 //! disk, the devices that this one is built on, and under a loop device what its file lies on. Each number once.
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::chain::{Look, btrfs_members, sources};
 use crate::mount::{self, Mount};
 use crate::observe::{Subject, SubjectKind};
@@ -53,7 +53,7 @@ impl Walk<'_> {
         let Some(subject) = (self.look)(path).filter(|_| depth < DEEPEST) else { return };
         match subject.kind {
             SubjectKind::Block(number) => {
-                if let Ok(block) = Block::by_number(self.roots, number) {
+                if let Ok(block) = BlockNode::by_number(self.roots, number) {
                     self.block(&block, depth);
                 }
             }
@@ -66,7 +66,7 @@ impl Walk<'_> {
         let Some(mount) = mount::holding(self.mounts, &subject.path, subject.dev) else { return };
         // An anonymous number (major 0) is no device.
         let named = [subject.dev, mount.number].into_iter().find(|number| number.0 != 0);
-        if let Some(block) = named.and_then(|number| Block::by_number(self.roots, number).ok()) {
+        if let Some(block) = named.and_then(|number| BlockNode::by_number(self.roots, number).ok()) {
             return self.block(&block, depth);
         }
         if mount.kind == "overlay" {
@@ -79,10 +79,10 @@ impl Walk<'_> {
         if let Some(first) = blocks.first() {
             let members = btrfs_members(self.roots, &first.name);
             let is_source = |name: &String| blocks.iter().any(|block| block.name == *name);
-            let others: Vec<Block> = members
+            let others: Vec<BlockNode> = members
                 .iter()
                 .filter(|name| !is_source(name))
-                .filter_map(|name| Block::by_name(self.roots, name))
+                .filter_map(|name| BlockNode::by_name(self.roots, name))
                 .collect();
             blocks.extend(others);
         }
@@ -91,7 +91,7 @@ impl Walk<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block, depth: usize) {
+    fn block(&mut self, block: &BlockNode, depth: usize) {
         let Some(number) = block.number().filter(|_| depth < DEEPEST) else { return };
         if self.numbers.contains(&number) {
             return;
@@ -104,7 +104,7 @@ impl Walk<'_> {
             return self.block(&disk, depth + 1);
         }
         for slave in block.slaves() {
-            if let Some(slave) = Block::by_name(self.roots, &slave) {
+            if let Some(slave) = BlockNode::by_name(self.roots, &slave) {
                 self.block(&slave, depth + 1);
             }
         }

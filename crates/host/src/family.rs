@@ -4,7 +4,7 @@
 //! through to what it stands on, however many of them stand on one another, and all loop devices over one file share its
 //! bytes. What they stand on is an object and no name: a hard link, a bind mount and a name that is gone lead to one file.
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::platform::Object;
 use crate::roots::Roots;
 use std::io;
@@ -12,7 +12,7 @@ use std::io;
 /// A loop device that has something under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
-    pub block: Block,
+    pub block: BlockNode,
     /// What it stands on; `None` if that cannot be found out.
     pub on: Option<Object>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Loop {
 /// A device of a family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
-    pub block: Block,
+    pub block: BlockNode,
     /// Whether all of it belongs to the family, and not only a partition of it.
     pub whole: bool,
 }
@@ -39,7 +39,7 @@ impl Family {
     ///
     /// # Errors
     /// sysfs does not show what is needed.
-    pub(crate) fn of_device(roots: &Roots, loops: &[Loop], block: &Block) -> io::Result<Self> {
+    pub(crate) fn of_device(roots: &Roots, loops: &[Loop], block: &BlockNode) -> io::Result<Self> {
         let mut family = Self::default();
         Gathering { roots, loops, family: &mut family }.device(block, true)?;
         Ok(family)
@@ -62,7 +62,7 @@ impl Family {
     }
 
     /// The device with a number, if it belongs here.
-    pub(crate) fn member(&self, object: Object) -> Option<&Block> {
+    pub(crate) fn member(&self, object: Object) -> Option<&BlockNode> {
         let blocks = self.members.iter().map(|member| &member.block);
         let mut same = blocks.filter(|block| block.number().map(Object::Device) == Some(object));
         same.next()
@@ -76,7 +76,7 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    fn device(&mut self, block: &Block, whole: bool) -> io::Result<()> {
+    fn device(&mut self, block: &BlockNode, whole: bool) -> io::Result<()> {
         match self.family.members.iter_mut().find(|member| member.block.name == block.name) {
             Some(member) if member.whole || !whole => return Ok(()),
             Some(member) => member.whole = true,
@@ -99,7 +99,7 @@ impl Gathering<'_> {
 
     fn object(&mut self, object: Object) -> io::Result<()> {
         if let Object::Device(number) = object {
-            return self.device(&Block::by_number(self.roots, number)?, true);
+            return self.device(&BlockNode::by_number(self.roots, number)?, true);
         }
         if self.family.files.contains(&object) {
             return Ok(());

@@ -4,7 +4,7 @@
 //! no answer, and reads their JSON leniently: what is absent or odd is `None`. A wear figure is taken only from a
 //! field whose meaning is fixed by its name. Field names: smartmontools' JSON, nvme-cli's `smart-log`.
 
-use crate::command::{Outcome, Runner};
+use crate::command::{ProgramOutcome, Runner};
 use crate::roots::Roots;
 use kurabe_core::environment::{BlockDevice, DeviceHealth, Link};
 use serde_json::Value;
@@ -160,13 +160,13 @@ fn ask(
     parse: fn(&[u8]) -> Result<DeviceHealth, String>,
 ) -> Result<DeviceHealth, String> {
     let why = match runner.run(tool, arguments, LIMIT) {
-        Outcome::Ended(answer) => match parse(&answer) {
+        ProgramOutcome::Ended(answer) => match parse(&answer) {
             Ok(health) => return Ok(health),
             Err(why) => why,
         },
-        Outcome::NotInstalled => "not installed".to_owned(),
-        Outcome::TimedOut => format!("no answer within {} s", LIMIT.as_secs()),
-        Outcome::Failed(why) => why,
+        ProgramOutcome::NotInstalled => "not installed".to_owned(),
+        ProgramOutcome::TimedOut => format!("no answer within {} s", LIMIT.as_secs()),
+        ProgramOutcome::Failed(why) => why,
     };
     Err(format!("{tool}: {why}"))
 }
@@ -321,9 +321,9 @@ mod tests {
         let answer = |tool: &str, arguments: &[&str]| match tool {
             "nvme" => {
                 assert_eq!(arguments, ["smart-log", "-o", "json", "/dev/nvme0n1"]);
-                Outcome::Ended(NVME_LOG.as_bytes().to_vec())
+                ProgramOutcome::Ended(NVME_LOG.as_bytes().to_vec())
             }
-            _ => Outcome::NotInstalled,
+            _ => ProgramOutcome::NotInstalled,
         };
         let health = device_health(&Roots::under(Path::new("/")), &Runner::Prepared(&answer), &nvme_device());
         assert_eq!(health.expect("an answer").expect("health").source, "nvme smart-log");
@@ -332,8 +332,8 @@ mod tests {
     #[test]
     fn silence_of_every_tool_is_a_line_with_the_reasons() {
         let answer = |tool: &str, _: &[&str]| match tool {
-            "nvme" => Outcome::TimedOut,
-            _ => Outcome::NotInstalled,
+            "nvme" => ProgramOutcome::TimedOut,
+            _ => ProgramOutcome::NotInstalled,
         };
         let why = device_health(&Roots::default(), &Runner::Prepared(&answer), &nvme_device())
             .expect_err("nothing");
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn virtual_devices_are_not_asked() {
-        let answer = |_: &str, _: &[&str]| -> Outcome { panic!("asked") };
+        let answer = |_: &str, _: &[&str]| -> ProgramOutcome { panic!("asked") };
         for link in [Link::Virtio, Link::Memory, Link::Loop { backing: None, direct: None }] {
             let health = device_health(&Roots::default(), &Runner::Prepared(&answer), &device("x", link));
             assert_eq!(health, Ok(None));
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn several_devices_are_told_by_the_worst() {
         let answer = |_: &str, arguments: &[&str]| {
-            Outcome::Ended(
+            ProgramOutcome::Ended(
                 if arguments.contains(&"/dev/sda") { SMARTCTL_SATA } else { SMARTCTL_NVME }
                     .as_bytes()
                     .to_vec(),

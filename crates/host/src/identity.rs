@@ -197,7 +197,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn this_process_lives() {
         let own = own_identity();
         assert!(own.start_ticks > 0 && !own.boot_id.is_empty() && own.pid_namespace.is_some());

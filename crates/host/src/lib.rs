@@ -43,7 +43,7 @@ mod never_panics;
 
 #[cfg(fuzzing)]
 pub use any_bytes::parse_all;
-pub use block::{Block, SECTOR_BYTES};
+pub use block::{BlockNode, SECTOR_BYTES};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::{devices_right_under, devices_under};
@@ -57,7 +57,7 @@ pub use noise::{
 };
 pub use observe::{ObserveOptions, observe};
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
-pub use places::{Place, places};
+pub use places::{CandidateDirectory, places};
 pub use platform::{Number, block_number, loop_status, process_exists};
 pub use processes::this_process_holds;
 pub use random::random_bytes;

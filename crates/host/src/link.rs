@@ -5,7 +5,7 @@
 //! Attributes: kernel Documentation/ABI/testing/sysfs-bus-pci (`current_link_speed`), sysfs-ata (`sata_spd`),
 //! sysfs-bus-usb (`speed`, `version`).
 
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::Link;
 use kurabe_core::shown;
@@ -28,7 +28,7 @@ fn width(file: &Path) -> Option<u32> {
 }
 
 /// The link of a disk.
-pub(crate) fn link(roots: &Roots, disk: &Block) -> Option<Link> {
+pub(crate) fn link(roots: &Roots, disk: &BlockNode) -> Option<Link> {
     let dir = &disk.directory;
     if disk.name.starts_with("loop") && dir.join("loop").is_dir() {
         return Some(Link::Loop {

@@ -18,7 +18,7 @@
 //! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5), proc_pid_stat(5),
 //! clock_gettime(2).
 
-use crate::block::{Block, SECTOR_BYTES};
+use crate::block::{BlockNode, SECTOR_BYTES};
 use crate::identity::{fields_after_name, stat_field};
 use crate::platform;
 use crate::roots::{self, Roots};
@@ -113,7 +113,7 @@ impl NoiseWatch {
 
     fn new_in(roots: Roots, suspended_ns: fn() -> Option<u64>, environment: &Environment) -> Self {
         let disk_stat = countable_disk(environment)
-            .and_then(|name| Block::by_name(&roots, name))
+            .and_then(|name| BlockNode::by_name(&roots, name))
             // Without its statistics (`queue/iostats`) a disk counts nothing.
             .filter(|disk| roots::flag(&disk.directory.join("queue/iostats")) == Some(true))
             .map(|disk| disk.directory.join("stat"));

@@ -13,7 +13,7 @@ const WITHOUT_DEVICE: [&str; 9] =
 
 /// A file system, and the directory on it that a user would measure in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CandidateDirectory {
     /// The directory: where it is mounted, or the first of `own` that is on it if nothing can be written there.
     pub directory: PathBuf,
     /// Whether a file can be made there.
@@ -21,12 +21,16 @@ pub struct Place {
 }
 
 /// The file systems of this machine, each once. `own`: directories of the user, the best first.
-pub fn places(own: &[PathBuf]) -> Vec<Place> {
+pub fn places(own: &[PathBuf]) -> Vec<CandidateDirectory> {
     let mountinfo = roots::read_bytes(&Roots::default().proc.join("self/mountinfo")).unwrap_or_default();
     places_of(&mount::parse(&mountinfo), own, &platform::is_writable_directory)
 }
 
-fn places_of(mounts: &[Mount], own: &[PathBuf], is_writable: &dyn Fn(&Path) -> bool) -> Vec<Place> {
+fn places_of(
+    mounts: &[Mount],
+    own: &[PathBuf],
+    is_writable: &dyn Fn(&Path) -> bool,
+) -> Vec<CandidateDirectory> {
     let mut seen = Vec::new();
     let mut places = Vec::new();
     for mount in mounts.iter().filter(|mount| is_storage(mount)) {
@@ -38,7 +42,7 @@ fn places_of(mounts: &[Mount], own: &[PathBuf], is_writable: &dyn Fn(&Path) -> b
         let on_it = own.iter().filter(|directory| holder(mounts, directory) == Some(mount));
         let candidates = on_it.chain([&mount.point]);
         let directory = candidates.clone().find(|directory| is_writable(directory));
-        places.push(Place {
+        places.push(CandidateDirectory {
             is_writable: directory.is_some(),
             directory: directory.unwrap_or(&mount.point).clone(),
         });
@@ -74,7 +78,7 @@ mod tests {
         let own = [PathBuf::from("/home/a/work"), PathBuf::from("/home/a"), PathBuf::from("/var/tmp")];
         let places =
             places_of(&mounts, &own, &|path| path != Path::new("/") && path != Path::new("/home/a/work"));
-        let place = |directory: &str| Place { directory: directory.into(), is_writable: true };
+        let place = |directory: &str| CandidateDirectory { directory: directory.into(), is_writable: true };
         assert_eq!(places, [place("/var/tmp"), place("/home/a")]);
         let none = places_of(&mounts, &[], &|_| false);
         assert_eq!(none.iter().filter(|place| place.is_writable).count(), 0);

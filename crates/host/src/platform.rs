@@ -1,9 +1,19 @@
 //! The boundary to the operating system: file status, device numbers, free space, exclusive open. Everything else
-//! in this crate reads plain files. Linux is real; elsewhere nothing is known and opening is refused.
+//! in this crate reads plain files. Only Linux is known.
 
-use crate::observe::Subject;
+mod calls;
+
+pub(crate) use calls::is_open_for_writing;
+pub use calls::loop_status;
+
+use crate::observe::{Space, Subject, SubjectKind};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A block device's number, major and minor.
@@ -28,237 +38,122 @@ pub(crate) enum Object {
     Inode(Number, u64),
 }
 
-#[cfg(target_os = "linux")]
-mod calls;
+/// Splits a `dev_t`.
+fn number(dev: u64) -> Number {
+    (rustix::fs::major(dev), rustix::fs::minor(dev))
+}
 
-#[cfg(target_os = "linux")]
-mod imp {
-    pub(crate) use super::calls::is_open_for_writing;
-    pub use super::calls::loop_status;
-    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
-    use crate::observe::{Space, SubjectKind};
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
-    use std::ffi::OsString;
-    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-    use std::os::unix::ffi::OsStringExt;
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+/// The number of the block device that a path names, links followed.
+///
+/// # Errors
+/// What the operating system says.
+pub fn block_number(path: &Path) -> io::Result<Option<Number>> {
+    let status = std::fs::metadata(path)?;
+    Ok(status.file_type().is_block_device().then(|| number(status.rdev())))
+}
 
-    /// Splits a `dev_t`.
-    fn number(dev: u64) -> Number {
-        (rustix::fs::major(dev), rustix::fs::minor(dev))
-    }
+/// What a path is and where it lies.
+pub(crate) fn subject(path: &Path) -> io::Result<Subject> {
+    let path = std::fs::canonicalize(path)?;
+    let status = std::fs::metadata(&path)?;
+    let kind = if status.file_type().is_block_device() {
+        SubjectKind::Block(number(status.rdev()))
+    } else if status.is_file() || status.is_dir() {
+        SubjectKind::Stored
+    } else {
+        SubjectKind::Other
+    };
+    let space = rustix::fs::statvfs(&path).ok().map(|space| Space {
+        block_size_bytes: space.f_frsize,
+        size_bytes: space.f_blocks.saturating_mul(space.f_frsize),
+        free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
+    });
+    Ok(Subject { path, kind, dev: number(status.dev()), space })
+}
 
-    /// The number of the block device that a path names, links followed.
-    ///
-    /// # Errors
-    /// What the operating system says.
-    pub fn block_number(path: &Path) -> io::Result<Option<Number>> {
-        let status = std::fs::metadata(path)?;
-        Ok(status.file_type().is_block_device().then(|| number(status.rdev())))
-    }
+/// What a path leads to, links followed. Asks no server: a descriptor of a process may lead to a file of one that
+/// is gone, and this must not wait for it.
+pub(crate) fn object(path: &Path) -> io::Result<Object> {
+    let wanted_fields = StatxFlags::TYPE | StatxFlags::INO;
+    let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted_fields)?;
+    Ok(match FileType::from_raw_mode(status.stx_mode.into()) {
+        FileType::BlockDevice => Object::Device((status.stx_rdev_major, status.stx_rdev_minor)),
+        _ => Object::Inode((status.stx_dev_major, status.stx_dev_minor), status.stx_ino),
+    })
+}
 
-    /// What a path is and where it lies.
-    pub(crate) fn subject(path: &Path) -> io::Result<Subject> {
-        let path = std::fs::canonicalize(path)?;
-        let status = std::fs::metadata(&path)?;
-        let kind = if status.file_type().is_block_device() {
-            SubjectKind::Block(number(status.rdev()))
-        } else if status.is_file() || status.is_dir() {
-            SubjectKind::Stored
-        } else {
-            SubjectKind::Other
-        };
-        let space = rustix::fs::statvfs(&path).ok().map(|space| Space {
-            block_size_bytes: space.f_frsize,
-            size_bytes: space.f_blocks.saturating_mul(space.f_frsize),
-            free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
-        });
-        Ok(Subject { path, kind, dev: number(status.dev()), space })
-    }
+/// The object of a file system's `dev_t` and an inode.
+pub(crate) fn inode(device: u64, inode: u64) -> Object {
+    Object::Inode(number(device), inode)
+}
 
-    /// What a path leads to, links followed. Asks no server: a descriptor of a process may lead to a file of one that
-    /// is gone, and this must not wait for it.
-    pub(crate) fn object(path: &Path) -> io::Result<Object> {
-        let wanted_fields = StatxFlags::TYPE | StatxFlags::INO;
-        let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted_fields)?;
-        Ok(match FileType::from_raw_mode(status.stx_mode.into()) {
-            FileType::BlockDevice => Object::Device((status.stx_rdev_major, status.stx_rdev_minor)),
-            _ => Object::Inode((status.stx_dev_major, status.stx_dev_minor), status.stx_ino),
-        })
-    }
+/// The path that leads to an open descriptor of this process, whatever became of its name.
+pub(crate) fn path_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
 
-    /// The object of a file system's `dev_t` and an inode.
-    pub(crate) fn inode(device: u64, inode: u64) -> Object {
-        Object::Inode(number(device), inode)
-    }
+/// Opens for reading.
+pub(crate) fn open_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
 
-    /// The path that leads to an open descriptor of this process, whatever became of its name.
-    pub(crate) fn path_of(file: &File) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-    }
-
-    /// Opens for reading.
-    pub(crate) fn open_read(path: &Path) -> io::Result<File> {
-        File::open(path)
-    }
-
-    /// Whether the kernel lets a block device be opened exclusively now. It does not when a mount (in any
-    /// namespace), device mapper, md, swap, ZFS or another exclusive opener holds it, its disk or its partition.
-    pub(crate) fn exclusive_is_free(path: &Path) -> io::Result<bool> {
-        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-        match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(_) => Ok(true),
-            Err(rustix::io::Errno::BUSY) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Which file an open file is, and on what file system.
-    pub(crate) fn file_status(file: impl AsFd) -> io::Result<FileStatus> {
-        let status = rustix::fs::fstat(&file)?;
-        let fsid = rustix::fs::fstatvfs(&file)?.f_fsid;
-        Ok(FileStatus { inode: status.st_ino, device: status.st_dev, number: number(status.st_dev), fsid })
-    }
-
-    /// Takes hold of a folder; nothing in it is read.
-    pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::empty())?)
-    }
-
-    /// Whether this process may make files in a directory.
-    pub(crate) fn is_writable_directory(path: &Path) -> bool {
-        path.is_dir() && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
-    }
-
-    /// The machine's name in its network.
-    pub(crate) fn host_name() -> String {
-        rustix::system::uname().nodename().to_string_lossy().into_owned()
-    }
-
-    /// Bytes as a path.
-    pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
-        PathBuf::from(OsString::from_vec(bytes))
-    }
-
-    /// Clock ticks per second in /proc (USER_HZ).
-    pub(crate) fn ticks_per_s() -> u64 {
-        rustix::param::clock_ticks_per_second().max(1)
-    }
-
-    /// Time for which the machine was suspended since it was started: what the clock that counts it has over the one
-    /// that does not.
-    pub(crate) fn suspended_ns() -> Option<u64> {
-        use rustix::time::{ClockId, Timespec, clock_gettime};
-        let ns = |time: Timespec| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
-        let monotonic = ns(clock_gettime(ClockId::Monotonic));
-        u64::try_from((ns(clock_gettime(ClockId::Boottime)) - monotonic).max(0)).ok()
-    }
-
-    /// Whether a process with this number exists, as far as the kernel tells. A process of another user counts.
-    pub fn process_exists(pid: u32) -> bool {
-        let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
-            return false;
-        };
-        !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+/// Whether the kernel lets a block device be opened exclusively now. It does not when a mount (in any
+/// namespace), device mapper, md, swap, ZFS or another exclusive opener holds it, its disk or its partition.
+pub(crate) fn exclusive_is_free(path: &Path) -> io::Result<bool> {
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(_) => Ok(true),
+        Err(rustix::io::Errno::BUSY) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod imp {
-    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
-
-    fn unsupported<T>() -> io::Result<T> {
-        Err(io::Error::from(io::ErrorKind::Unsupported))
-    }
-
-    /// Nothing is known here.
-    pub fn block_number(_: &Path) -> io::Result<Option<Number>> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn subject(_: &Path) -> io::Result<Subject> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn object(_: &Path) -> io::Result<Object> {
-        unsupported()
-    }
-
-    /// Unused here.
-    pub(crate) fn inode(_: u64, inode: u64) -> Object {
-        Object::Inode((0, 0), inode)
-    }
-
-    /// Unused here.
-    pub(crate) fn path_of(_: &File) -> PathBuf {
-        PathBuf::new()
-    }
-
-    /// Nothing is known here.
-    pub fn loop_status(_: &File) -> io::Result<(Number, u64, Option<Number>)> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn is_open_for_writing(_: &File) -> io::Result<Option<bool>> {
-        Ok(None)
-    }
-
-    /// Refused.
-    pub(crate) fn open_read(_: &Path) -> io::Result<File> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn exclusive_is_free(_: &Path) -> io::Result<bool> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn file_status<T>(_: T) -> io::Result<FileStatus> {
-        unsupported()
-    }
-
-    /// Nothing is known here.
-    pub(crate) fn open_folder(_: &Path) -> io::Result<File> {
-        unsupported()
-    }
-
-    pub(crate) fn is_writable_directory(path: &Path) -> bool {
-        path.is_dir()
-    }
-
-    /// Unknown here.
-    pub(crate) fn host_name() -> String {
-        String::new()
-    }
-
-    /// Bytes as a path.
-    pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
-        PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// Unused here.
-    pub(crate) fn ticks_per_s() -> u64 {
-        100
-    }
-
-    /// Unknown.
-    pub(crate) fn suspended_ns() -> Option<u64> {
-        None
-    }
-
-    /// Unknown; the careful answer.
-    pub fn process_exists(_: u32) -> bool {
-        true
-    }
+/// Which file an open file is, and on what file system.
+pub(crate) fn file_status(file: impl AsFd) -> io::Result<FileStatus> {
+    let status = rustix::fs::fstat(&file)?;
+    let fsid = rustix::fs::fstatvfs(&file)?.f_fsid;
+    Ok(FileStatus { inode: status.st_ino, device: status.st_dev, number: number(status.st_dev), fsid })
 }
 
-pub use imp::{block_number, loop_status, process_exists};
-pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, is_writable_directory, object,
-    open_folder, open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
-};
+/// Takes hold of a folder; nothing in it is read.
+pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// Whether this process may make files in a directory.
+pub(crate) fn is_writable_directory(path: &Path) -> bool {
+    path.is_dir() && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// The machine's name in its network.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Bytes as a path.
+pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// Clock ticks per second in /proc (USER_HZ).
+pub(crate) fn ticks_per_s() -> u64 {
+    rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// Time for which the machine was suspended since it was started: what the clock that counts it has over the one
+/// that does not.
+pub(crate) fn suspended_ns() -> Option<u64> {
+    use rustix::time::{ClockId, Timespec, clock_gettime};
+    let ns = |time: Timespec| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+    let monotonic = ns(clock_gettime(ClockId::Monotonic));
+    u64::try_from((ns(clock_gettime(ClockId::Boottime)) - monotonic).max(0)).ok()
+}
+
+/// Whether a process with this number exists, as far as the kernel tells. A process of another user counts.
+pub fn process_exists(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+        return false;
+    };
+    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+}

@@ -1,6 +1,6 @@
 //! Helper programs that kurabe can use, for `kurabe doctor`.
 
-use crate::command::{Outcome, Runner, find};
+use crate::command::{ProgramOutcome, Runner, find};
 use kurabe_core::shown;
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ pub fn tools() -> Vec<(&'static str, Option<String>)> {
 fn version(name: &str) -> Option<String> {
     let path = find(name)?;
     let version = match Runner::System.run(name, &["--version"], LIMIT) {
-        Outcome::Ended(output) => first_line(&output),
-        Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => None,
+        ProgramOutcome::Ended(output) => first_line(&output),
+        ProgramOutcome::NotInstalled | ProgramOutcome::Failed(_) | ProgramOutcome::TimedOut => None,
     };
     Some(version.unwrap_or_else(|| shown::name(path)))
 }

@@ -10,8 +10,8 @@ mod layout;
 mod parse;
 
 use kurabe_core::{Error, ErrorKind, Result, text};
-use parse::{Block, Files, blocks};
-use std::fmt::Write as _;
+use parse::{Files, ParameterBlock, blocks};
+use std::fmt::{Display, Write as _};
 
 /// Bytes of a block in DiskSim.
 const BLOCK_BYTES: u64 = 512;
@@ -53,7 +53,7 @@ pub fn read_disksim(name: &str, source: &str, beside: &dyn Fn(&str) -> Result<St
     file.mechanics(model, beside)?;
     match disk {
         Some(disk) => file.controller(disk, bus_block_ms(&blocks)?)?,
-        None => file.assumed_controller(),
+        None => file.no_overheads("assumed: the file has no controller"),
     }
     Ok(file.finish())
 }
@@ -70,7 +70,7 @@ fn no_disk(name: &str) -> Error {
 }
 
 /// The longest time of a block on a bus, in ms.
-fn bus_block_ms(blocks: &[Block]) -> Result<f64> {
+fn bus_block_ms(blocks: &[ParameterBlock]) -> Result<f64> {
     let mut longest_ms = 0.0f64;
     for bus in blocks.iter().filter(|block| block.kind == "disksim_bus") {
         longest_ms = longest_ms.max(bus.number_if_given("Read block transfer time")?.unwrap_or(0.0));
@@ -85,7 +85,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(file: &str, model: &Block) -> Self {
+    fn new(file: &str, model: &ParameterBlock) -> Self {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).split('.').next().unwrap_or("");
         let letters = stem.chars().map(|letter| letter.to_ascii_lowercase());
         let name: String =
@@ -124,59 +124,55 @@ impl Writer {
         self.put(key, &format!("[{}]", rows.join(", ")), source);
     }
 
-    fn layout(&mut self, model: &Block) -> Result<()> {
+    /// A parameter that DiskSim has under a name in a block.
+    fn put_of(&mut self, key: &str, value: impl Display, block: &ParameterBlock, name: &str) {
+        self.put(key, &value.to_string(), &format!("{}: {name}", block.at.file));
+    }
+
+    /// The same, with a unit.
+    fn put_in(&mut self, key: &str, value: impl Display, unit: &str, block: &ParameterBlock, name: &str) {
+        self.put_of(key, format!("\"{value} {unit}\""), block, name);
+    }
+
+    fn layout(&mut self, model: &ParameterBlock) -> Result<()> {
         let layout = layout::read(model)?;
         let file = &model.at.file;
-        let whole = |key: &str| model.whole(key);
-        self.put(
-            "capacity",
-            &format!("\"{} B\"", whole("Block count")? * BLOCK_BYTES),
-            &format!("{file}: Block count"),
-        );
-        self.put(
-            "cylinders",
-            &whole("Number of cylinders")?.to_string(),
-            &format!("{file}: Number of cylinders"),
-        );
-        self.put(
-            "heads",
-            &whole("Number of data surfaces")?.to_string(),
-            &format!("{file}: Number of data surfaces"),
-        );
+        self.put_in("capacity", model.whole("Block count")? * BLOCK_BYTES, "B", model, "Block count");
+        for (key, name) in [("cylinders", "Number of cylinders"), ("heads", "Number of data surfaces")] {
+            self.put_of(key, model.whole(name)?, model, name);
+        }
         self.put_rows("zones", &layout.zones, &format!("{file}: Zones"));
         self.put_rows("zone_skews", &layout.skews, &format!("{file}: Zones; spares at the end are derived"));
         if !layout.slips.is_empty() {
             self.put_rows("slips", &layout.slips, &format!("{file}: slips, and spares within zones"));
         }
-        let scheme = format!("{file}: LBN-to-PBN mapping scheme");
+        let scheme = "LBN-to-PBN mapping scheme";
         if layout.order != layout::HeadOrder::Rising {
-            self.put("serpentine", "true", &scheme);
+            self.put_of("serpentine", true, model, scheme);
         }
         if layout.order == layout::HeadOrder::SerpentineOverZones {
-            self.put("serpentine_over_zones", "true", &scheme);
+            self.put_of("serpentine_over_zones", true, model, scheme);
         }
         Ok(())
     }
 
-    fn mechanics(&mut self, model: &Block, beside: &dyn Fn(&str) -> Result<String>) -> Result<()> {
+    fn mechanics(&mut self, model: &ParameterBlock, beside: &dyn Fn(&str) -> Result<String>) -> Result<()> {
         let mechanics = model.block("Mechanical Model")?;
-        let file = &mechanics.at.file;
-        let rpm = mechanics.number("Rotation speed (in rpms)")?;
-        self.put("rotation", &rpm.to_string(), &format!("{file}: Rotation speed (in rpms)"));
+        let rotation = "Rotation speed (in rpms)";
+        self.put_of("rotation", mechanics.number(rotation)?, mechanics, rotation);
         let (seek, from) = layout::seek_table(mechanics, model.whole("Number of cylinders")?, beside)?;
         self.put_rows("seek_table", &seek, &from);
-        let ms = mechanics.number("Head switch time")?;
-        self.put("head_switch", &format!("\"{ms} ms\""), &format!("{file}: Head switch time"));
+        let switch = "Head switch time";
+        self.put_in("head_switch", mechanics.number(switch)?, "ms", mechanics, switch);
         // Below 0 where a write need not wait until the head stands as still as a read needs it.
-        let ms = mechanics.signed("Add. write settling delay")?;
+        let settling = "Add. write settling delay";
+        let ms = mechanics.signed(settling)?;
         let key = if ms < 0.0 { "read_settle" } else { "write_settle" };
-        let source = format!("{file}: Add. write settling delay");
-        self.put(key, &format!("\"{} ms\"", ms.abs()), &source);
+        self.put_in(key, ms.abs(), "ms", mechanics, settling);
         Ok(())
     }
 
-    fn controller(&mut self, disk: &Block, bus_block_ms: f64) -> Result<()> {
-        let file = &disk.at.file;
+    fn controller(&mut self, disk: &ParameterBlock, bus_block_ms: f64) -> Result<()> {
         let scale = disk.number_if_given("Time scale for overheads")?.unwrap_or(1.0);
         let overheads = |after: &str| -> Result<Vec<f64>> {
             ["Read hit over.", "Read miss over.", "Write hit over.", "Write miss over."]
@@ -185,33 +181,23 @@ impl Writer {
                 .collect()
         };
         let rows = [overheads("after read")?, overheads("after write")?];
-        self.put("read_overhead", "\"0 ms\"", "overheads are measured ones");
-        self.put("write_overhead", "\"0 ms\"", "overheads are measured ones");
-        self.put_rows("overheads", &rows, &format!("{file}: overheads after read and after write"));
-        let segment_bytes = disk.whole("Segment size (in blks)")?.saturating_mul(BLOCK_BYTES);
+        self.no_overheads("overheads are measured ones");
+        self.put_rows("overheads", &rows, &format!("{}: overheads after read and after write", disk.at.file));
+        let (segment, ahead) = ("Segment size (in blks)", "Maximum read-ahead (blks)");
+        let segment_bytes = disk.whole(segment)?.saturating_mul(BLOCK_BYTES);
         let ahead_bytes = match disk.whole("Buffer continuous read")? {
             0 => 0,
-            _ => disk.whole("Maximum read-ahead (blks)")?.saturating_mul(BLOCK_BYTES),
+            _ => disk.whole(ahead)?.saturating_mul(BLOCK_BYTES),
         };
-        self.put(
-            "segments",
-            &disk.whole("Number of buffer segments")?.to_string(),
-            &format!("{file}: Number of buffer segments"),
-        );
-        self.put("segment", &format!("\"{segment_bytes} B\""), &format!("{file}: Segment size (in blks)"));
-        self.put(
-            "look_ahead",
-            &format!("\"{ahead_bytes} B\""),
-            &format!("{file}: Maximum read-ahead (blks)"),
-        );
+        let segments = "Number of buffer segments";
+        self.put_of("segments", disk.whole(segments)?, disk, segments);
+        self.put_in("segment", segment_bytes, "B", disk, segment);
+        self.put_in("look_ahead", ahead_bytes, "B", disk, ahead);
         let block_ms = disk.number_if_given("Bulk sector transfer time")?.unwrap_or(0.0).max(bus_block_ms);
         if block_ms > 0.0 {
-            let bytes_per_s = BLOCK_BYTES as f64 / block_ms * 1000.0;
-            self.put(
-                "buffer_rate",
-                &format!("\"{bytes_per_s:.0} B/s\""),
-                &format!("{file}: the slower of disk and bus, {block_ms} ms a block"),
-            );
+            let bytes_per_s = format!("{:.0}", BLOCK_BYTES as f64 / block_ms * 1000.0);
+            let slower = format!("the slower of disk and bus, {block_ms} ms a block");
+            self.put_in("buffer_rate", bytes_per_s, "B/s", disk, &slower);
         }
         for (key, name) in
             [("read_start", "High (read) water mark"), ("write_start", "Low (write) water mark")]
@@ -219,26 +205,23 @@ impl Writer {
             let share = disk.number_if_given(name)?.unwrap_or(0.0);
             let of_requests = disk.number_if_given("Set watermark by reqsize")?.unwrap_or(0.0) != 0.0;
             if of_requests && share > 0.0 {
-                self.put(key, &share.min(1.0).to_string(), &format!("{file}: {name}"));
+                self.put_of(key, share.min(1.0), disk, name);
             }
         }
         // 0 writes through; 1 and 2 acknowledge before, 2 also what goes on where the write before ended.
         if disk.whole("Fast write level")? > 0 {
-            let cache_bytes = disk.whole("Maximum number of write segments")?.saturating_mul(segment_bytes);
-            self.put("write_cache", "true", &format!("{file}: Fast write level"));
-            self.put(
-                "write_cache_size",
-                &format!("\"{cache_bytes} B\""),
-                &format!("{file}: Maximum number of write segments"),
-            );
+            let segments = "Maximum number of write segments";
+            self.put_of("write_cache", true, disk, "Fast write level");
+            let cache_bytes = disk.whole(segments)?.saturating_mul(segment_bytes);
+            self.put_in("write_cache_size", cache_bytes, "B", disk, segments);
         }
         Ok(())
     }
 
-    /// A model without a controller.
-    fn assumed_controller(&mut self) {
-        self.put("read_overhead", "\"0 ms\"", "assumed: the file has no controller");
-        self.put("write_overhead", "\"0 ms\"", "assumed: the file has no controller");
+    fn no_overheads(&mut self, source: &str) {
+        for key in ["read_overhead", "write_overhead"] {
+            self.put(key, "\"0 ms\"", source);
+        }
     }
 
     fn finish(self) -> DeviceFile {

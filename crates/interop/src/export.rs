@@ -9,18 +9,16 @@ mod facts;
 mod fio;
 mod fio_geometry;
 mod fio_options;
-mod markdown;
 mod operations;
 mod other_tools;
 
-pub use csv::field as csv_field;
-pub use markdown::escaped as escape_markdown;
+pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
 
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
 
-/// What a run can be written as, besides kurabe's own JSON.
+/// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// A job file for fio that does the same work, with the same as command lines of DiskSpd and elbencho.
@@ -29,13 +27,11 @@ pub enum ExportFormat {
     CdmText,
     /// A table with a line per repetition and figure, for spreadsheets and scripts (RFC 4180).
     Csv,
-    /// A table for an issue or an article.
-    Markdown,
 }
 
 impl ExportFormat {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fio, Self::CdmText, Self::Csv, Self::Markdown];
+    pub const ALL: [Self; 3] = [Self::Fio, Self::CdmText, Self::Csv];
 
     /// The word used in flags.
     pub fn word(self) -> &'static str {
@@ -43,7 +39,6 @@ impl ExportFormat {
             Self::Fio => "fio",
             Self::CdmText => "cdm-text",
             Self::Csv => "csv",
-            Self::Markdown => "markdown",
         }
     }
 }
@@ -65,6 +60,5 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
         ExportFormat::Fio => fio::write(records, lang),
         ExportFormat::CdmText => Ok(cdm_text::write(records, lang)),
         ExportFormat::Csv => Ok(csv::write(records)),
-        ExportFormat::Markdown => Ok(markdown::write(records, lang)),
     }
 }

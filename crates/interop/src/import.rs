@@ -11,7 +11,6 @@ mod asssd;
 mod bonnie;
 mod cdm;
 mod clean;
-mod consumer;
 mod dates;
 mod dd;
 mod diskspd_text;
@@ -33,7 +32,6 @@ mod iozone;
 mod jdiskmark;
 mod json_tree;
 mod kdiskmark;
-mod lab;
 mod marks;
 mod mdtest;
 mod parts;
@@ -41,12 +39,13 @@ mod reports;
 mod result_line;
 mod split;
 mod sysbench;
+mod units;
 mod yaml;
 mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
-use split::{Claim, split};
+use split::{LineMark, Recognizer, split};
 
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::Origin;
@@ -92,43 +91,74 @@ impl ImportedRun {
     }
 }
 
-/// What an importer says of an input.
-pub(crate) enum Outcome {
-    /// It is mine; these are its runs, at least one.
-    Runs(Vec<ImportedRun>),
-    /// It is not mine; how far I got, such as "no line begins with `CrystalDiskMark`".
+/// Why an importer has no run of an input.
+pub(crate) enum NotImported {
+    /// It is not its own; how far it got, such as "no line begins with `CrystalDiskMark`".
     NotMine(Text),
-    /// It is mine, but it is damaged or of a version that nobody knows; what and where.
+    /// It is its own, but it is damaged or of a version that nobody knows; what and where.
     Broken(Error),
 }
 
-impl From<Result<Vec<ImportedRun>>> for Outcome {
-    fn from(read: Result<Vec<ImportedRun>>) -> Self {
-        match read {
-            Ok(runs) => Self::Runs(runs),
-            Err(error) => Self::Broken(error),
-        }
+impl From<Error> for NotImported {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
     }
 }
+
+/// What an importer makes of an input.
+type ImportedRuns = Result<Vec<ImportedRun>, NotImported>;
 
 /// An importer.
 pub(crate) struct Importer {
     /// What it reads, for people: `fio JSON`.
     pub(crate) what: &'static str,
-    /// Looks at an input.
-    pub(crate) read: fn(&Input<'_>) -> Outcome,
+    /// Whose results these are: `fio`.
+    tool: &'static str,
+    /// Looks at an input. Cells without figures are dropped behind it, and the others numbered.
+    read: fn(&Input<'_>) -> ImportedRuns,
     /// How it knows its parts of a text; one whose tool writes files of its own sees them whole.
-    pub(crate) claim: Claim,
+    pub(crate) claim: Recognizer,
     /// Words that are in a text of its tool, and in few others.
     pub(crate) names: &'static [&'static str],
 }
 
-const fn file(
-    what: &'static str,
-    read: fn(&Input<'_>) -> Outcome,
-    names: &'static [&'static str],
-) -> Importer {
-    Importer { what, read, claim: Claim::File, names }
+/// Words of an importer: what it reads, its tool, and those that are in a text of it.
+type ImporterWords = (&'static str, &'static str, &'static [&'static str]);
+
+impl Importer {
+    /// One of files that are its tool's as a whole.
+    const fn of_files((what, tool, names): ImporterWords, read: fn(&Input<'_>) -> ImportedRuns) -> Self {
+        Self { what, tool, read, claim: Recognizer::File, names }
+    }
+
+    /// One of texts, with what a line is to it.
+    const fn of_lines(
+        (what, tool, names): ImporterWords,
+        mark: fn(&str) -> LineMark,
+        read: fn(&Input<'_>) -> ImportedRuns,
+    ) -> Self {
+        Self { what, tool, read, claim: Recognizer::Lines(mark), names }
+    }
+
+    /// One of objects of JSON that have all of these keys.
+    const fn of_objects(
+        (what, tool, names): ImporterWords,
+        keys: &'static [&'static str],
+        read: fn(&Input<'_>) -> ImportedRuns,
+    ) -> Self {
+        Self { what, tool, read, claim: Recognizer::Object(keys), names }
+    }
+
+    /// The runs of an input, at least one, and each with a cell.
+    fn runs(&self, input: &Input<'_>) -> ImportedRuns {
+        let mut runs = (self.read)(input)?;
+        for run in &mut runs {
+            run.cells.retain(|cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty()));
+            parts::number_cells(&mut run.cells);
+        }
+        runs.retain(|run| !run.cells.is_empty());
+        if runs.is_empty() { Err(parts::nothing_measured(input, self.tool).into()) } else { Ok(runs) }
+    }
 }
 
 /// Importers of whole files, the most particular first.
@@ -137,10 +167,10 @@ static FILES: [Importer; 8] = [
     jdiskmark::IMPORTER,
     ioping::JSON,
     ioping::RAW,
-    file("elbencho CSV", elbencho::read_csv, &["elbencho"]),
-    file("elbencho live CSV", elbencho::read_live, &["elbencho"]),
-    file("DiskSpd XML", diskspd_xml::read, &["<Results>"]),
-    file("IOR CSV", ior::read_csv, &["bw(MiB/s)"]),
+    elbencho::CSV,
+    elbencho::LIVE,
+    diskspd_xml::IMPORTER,
+    ior::CSV,
 ];
 
 /// Importers of parts of texts.
@@ -168,7 +198,7 @@ static TEXTS: [Importer; 20] = [
 ];
 
 /// Whole files that tell little of their tool.
-static LAST: [Importer; 1] = [file("zpool iostat -H", zpool_iostat::read_scripted, &[])];
+static LAST: [Importer; 1] = [zpool_iostat::SCRIPTED];
 
 /// Results that a remark names as left out; more are counted.
 const LEFT_OUT_NAMED: usize = 20;
@@ -186,10 +216,10 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     let (mut runs, mut left_out) = (Vec::new(), Vec::new());
     let blocks = split(&input, &TEXTS);
     for block in blocks {
-        match (block.importer.read)(&block.input) {
-            Outcome::Runs(mut of_block) => runs.append(&mut of_block),
-            Outcome::Broken(error) => left_out.push((block, error)),
-            Outcome::NotMine(_) => {}
+        match block.importer.runs(&block.input) {
+            Ok(mut of_block) => runs.append(&mut of_block),
+            Err(NotImported::Broken(error)) => left_out.push((block, error)),
+            Err(NotImported::NotMine(_)) => {}
         }
     }
     // With `--output-format=normal,json` both tell of the same run.
@@ -228,52 +258,52 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
 
 /// What the first of these importers says that knows the whole file.
 fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<ImportedRun>>> {
-    importers.iter().find_map(|importer| match (importer.read)(input) {
-        Outcome::Runs(runs) => Some(Ok(runs)),
-        Outcome::Broken(error) => Some(Err(error)),
-        Outcome::NotMine(_) => None,
+    importers.iter().find_map(|importer| match importer.runs(input) {
+        Ok(runs) => Some(Ok(runs)),
+        Err(NotImported::Broken(error)) => Some(Err(error)),
+        Err(NotImported::NotMine(_)) => None,
     })
 }
 
 /// The error of a file that nobody knows.
 fn unknown(name: &str, input: &Input<'_>) -> Error {
-    if let Some(format) = crate::trace::recognised(name, input.bytes) {
-        return Error::new(
-            ErrorKind::Import,
+    let (what, remedy) = if let Some(format) = crate::trace::recognised(name, input.bytes) {
+        (
             text!(
                 "{name} is a trace ({format}), not a result",
                 "{name} は測定結果ではなくトレース({format})です"
             ),
+            text!(
+                "replay it: kurabe run --replay {name} TARGET",
+                "再生してください: kurabe run --replay {name} 測定対象"
+            ),
         )
-        .remedy(text!(
-            "replay it: kurabe run --replay {name} TARGET",
-            "再生してください: kurabe run --replay {name} 測定対象"
-        ));
-    }
-    if is_job_file(input) {
-        return Error::new(
-            ErrorKind::Import,
+    } else if is_job_file(input) {
+        (
             text!(
                 "{name} is a job file of fio, not a result",
                 "{name} は測定結果ではなく fio のジョブファイルです"
             ),
+            text!("run it: kurabe run {name} TARGET", "実行してください: kurabe run {name} 測定対象"),
         )
-        .remedy(text!("run it: kurabe run {name} TARGET", "実行してください: kurabe run {name} 測定対象"));
-    }
-    let what = match nearest(input) {
-        Some((kind, why)) => text!(
-            "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
-            "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
-        ),
-        None => text!(
-            "{name} is no result that kurabe can read: no tool that it knows is named in it",
-            "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
-        ),
+    } else {
+        let what = match nearest(input) {
+            Some((kind, why)) => text!(
+                "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
+                "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
+            ),
+            None => text!(
+                "{name} is no result that kurabe can read: no tool that it knows is named in it",
+                "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
+            ),
+        };
+        let remedy = text!(
+            "give the file as the tool wrote it, complete and unedited",
+            "ツールが書いたままのファイルを指定してください"
+        );
+        (what, remedy)
     };
-    Error::new(ErrorKind::Import, what).remedy(text!(
-        "give the file as the tool wrote it, complete and unedited",
-        "ツールが書いたままのファイルを指定してください"
-    ))
+    Error::new(ErrorKind::Import, what).remedy(remedy)
 }
 
 /// Whether the file has sections, and its name or what is in them says that these are jobs of fio.
@@ -296,10 +326,10 @@ fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
     let importers = || TEXTS.iter().chain(&FILES);
     let longest = importers().filter_map(named).max()?;
     importers().filter(|importer| named(importer) == Some(longest)).find_map(|importer| {
-        match (importer.read)(input) {
-            Outcome::NotMine(why) => Some((importer.what, why)),
-            Outcome::Broken(error) => Some((importer.what, error.what().clone())),
-            Outcome::Runs(_) => None,
+        match importer.runs(input) {
+            Ok(_) => None,
+            Err(NotImported::NotMine(why)) => Some((importer.what, why)),
+            Err(NotImported::Broken(error)) => Some((importer.what, error.what().clone())),
         }
     })
 }

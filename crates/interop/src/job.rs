@@ -11,7 +11,7 @@ mod step;
 
 pub(crate) use crate::job::own::OwnStep;
 
-use crate::job::options::{Reader, Section, sections};
+use crate::job::options::{JobSection, OptionReader, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::Data;
@@ -59,11 +59,7 @@ impl Notes {
                 "ここでは効果のないオプション: {names}"
             ));
         }
-        let Self { texts, .. } = self;
-        (!texts.is_empty()).then(|| Text {
-            en: texts.iter().map(|text| text.en.as_str()).collect::<Vec<_>>().join("; "),
-            ja: texts.iter().map(|text| text.ja.as_str()).collect::<Vec<_>>().join("。"),
-        })
+        (!self.texts.is_empty()).then(|| Text::join(self.texts, ["; ", "。"]))
     }
 }
 
@@ -77,7 +73,7 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     let sections = sections(file, source)?;
     let mut at = 0;
     while let Some(section) = sections.get(at) {
-        let reader = Reader::of(file, source, section)?;
+        let reader = OptionReader::of(file, source, section)?;
         let own = own_step(&reader, file, source, &sections[at..])?;
         at += own.as_ref().map_or(1, |(_, sections)| *sections);
         let own = own.map(|(step, _)| step);
@@ -117,12 +113,12 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
 
 /// The step that this section and some behind it are, where kurabe wrote them, and how many sections that are.
 fn own_step(
-    reader: &Reader<'_>,
+    reader: &OptionReader<'_>,
     file: &str,
     source: &str,
-    sections: &[Section<'_>],
+    sections: &[JobSection<'_>],
 ) -> Result<Option<(OwnStep, usize)>> {
-    let own = |reader: &Reader<'_>| -> Result<Option<OwnStep>> {
+    let own = |reader: &OptionReader<'_>| -> Result<Option<OwnStep>> {
         Ok(if reader.has("description") { reader.word("description")?.and_then(OwnStep::read) } else { None })
     };
     let Some(step) = own(reader)? else { return Ok(None) };
@@ -132,7 +128,7 @@ fn own_step(
         if jobs >= step.jobs {
             break;
         }
-        let next = Reader::of(file, source, section)?;
+        let next = OptionReader::of(file, source, section)?;
         if next.flag("stonewall")? || own(&next)?.as_ref() != Some(&step) {
             break;
         }
@@ -197,7 +193,7 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
 }
 
 /// What kurabe has one rule for in a run must be alike in all jobs.
-fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &Reader<'_>) -> Result<()> {
+fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionReader<'_>) -> Result<()> {
     let Some(first) = first else { return Ok(()) };
     let differing = [
         ("direct", first.direct != job.direct),
@@ -213,7 +209,7 @@ fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &Reader<'_>
         )))
 }
 
-fn at_the_same_time(reader: &Reader<'_>, section: &Section<'_>) -> Error {
+fn at_the_same_time(reader: &OptionReader<'_>, section: &JobSection<'_>) -> Error {
     let name = section.name;
     reader
         .error_at(

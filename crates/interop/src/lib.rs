@@ -10,9 +10,7 @@ mod report_page;
 mod trace;
 
 pub use disksim::{DeviceFile, is_disksim, read_disksim};
-pub use export::{
-    ExportFormat, csv_field, escape_markdown, export, write_operation, write_operations_header,
-};
+pub use export::{CsvColumn, ExportFormat, csv_table, export, write_operation, write_operations_header};
 pub use import::{ImportedRun, import};
 pub use job::{FioJob, is_job_name, read_fio_job};
 pub use report_page::{embed_in_page, embedded_in_page};

@@ -45,8 +45,8 @@ pub fn embedded_in_page(page: &[u8]) -> Option<Result<&[u8]>> {
     }
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes.windows(needle.len()).position(|window| window == needle)
 }
 
 fn cut_off() -> Error {
@@ -95,8 +95,8 @@ mod tests {
         fn any_words_come_back(words in ".*", before in "[^<]*") {
             let json = serde_json::json!({ "words": words }).to_string();
             let page = format!("{before}{}after", embed_in_page(&json));
-            let found = read(&page);
-            prop_assert_eq!(found["words"].as_str(), Some(words.as_str()));
+            let record = read(&page);
+            prop_assert_eq!(record["words"].as_str(), Some(words.as_str()));
         }
 
         #[test]

@@ -23,7 +23,7 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
-use lines::{Line, Lines, decimal_ns};
+use lines::{LineReader, TraceLine, decimal_ns};
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -122,23 +122,23 @@ fn choose(formats: &[TraceFormat]) -> Text {
 pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceFormat>) -> Result<Trace> {
     let beginning = input.fill_buf().map_err(|error| lines::unreadable(name, &error))?;
     if format.map_or_else(|| vscsi::fits(beginning), |format| format == TraceFormat::Vscsi) {
-        let mut trace = Builder::new(MOST_OPERATIONS);
+        let mut trace = TraceBuilder::new(MOST_OPERATIONS);
         vscsi::read(name, input, &mut trace)?;
         return trace.finish(name);
     }
-    let mut lines = Lines::new(name, input)?;
+    let mut lines = LineReader::new(name, input)?;
     let content = match format {
         Some(format) => Recognised::Of(format),
         None => recognise(name, &mut lines)?,
     };
-    let mut trace = Builder::new(MOST_OPERATIONS);
+    let mut trace = TraceBuilder::new(MOST_OPERATIONS);
     match content {
-        Recognised::Blkparse => blkparse::read_either(&mut lines, &mut trace)?,
+        Recognised::Blkparse => blkparse::read(&mut lines, &mut trace, None)?,
         Recognised::Columns => ascii::read_disksim_if_told(name, &mut lines, &mut trace)?,
         Recognised::Of(format) => match format {
             TraceFormat::FioIolog => iolog::read(&mut lines, &mut trace)?,
-            TraceFormat::Blkparse => blkparse::read(&mut lines, &mut trace, blkparse::QUEUED)?,
-            TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, blkparse::ISSUED)?,
+            TraceFormat::Blkparse => blkparse::read(&mut lines, &mut trace, Some(blkparse::QUEUED))?,
+            TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, Some(blkparse::ISSUED))?,
             TraceFormat::Msr => csv::read_msr(&mut lines, &mut trace)?,
             TraceFormat::Spc => csv::read_spc(&mut lines, &mut trace)?,
             TraceFormat::DisksimValidate => validate::read(&mut lines, &mut trace)?,
@@ -157,7 +157,7 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
     if vscsi::fits(bytes) {
         return Some(TraceFormat::Vscsi.word());
     }
-    let mut lines = Lines::new(name, bytes).ok()?;
+    let mut lines = LineReader::new(name, bytes).ok()?;
     Some(match recognise(name, &mut lines).ok()? {
         Recognised::Of(format) => format.word(),
         Recognised::Blkparse => TraceFormat::Blkparse.word(),
@@ -176,25 +176,20 @@ enum Recognised {
 }
 
 /// Tells the format by the first line, as far as that does.
-fn recognise(name: &str, lines: &mut Lines<'_, impl BufRead>) -> Result<Recognised> {
+fn recognise(name: &str, lines: &mut LineReader<'_, impl BufRead>) -> Result<Recognised> {
+    /// Whether a line looks like one of what is recognised by it.
+    type Fits = fn(&str) -> bool;
+    const BY_FIRST_LINE: [(Fits, Recognised); 6] = [
+        (|line| line.starts_with("fio version "), Recognised::Of(TraceFormat::FioIolog)),
+        (blkparse::fits, Recognised::Blkparse),
+        (csv::fits_msr, Recognised::Of(TraceFormat::Msr)),
+        (csv::fits_spc, Recognised::Of(TraceFormat::Spc)),
+        (validate::fits, Recognised::Of(TraceFormat::DisksimValidate)),
+        (ascii::fits, Recognised::Columns),
+    ];
     let Some(first) = lines.peek()? else { return Err(empty(name)) };
-    if first.text.starts_with("fio version ") {
-        return Ok(Recognised::Of(TraceFormat::FioIolog));
-    }
-    if blkparse::fits(first.text) {
-        return Ok(Recognised::Blkparse);
-    }
-    if csv::fits_msr(first.text) {
-        return Ok(Recognised::Of(TraceFormat::Msr));
-    }
-    if csv::fits_spc(first.text) {
-        return Ok(Recognised::Of(TraceFormat::Spc));
-    }
-    if validate::fits(first.text) {
-        return Ok(Recognised::Of(TraceFormat::DisksimValidate));
-    }
-    if ascii::fits(first.text) {
-        return Ok(Recognised::Columns);
+    if let Some((_, recognised)) = BY_FIRST_LINE.into_iter().find(|(fits, _)| fits(first.text)) {
+        return Ok(recognised);
     }
     let error = first.fault(
         first.text,
@@ -230,7 +225,7 @@ fn too_long(name: &str, most_operations: usize, part: &str) -> Error {
     .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
 }
 
-fn too_many_units(line: Line<'_>) -> Error {
+fn too_many_units(line: TraceLine<'_>) -> Error {
     let most = format_bytes(MOST_NAME_BYTES as u64);
     line.fault(
         line.text,
@@ -243,7 +238,7 @@ fn too_many_units(line: Line<'_>) -> Error {
 }
 
 /// A trace as it grows.
-struct Builder {
+struct TraceBuilder {
     trace: Trace,
     most_operations: usize,
     units: HashMap<String, u32>,
@@ -251,13 +246,19 @@ struct Builder {
     name_bytes: usize,
 }
 
-impl Builder {
+impl TraceBuilder {
     fn new(most_operations: usize) -> Self {
         Self { trace: Trace::default(), most_operations, units: HashMap::new(), name_bytes: 0 }
     }
 
+    /// Notes the format of a trace whose operations have times.
+    fn begin(&mut self, format: &str) {
+        self.trace.timed = true;
+        self.trace.format = format.to_owned();
+    }
+
     /// The index of a unit, which is new or known.
-    fn unit(&mut self, line: Line<'_>, name: &str) -> Result<u32> {
+    fn unit(&mut self, line: TraceLine<'_>, name: &str) -> Result<u32> {
         if let Some(&unit) = self.units.get(name) {
             return Ok(unit);
         }
@@ -272,7 +273,7 @@ impl Builder {
     }
 
     /// A read or a write; one of length 0 is left out.
-    fn push(&mut self, line: Line<'_>, operation: TraceOp) -> Result<()> {
+    fn push(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
         if operation.length_bytes == 0 {
             self.trace.leave_out(1, text!("operations of length 0", "長さ 0 の操作"));
             return Ok(());
@@ -280,7 +281,7 @@ impl Builder {
         self.take(line, operation)
     }
 
-    fn take(&mut self, line: Line<'_>, operation: TraceOp) -> Result<()> {
+    fn take(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
         if self.trace.operations.len() == self.most_operations {
             let part = format!("head -n {}", line.number - 1);
             return Err(too_long(line.file, self.most_operations, &part));
@@ -290,7 +291,7 @@ impl Builder {
     }
 
     /// A sync.
-    fn push_sync(&mut self, line: Line<'_>, at_ns: u64, unit: u32) -> Result<()> {
+    fn push_sync(&mut self, line: TraceLine<'_>, at_ns: u64, unit: u32) -> Result<()> {
         self.take(
             line,
             TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit, took_ns: 0 },

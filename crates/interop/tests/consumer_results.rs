@@ -25,8 +25,8 @@ fn imported(cell: &Cell) -> &ImportedCell {
 }
 
 fn figure(cell: &Cell, quantity: Quantity, statistic: PrintedStatistic) -> &PrintedFigure {
-    let found = |figure: &&PrintedFigure| figure.quantity == quantity && figure.statistic == statistic;
-    imported(cell).figures.iter().find(found).unwrap_or_else(|| panic!("{cell:#?}"))
+    let is_asked = |figure: &&PrintedFigure| figure.quantity == quantity && figure.statistic == statistic;
+    imported(cell).figures.iter().find(is_asked).unwrap_or_else(|| panic!("{cell:#?}"))
 }
 
 fn near(value: f64, expected: f64) {
@@ -78,12 +78,12 @@ fn cdm_3_is_read() {
     assert_eq!(run.environment.machine.os.as_deref(), Some(os));
     let cell = &run.cells[7];
     assert_eq!((cell.index, cell.step_index, cell.part.as_str()), (7, 3, "write"));
-    let told = imported(cell);
+    let imported_cell = imported(cell);
     assert_eq!(
-        (told.runs, told.block_bytes, told.iodepth, told.threads),
+        (imported_cell.runs, imported_cell.block_bytes, imported_cell.iodepth, imported_cell.threads),
         (Some(5), Some(4096), Some(32), None)
     );
-    assert_eq!((told.sequential, told.read_percent), (Some(false), None));
+    assert_eq!((imported_cell.sequential, imported_cell.read_percent), (Some(false), None));
     near(figure(cell, Quantity::Rate, PrintedStatistic::Highest).value, 41_722_000.0);
     near(figure(cell, Quantity::Iops, PrintedStatistic::Highest).value, 10186.0);
     // What version 3 does not print is absent.
@@ -215,8 +215,8 @@ fn kdiskmarks_unit_is_corrected() {
     assert_eq!((rate.printed.as_str(), rate.unit_printed.as_str()), ("508.897", "MB/s"));
     near(rate.correction.as_ref().unwrap().factor, 1.024);
     near(figure(&run.cells[0], Quantity::Latency, PrintedStatistic::Mean).value, 13_840_050.0);
-    let said = |words: &str| run.notices.iter().filter(|notice| notice.text.en.contains(words)).count();
-    assert_eq!((said("multiplied by 1.024"), said("printed as 0,")), (1, 1));
+    let count = |words: &str| run.notices.iter().filter(|notice| notice.text.en.contains(words)).count();
+    assert_eq!((count("multiplied by 1.024"), count("printed as 0,")), (1, 1));
     assert_eq!(
         run.origin.target.as_deref(),
         Some("/home 61% (140.11/228.32 GiB) [Samsung SSD 860 EVO 250GB]")
@@ -229,7 +229,7 @@ fn kdiskmarks_unit_is_corrected() {
         (Some(Direction::Mix), None)
     );
     assert!(imported(&run.cells[10]).procedure.as_ref().unwrap().ends_with("70 % read"));
-    assert_eq!(said("39 to 42 % below"), 1);
+    assert_eq!(count("39 to 42 % below"), 1);
 }
 
 #[test]

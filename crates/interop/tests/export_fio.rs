@@ -50,7 +50,7 @@ fn all_options() -> Vec<Workload> {
             .collect()
     };
     let timed = End { time_ns: Some(20_000_000), ..End::default() };
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     let patterns = [
         Pattern::Sequential,
         Pattern::Interleaved,
@@ -62,17 +62,17 @@ fn all_options() -> Vec<Workload> {
     for pattern in patterns {
         for thread_share in [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole] {
             for (threads, iodepth) in [(1, 1), (3, 2)] {
-                found.push(Workload { pattern, thread_share, threads, iodepth, end: timed, ..workload() });
+                all.push(Workload { pattern, thread_share, threads, iodepth, end: timed, ..workload() });
             }
         }
     }
     let writes = Workload { read_percent: 0, end: timed, ..workload() };
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
-        found.push(Workload { data, ..writes.clone() });
-        found.push(Workload { data, block_sizes: blocks(&[(1 << 20, 1)]), ..writes.clone() });
+        all.push(Workload { data, ..writes.clone() });
+        all.push(Workload { data, block_sizes: blocks(&[(1 << 20, 1)]), ..writes.clone() });
     }
     for at_end in [EndSync::None, EndSync::Timed, EndSync::Untimed] {
-        found.push(Workload {
+        all.push(Workload {
             sync: SyncRule { o_sync: true, every_writes: Some(4), at_end },
             ..writes.clone()
         });
@@ -80,25 +80,25 @@ fn all_options() -> Vec<Workload> {
     for arrival in [Arrival::Even, Arrival::Poisson] {
         for read_percent in [0, 70, 100] {
             let open_loop = Some(OpenLoop { rate_iops: 100.5, arrival });
-            found.push(Workload { open_loop, read_percent, pattern: Pattern::Random, ..writes.clone() });
+            all.push(Workload { open_loop, read_percent, pattern: Pattern::Random, ..writes.clone() });
         }
     }
     for time_check in [TimeCheck::Pass, TimeCheck::Operations(20)] {
-        found.push(Workload { end: End { time_check, ..timed }, ..workload() });
+        all.push(Workload { end: End { time_check, ..timed }, ..workload() });
     }
-    found.push(Workload {
+    all.push(Workload {
         end: End { bytes: Some(1 << 20), time_ns: Some(1_500), ..End::default() },
         ..workload()
     });
-    found.push(Workload { warm_up_ns: 10_000_000, end: timed, ..workload() });
-    found.push(Workload { rewrite_every_reads: Some(2), pattern: Pattern::Random, end: timed, ..workload() });
-    found.push(Workload {
+    all.push(Workload { warm_up_ns: 10_000_000, end: timed, ..workload() });
+    all.push(Workload { rewrite_every_reads: Some(2), pattern: Pattern::Random, end: timed, ..workload() });
+    all.push(Workload {
         block_sizes: blocks(&[(4096, 1), (8192, 1), (65_536, 1)]),
         end: timed,
         ..workload()
     });
-    found.push(Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, end: timed, seed: 0, ..workload() });
-    found
+    all.push(Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, end: timed, seed: 0, ..workload() });
+    all
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn fio_takes_every_job_file() {
         let jobs = jobs_of(&run);
         std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
         let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) else { return };
-        let said =
+        let messages =
             String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && !said.contains("dropped"), "{name}: {said}\n{jobs}");
+        assert!(output.status.success() && !messages.contains("dropped"), "{name}: {messages}\n{jobs}");
     }
 }
 
@@ -139,13 +139,13 @@ fn done(directory: &Path, jobs: &str) -> Option<[u64; 4]> {
     let mut sum = [0; 4];
     for job in result["jobs"].as_array().expect("jobs") {
         let of = |direction: &str, what: &str| job[direction][what].as_u64().expect("a number");
-        let found = [
+        let counts = [
             of("read", "total_ios"),
             of("read", "io_bytes"),
             of("write", "total_ios"),
             of("write", "io_bytes"),
         ];
-        sum.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+        sum.iter_mut().zip(counts).for_each(|(sum, counts)| *sum += counts);
     }
     Some(sum)
 }
@@ -184,10 +184,10 @@ fn fio_does_as_many_operations_as_the_workload_says() {
             let directory = tempfile::tempdir().expect("a directory");
             let workload = Workload { read_percent, ..workload.clone() };
             let jobs = jobs_of(&run_of(directory.path(), std::slice::from_ref(&workload)));
-            let Some(found) = done(directory.path(), &jobs) else { return };
+            let Some(counts) = done(directory.path(), &jobs) else { return };
             let expected =
                 if read_percent == 100 { [bytes / block, bytes, 0, 0] } else { [0, 0, bytes / block, bytes] };
-            assert_eq!(found, expected, "{workload:?}\n{jobs}");
+            assert_eq!(counts, expected, "{workload:?}\n{jobs}");
         }
     }
 }
@@ -222,14 +222,14 @@ fn fio_writes_data_of_the_same_kind() {
 #[test]
 fn each_job_reads_its_own_part() {
     let threads = Workload { threads: 4, ..workload() };
-    let found = jobs_of(&run_of(Path::new("/x"), &[threads]));
+    let jobs = jobs_of(&run_of(Path::new("/x"), &[threads]));
     for line in ["offset_increment=1048576", "size=1048576", "numjobs=4", "io_size=1048576", "rw=read"] {
-        assert!(found.lines().any(|found| found == line), "{line}\n{found}");
+        assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
     let lanes = Workload { iodepth: 4, ..workload() };
-    let found = jobs_of(&run_of(Path::new("/x"), &[lanes]));
+    let jobs = jobs_of(&run_of(Path::new("/x"), &[lanes]));
     for line in ["rw=read:196608", "offset_increment=65536", "size=3997696", "numjobs=4"] {
-        assert!(found.lines().any(|found| found == line), "{line}\n{found}");
+        assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
 }
 
@@ -340,7 +340,7 @@ fn an_imported_cell_becomes_a_job_with_what_is_known() {
     let mut run = imported(vec![printed("RND 4 KiB Q32 T16", Direction::Read, &figures)]);
     let jobs = jobs_of(&run);
     for line in ["rw=randread", "bs=4096", "iodepth=32", "numjobs=16", "norandommap=1"] {
-        assert!(jobs.lines().any(|found| found == line), "{line}\n{jobs}");
+        assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
     assert!(jobs.contains("are not known"), "{jobs}");
     let directory = tempfile::tempdir().expect("a directory");

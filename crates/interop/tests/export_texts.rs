@@ -1,8 +1,8 @@
-//! CrystalDiskMark's text, CSV and Markdown that kurabe writes.
+//! CrystalDiskMark's text and CSV that kurabe writes.
 
 use crate::export_support::{cell, imported, measured, on_model, ops, printed, record, repetition, workload};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
-use kurabe_core::profile::{PrintedUnit, Statistic};
+use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, Sample, TargetKind};
 use kurabe_core::workload::{BlockSize, Direction, End, Pattern, ThreadShare, Workload};
 use kurabe_core::{Lang, shown};
@@ -70,7 +70,7 @@ fn text_of(record: &RunRecord, format: ExportFormat) -> String {
 
 #[test]
 fn the_text_is_laid_out_as_crystaldiskmark_lays_it_out() {
-    let found = text_of(&every_kind(Statistic::Best), ExportFormat::CdmText);
+    let text = text_of(&every_kind(Statistic::Best), ExportFormat::CdmText);
     let expected = "\
 ------------------------------------------------------------------------------
 kurabe 0.1.0 (as CrystalDiskMark 9 prints it)
@@ -98,7 +98,7 @@ Profile: try-out
 Statistic: best
 Comment: left out: ZIPF 4 KiB read, samples read, samples read, git, \"pull\"
 ";
-    assert_eq!(found, expected);
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -199,52 +199,6 @@ fn csv_of_another_tool_has_its_figures_and_nothing_else() {
 }
 
 #[test]
-fn markdown_is_a_table_in_both_languages() {
-    let run = every_kind(Statistic::Mean);
-    let found = text_of(&run, ExportFormat::Markdown);
-    let expected = "\
-### /mnt/usb · try-out
-
-Disk\\|1, \"fast\" · 2026-02-03T04:05:06+09:00 · ext4 · Linux 6.12 · kurabe 0.1.0 (k7)
-
-| Cell | Direction | Figure (mean of the runs) | Mean ± 95 % | IOPS | p99 latency |
-|:--|:--|--:|--:|--:|--:|
-| SEQ 1 MiB Q8 T1 | read | 3,239.9 MB/s | 3,239.9 MB/s ±94 % | 1.0 | 2.50 ms |
-";
-    assert!(found.starts_with(expected), "{found}");
-    assert!(
-        found.contains("| samples | read | 666.7 MB/s |") && found.contains("| samples | read | 2.00 ms |"),
-        "{found}"
-    );
-    assert!(found.contains("| git, \"pull\" | – | 1.50 s | 1.50 s | – | – |"), "{found}");
-    assert!(found.contains("- the file is smaller\n"), "{found}");
-    let japanese = export(&[run], ExportFormat::Markdown, Lang::Ja).expect("a text");
-    assert!(
-        japanese.contains("| セル | 方向 | 値(各回の平均) |") && japanese.contains("| 読み |"),
-        "{japanese}"
-    );
-}
-
-#[test]
-fn markdown_shows_the_unit_of_the_tool() {
-    let mut run = every_kind(Statistic::Best);
-    if let Some(profile) = &mut run.header.profile {
-        profile.as_printed = Some(PrintedUnit { unit: "MB/s".to_owned(), bytes: 1 << 20 });
-    }
-    let found = text_of(&run, ExportFormat::Markdown);
-    assert!(found.contains("| SEQ 1 MiB Q8 T1 | read | 3,318.6 MB/s | 3,239.9 MB/s"), "{found}");
-    assert!(found.contains("whose MB/s is 1048576 bytes per second"), "{found}");
-}
-
-#[test]
-fn markdown_of_another_tool_names_it() {
-    let figures = [(Quantity::Rate, PrintedStatistic::Highest, 2.5e9)];
-    let found = text_of(&imported(vec![printed("RND", Direction::Read, &figures)]), ExportFormat::Markdown);
-    assert!(found.contains("| RND | read | 2,500.0 MB/s (highest) | – | – | – |"), "{found}");
-    assert!(found.contains("Measured with CrystalDiskMark 8.0.1, not with kurabe"), "{found}");
-}
-
-#[test]
 fn no_run_is_an_error() {
     assert!(export(&[], ExportFormat::Csv, Lang::En).is_err());
 }
@@ -317,12 +271,8 @@ fn scores_and_ratios_follow_the_cells() {
     let last = csv.lines().last().unwrap();
     assert!(last.contains(",a,DelayRatio,,,,,,figure,,derived,,,"), "{last}");
     assert!(last.ends_with(",,,,,,,,,,,,,1.5"), "{last}");
-    let markdown = export(&[record.clone()], ExportFormat::Markdown, Lang::Ja).unwrap();
-    assert!(markdown.contains("| 遅延倍率 | – | 1.50 | – | – | – |\n"), "{markdown}");
     record.cells.pop();
-    for format in [ExportFormat::Csv, ExportFormat::Markdown] {
-        assert!(!export(&[record.clone()], format, Lang::Ja).unwrap().contains("DelayRatio"));
-    }
+    assert!(!text_of(&record, ExportFormat::Csv).contains("DelayRatio"));
 }
 
 #[test]
@@ -332,14 +282,14 @@ fn no_export_passes_a_model_off_as_a_measurement() {
         for (lang, words) in
             [(Lang::En, "a model in virtual time"), (Lang::Ja, "モデルを仮想時間で計算した値")]
         {
-            let found = export(std::slice::from_ref(&run), format, lang).unwrap();
-            let said = match format {
+            let text = export(std::slice::from_ref(&run), format, lang).unwrap();
+            let origin = match format {
                 // A table for programs has no language.
                 ExportFormat::Csv => "modelled",
                 _ => words,
             };
-            assert!(found.contains(said), "{format:?}: {found}");
-            assert!(!found.contains("Debian"), "the computer that computed it is not what was computed");
+            assert!(text.contains(origin), "{format:?}: {text}");
+            assert!(!text.contains("Debian"), "the computer that computed it is not what was computed");
         }
     }
     let csv = text_of(&run, ExportFormat::Csv);
@@ -347,7 +297,6 @@ fn no_export_passes_a_model_off_as_a_measurement() {
     let fio = text_of(&run, ExportFormat::Fio);
     assert!(fio.contains("filename=kurabe-fio-test") && !fio.contains("filename=model"), "{fio}");
     assert!(!fio.lines().any(|line| line.starts_with("rw=") && line.contains("write")), "{fio}");
-    assert!(text_of(&run, ExportFormat::Markdown).contains("changed: card.rate = 9 MB/s"));
 }
 
 #[test]

@@ -14,24 +14,24 @@ use std::sync::LazyLock;
 /// Name and bytes of every fixture that is a result, whoever wrote its importer.
 static FIXTURES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for folder in ["consumer", "lab"] {
-        collect(&root.join(folder), &mut found);
+        collect(&root.join(folder), &mut paths);
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
         .into_iter()
         .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
         .collect()
 });
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            collect(&path, found);
+            collect(&path, paths);
         } else {
-            found.push(path);
+            paths.push(path);
         }
     }
 }
@@ -121,6 +121,15 @@ fn every_fixture_is_read() {
             import(name, bytes).err().map(|error| error.to_string())
         );
     }
+}
+
+#[test]
+fn a_time_that_is_finite_only_in_seconds_is_damage() {
+    let (name, whole) = FIXTURES.iter().find(|(name, _)| name.starts_with("gnome-disks-big-endian")).unwrap();
+    let mut bytes = whole.clone();
+    // The exponent of a sample: 10^299 s.
+    bytes[1776] = 126;
+    assert!(!law(name, &bytes));
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! Not here: flags, and words for people beyond those of errors.
 
 mod clock;
+pub mod files;
 mod foreseen;
 mod handle;
 mod image;
@@ -31,12 +32,15 @@ mod recording;
 mod recover;
 mod request;
 mod served;
+mod serving;
 mod step_change;
+mod stores;
 mod stream;
 mod study;
 mod trace;
 pub mod versus;
 mod what_if;
+mod words;
 
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
@@ -47,7 +51,7 @@ pub use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, FaultKind, ImageCheck, Pages, SectorFault, Settings, WaitMode,
     WriteList, plan_tasks,
 };
-pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
+pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
 pub use machine::MachineFacts;
 pub use model::{load_model, model_name};
@@ -55,10 +59,19 @@ pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use profile::{load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
-pub use recover::{Became, Leftover, owner_is_elsewhere, owner_lives, recover};
-pub use request::{Overrides, Procedure, RunRequest, Writing};
+pub use recover::{Became, Leftover, recover};
+pub use request::{Overrides, Procedure, RunRequest, Writing, target_of_job};
+pub use serving::{
+    Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedRequest, ServerRecord,
+    control_server, detach, front_word, is_background, kept_servers, leave_terminal, load_served_model,
+    log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
+};
 pub use step_change::StepChange;
+pub use stores::{StorePlace, distinct_runs, remove_run};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
 pub use trace::measured_latencies;
 pub use what_if::what_if;
+pub use words::{
+    assignments, parse_above_zero, parse_data, parse_label, parse_order, parse_percent, parse_writes, text_of,
+};

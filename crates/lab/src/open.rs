@@ -1,5 +1,6 @@
 //! A run whose target is open, and what it came to.
 
+use crate::files::Growing;
 use crate::foreseen::Extent;
 use crate::journal::{Journal, rescued};
 use crate::prepared::FurtherSteps;
@@ -8,6 +9,7 @@ use crate::served::{ServedModel, served_under};
 use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::listed::{ListedOperation, OperationList};
+use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
@@ -15,14 +17,16 @@ use kurabe_engine::{
     plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
+use kurabe_interop::{write_operation, write_operations_header};
 use kurabe_sim::ModelTarget;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A run that has an id and an open target.
 pub struct Open<'a> {
     pub(crate) journal: Journal<'a>,
     pub(crate) plan: Traced,
-    pub(crate) ground: Ground,
+    pub(crate) ground: OpenTarget,
     pub(crate) settings: Settings,
     /// Whether a model gets a test file.
     pub(crate) fills: bool,
@@ -34,7 +38,7 @@ pub struct Open<'a> {
 }
 
 /// A target that is open.
-pub(crate) enum Ground {
+pub(crate) enum OpenTarget {
     Real(Target),
     /// A modelled stack, and its name.
     Model(String, Box<ModelTarget>),
@@ -61,11 +65,28 @@ impl Open<'_> {
 
     /// Measures to the end, or until it is stopped.
     pub fn measure(self) -> Done {
-        self.measure_listing(None)
+        self.measure_hearing(None)
     }
 
-    /// The same. `operations` hears of every operation; only of a run that [`crate::Prepared::check_lists_operations`] takes.
-    pub fn measure_listing(self, operations: Option<OperationList<'_>>) -> Done {
+    /// The same, with a line for each operation in a new file, which stays if anything of the run does; only of a run that
+    /// [`crate::Prepared::check_lists_operations`] takes.
+    ///
+    /// # Errors
+    /// When there is such a file, or it cannot be made.
+    pub fn measure_listing(self, path: &Path) -> Result<Done> {
+        let causes = self.header().model.as_ref().map(ModelRecord::cause_names).unwrap_or_default();
+        let mut file = Growing::create(path)?;
+        file.write(|out| write_operations_header(out, &causes))?;
+        let mut tell = |operation: &ListedOperation| file.write(|out| write_operation(out, operation));
+        let mut done = self.measure_hearing(Some(&mut tell));
+        if done.record.is_some() {
+            done.outcome = done.outcome.and(file.keep());
+        }
+        Ok(done)
+    }
+
+    /// Measures. `operations` hears of every operation.
+    fn measure_hearing(self, operations: Option<OperationList<'_>>) -> Done {
         let started = self.started();
         let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up, ledger } = self;
         let handle = journal.lab.handle.clone();
@@ -78,18 +99,20 @@ impl Open<'_> {
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
             let follow_up = follow_up.map(|further| Box::new(further) as FollowUp<'_>);
             match &mut ground {
-                Ground::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
+                OpenTarget::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
                     .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                     .with_kernel_trace(traced_devices)
                     .with_traces(traces)
                     .with_follow_up(follow_up)
                     .run(),
-                Ground::Model(name, model) => Session::on_model(&mut **model, name, profile, stop, &mut emit)
-                    .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
-                    .with_fill(fills)
-                    .with_traces(traces)
-                    .with_follow_up(follow_up)
-                    .run(),
+                OpenTarget::Model(name, model) => {
+                    Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                        .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
+                        .with_fill(fills)
+                        .with_traces(traces)
+                        .with_follow_up(follow_up)
+                        .run()
+                }
             }
         });
         let served = journal.tell_served(&served);
@@ -103,7 +126,7 @@ impl Open<'_> {
         let profile = &self.plan.profile;
         let target = self.ground.record(profile);
         let tasks = plan_tasks(profile, &target)?;
-        let test_file = matches!(&self.ground, Ground::Real(target) if target.test_file().is_some());
+        let test_file = matches!(&self.ground, OpenTarget::Real(target) if target.test_file().is_some());
         let extent = Extent::of(&target, test_file);
         let writes = extent.planned_writes(&self.plan, &tasks);
         let started = Event::RunStarted {
@@ -120,7 +143,7 @@ impl Open<'_> {
     }
 }
 
-impl Ground {
+impl OpenTarget {
     /// The files or the device, if it is no model.
     pub(crate) fn real(&self) -> Option<&Target> {
         match self {

@@ -5,7 +5,7 @@ use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
 use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
-use crate::open::{Ground, Open};
+use crate::open::{Open, OpenTarget};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::environment::Environment;
@@ -226,7 +226,7 @@ impl Prepared {
         match opened {
             Ok((mut ground, plan, request)) => {
                 let ledger = if request.verify { Some(Arc::new(Ledger::new(random_word()?))) } else { None };
-                if let (Some(ledger), Ground::Real(target)) = (&ledger, &mut ground) {
+                if let (Some(ledger), OpenTarget::Real(target)) = (&ledger, &mut ground) {
                     target.verify(Arc::clone(ledger));
                 }
                 let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
@@ -255,7 +255,7 @@ impl Prepared {
         self,
         journal: &mut Journal<'_>,
         turns: Option<(VersusRecord, Option<&Target>)>,
-    ) -> Result<(Ground, Traced, RunRequest)> {
+    ) -> Result<(OpenTarget, Traced, RunRequest)> {
         let id = journal.id().to_owned();
         let mut twin = None;
         if let Some((mut versus, other)) = turns {
@@ -266,7 +266,7 @@ impl Prepared {
         }
         let mut options = self.target_options();
         let ground = match self.target {
-            Unopened::Model(name, model) => Ground::Model(name, model),
+            Unopened::Model(name, model) => OpenTarget::Model(name, model),
             Unopened::Path => {
                 let target = match twin {
                     Some(twin) => twin.again(options.direct, options.size_bytes)?,
@@ -276,7 +276,7 @@ impl Prepared {
                         open_noted(&self.request.target, &id, &mut options, note)?
                     }
                 };
-                Ground::Real(target)
+                OpenTarget::Real(target)
             }
         };
         let target = ground.record(&self.plan.profile);

@@ -9,7 +9,7 @@ use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_explain::{Axis, SweepPlan};
+use kurabe_explain::{SweepAxis, SweepPlan};
 use kurabe_interop::{FioJob, is_job_name, read_fio_job};
 use kurabe_study::embedded_profile;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ fn sweep(plan: &SweepPlan) -> Result<Profile> {
         )
         .remedy(text!("use 512 KiB or more; 1 GiB is usual", "512 KiB 以上にしてください(通常は 1 GiB)")));
     }
-    if plan.axes == [Axis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
+    if plan.axes == [SweepAxis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
         return Err(Error::new(
             ErrorKind::Usage,
             text!("--over write needs writes", "--over write では書き込みが必要です"),

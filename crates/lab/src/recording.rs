@@ -9,7 +9,7 @@
 use crate::handle::RunHandle;
 use kurabe_core::record::Traffic;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_host::{Block, DeviceCounters, Roots, devices_right_under, devices_under};
+use kurabe_host::{BlockNode, DeviceCounters, Roots, devices_right_under, devices_under};
 use kurabe_trace::{BlockTrace, RecordedTrace};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -107,7 +107,7 @@ pub fn record_command(
         ),
     };
     let name =
-        |number: &(u32, u32)| Block::by_number(&Roots::default(), *number).ok().map(|block| block.name);
+        |number: &(u32, u32)| BlockNode::by_number(&Roots::default(), *number).ok().map(|block| block.name);
     let beneath = all.iter().filter(|number| !devices.contains(number)).filter_map(name).collect();
     Ok(CommandRecording { recorded, beneath, ended: outcome(status, request.command, handle) })
 }

@@ -3,8 +3,9 @@
 use crate::step_change::StepChange;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::workload::Data;
-use kurabe_engine::Settings;
+use kurabe_engine::{CachePolicy, Settings};
 use kurabe_explain::SweepPlan;
+use kurabe_interop::FioJob;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -52,6 +53,29 @@ impl Default for RunRequest {
             with_serial: false,
         }
     }
+}
+
+impl RunRequest {
+    /// The same of a target, with what a job of fio says.
+    pub fn with_job(self, job: FioJob) -> Self {
+        let cache = if job.keeps_cache { CachePolicy::Keep } else { self.settings.cache };
+        let settings = Settings { cache, ..self.settings };
+        Self { procedure: Procedure::Given(Box::new(job.profile)), settings, ..self }
+    }
+}
+
+/// Where a job of fio has its file; the directory of one that is not there, because fio would make the file, and kurabe makes
+/// its own there.
+pub fn target_of_job(job: &FioJob) -> Option<PathBuf> {
+    let path = PathBuf::from(job.target.as_ref()?);
+    if path.exists() {
+        return Some(path);
+    }
+    Some(match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => path,
+    })
 }
 
 /// What a run does.

@@ -40,13 +40,8 @@ pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
             ask(&attached.control, &ControlRequest::Stats),
             ask::<ModelRecord>(&attached.control, &ControlRequest::Model),
         ) {
-            let changes = model.changes();
-            let name = if changes.is_empty() {
-                model.name.clone()
-            } else {
-                format!("{} ({})", model.name, changes.join(", "))
-            };
-            models.push(ServedModel { control: attached.control, name: shown::line(&name), model, before });
+            let name = shown::line(&model.name_with_changes());
+            models.push(ServedModel { control: attached.control, name, model, before });
         }
     }
     models

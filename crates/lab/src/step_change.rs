@@ -82,6 +82,20 @@ impl StepChange {
         )))
     }
 
+    /// The only step of a run that has no profile: random reads of 4 KiB, one at a time, where nothing else is said. `time_ns`
+    /// ends a repetition that has another end as well.
+    pub fn single_step(&self, time_ns: Option<u64>) -> IoStep {
+        let random_reads = IoStep::plain(Pattern::Random, 4096, 1, vec![Direction::Read]);
+        // Kept as it was asked for, also where nothing is mixed.
+        let read_percent = self.read_percent.unwrap_or(random_reads.read_percent);
+        let mut step = IoStep { read_percent, ..random_reads };
+        self.change(&mut step);
+        if step.end.is_given() {
+            step.end.time_ns = time_ns;
+        }
+        step
+    }
+
     fn change(&self, step: &mut IoStep) {
         let before = step.clone();
         if let Some(direction) = self.direction {

@@ -125,23 +125,11 @@ impl Stream {
         self.locked().listeners.push(listener);
     }
 
-    /// Has somebody hear everything from a number on: first what is kept of it, then what comes. Returns the number of
-    /// the first envelope that it hears, which is larger than the one asked for if that is not kept any more.
-    ///
-    /// # Errors
-    /// The listener's own, in what is kept; it hears nothing more then.
-    pub fn listen_from(&self, number: u64, mut listener: Listener) -> Result<u64> {
-        let mut state = self.locked();
-        let kept = state.since(number);
-        let first = kept.first().map_or(state.next_number, |envelope| envelope.number);
-        kept.iter().try_for_each(|envelope| listener(envelope))?;
-        state.listeners.push(listener);
-        Ok(first)
-    }
-
-    /// What is kept from a number on.
+    /// What is kept from a number on, for who comes late: the first is a later one where that is not kept any more.
     pub fn since(&self, number: u64) -> Vec<Arc<Envelope>> {
-        self.locked().since(number)
+        let log = &self.locked().log;
+        let before = log.partition_point(|envelope| envelope.number < number);
+        log.range(before..).cloned().collect()
     }
 
     /// Tells all listeners, in the order in which they came.
@@ -163,13 +151,6 @@ impl Stream {
     }
 }
 
-impl StreamState {
-    fn since(&self, number: u64) -> Vec<Arc<Envelope>> {
-        let before = self.log.partition_point(|envelope| envelope.number < number);
-        self.log.range(before..).cloned().collect()
-    }
-}
-
 impl From<TurnsEvent> for Happening {
     fn from(event: TurnsEvent) -> Self {
         Self::Turns(event)
@@ -186,14 +167,8 @@ impl From<PointEvent> for Happening {
 mod tests {
     use super::*;
 
-    fn numbers() -> (Arc<Mutex<Vec<u64>>>, Listener) {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let ear = Arc::clone(&heard);
-        let listener = Box::new(move |envelope: &Envelope| {
-            ear.lock().unwrap().push(envelope.number);
-            Ok(())
-        });
-        (heard, listener)
+    fn numbers(stream: &Stream, from: u64) -> Vec<u64> {
+        stream.since(from).iter().map(|envelope| envelope.number).collect()
     }
 
     fn tell(stream: &Stream, count: u64) {
@@ -203,29 +178,26 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_hears_everything_from_a_number_on() {
+    fn who_comes_late_is_told_everything_from_a_number_on() {
         let stream = Stream::default();
-        let (first, listener) = numbers();
-        stream.listen(listener);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = Arc::clone(&heard);
+        stream.listen(Box::new(move |envelope| {
+            ear.lock().unwrap().push(envelope.number);
+            Ok(())
+        }));
         tell(&stream, 5);
-        let (late, listener) = numbers();
-        assert_eq!(stream.listen_from(3, listener).unwrap(), 3);
-        tell(&stream, 2);
-        assert_eq!(*first.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(*late.lock().unwrap(), [3, 4, 5, 6]);
+        assert_eq!(*heard.lock().unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(numbers(&stream, 3), [3, 4]);
+        assert!(numbers(&stream, u64::MAX).is_empty());
     }
 
     #[test]
     fn what_is_kept_has_a_bound_and_the_number_tells_what_is_gone() {
         let stream = Stream::default();
         tell(&stream, KEPT_ENVELOPES as u64 + 10);
-        assert_eq!(stream.since(0).len(), KEPT_ENVELOPES);
-        let (late, listener) = numbers();
-        assert_eq!(stream.listen_from(0, listener).unwrap(), 10);
-        assert_eq!(late.lock().unwrap()[0], 10);
-        let (next, listener) = numbers();
-        assert_eq!(stream.listen_from(u64::MAX, listener).unwrap(), KEPT_ENVELOPES as u64 + 10);
-        assert!(next.lock().unwrap().is_empty());
+        let kept = numbers(&stream, 0);
+        assert_eq!((kept.len(), kept[0]), (KEPT_ENVELOPES, 10));
     }
 
     #[test]

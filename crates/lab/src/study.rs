@@ -11,7 +11,7 @@ use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::Session;
 use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
 use kurabe_store::Store;
-use kurabe_study::{Measured, Models, Options, Paths, Point, PointTarget, StudyPlan, StudyResult};
+use kurabe_study::{Measured, Models, Paths, Point, PointTarget, StudyOptions, StudyPlan, StudyResult};
 
 /// What a study is run with.
 pub struct StudyRunner<'a> {
@@ -31,7 +31,7 @@ pub struct StudyRunner<'a> {
 ///
 /// # Errors
 /// Names the first of them.
-pub fn check_paths(options: &Options) -> Result<()> {
+pub fn check_paths(options: &StudyOptions) -> Result<()> {
     options.on.iter().try_for_each(|(name, path)| {
         let Err(error) = std::fs::metadata(path) else { return Ok(()) };
         let path = shown::path(path);

@@ -1,9 +1,13 @@
 //! Several targets measured in turns: each is a run of its own, and a referee says when there is enough.
 
+mod vary;
+
+pub use vary::{RunOptions, SideWords, Variation, count_sides, may_differ, side_name, sides, variants};
+
 use crate::clock::random_word;
 use crate::journal::{Journal, Lab, rescued};
 use crate::model::model_name;
-use crate::open::{Ground, Open};
+use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::profile::Traced;
 use crate::request::{Overrides, Procedure, RunRequest, Writing};
@@ -531,7 +535,7 @@ impl Live<'_, '_> {
     fn turns(
         live: &RefCell<Self>,
         events: Vec<Vec<Event>>,
-        targets: &mut [(Traced, Ground, (Settings, bool))],
+        targets: &mut [(Traced, OpenTarget, (Settings, bool))],
         order_seed: u64,
     ) -> Result<Ended> {
         for (place, event) in events

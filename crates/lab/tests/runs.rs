@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// A place for a store and a directory to measure.
-struct Place(tempfile::TempDir);
+struct Workplace(tempfile::TempDir);
 
-impl Place {
+impl Workplace {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir(place.target()).unwrap();
@@ -60,7 +60,7 @@ fn nobody() -> Listener {
 
 #[test]
 fn runs_side_by_side_are_stopped_apart() {
-    let place = Place::new();
+    let place = Workplace::new();
     let model = Path::new("model:ideal-ram-disk");
     let handles: [RunHandle; 3] = Default::default();
     let stopper = handles[0].clone();
@@ -94,7 +94,7 @@ fn runs_side_by_side_are_stopped_apart() {
 
 #[test]
 fn a_cell_is_in_the_store_before_it_is_told() {
-    let place = Place::new();
+    let place = Workplace::new();
     let store = Mutex::new(place.store());
     let seen = Arc::new(Mutex::new(0));
     let count = Arc::clone(&seen);
@@ -118,7 +118,7 @@ fn a_cell_is_in_the_store_before_it_is_told() {
 
 #[test]
 fn a_modelled_workload_tells_its_progress() {
-    let place = Place::new();
+    let place = Workplace::new();
     let progress = Arc::new(Mutex::new((0, 0)));
     let sum = Arc::clone(&progress);
     let listener: Listener = Box::new(move |envelope: &Envelope| {
@@ -140,7 +140,7 @@ fn a_modelled_workload_tells_its_progress() {
 
 #[test]
 fn what_cannot_be_opened_leaves_nothing() {
-    let place = Place::new();
+    let place = Workplace::new();
     let (store, stream, handle) = (place.store(), Stream::default(), RunHandle::default());
     let lab = Lab { store: &store, stream: &stream, handle: &handle, command: &[] };
     let missing = Prepared::new(reads(&place.target().join("nowhere"), 1)).unwrap();
@@ -162,7 +162,7 @@ fn a_request_is_plain_data() {
 
 #[test]
 fn a_model_gets_a_test_file_unless_it_is_left_out() {
-    let place = Place::new();
+    let place = Workplace::new();
     let filled = reads(Path::new("model:ideal-ram-disk"), 1);
     let unfilled = RunRequest { no_fill: true, ..filled.clone() };
     for (request, bytes) in [(filled, Some(4 << 20)), (unfilled, None)] {

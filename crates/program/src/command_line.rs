@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// What the names in braces stand for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places<'a> {
+pub(crate) struct Placeholders<'a> {
     /// `{work}`.
     pub(crate) work: &'a Path,
     /// `{origin}`.
@@ -31,19 +31,19 @@ pub(crate) struct Invocation {
 
 /// All programs of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lines {
+pub(crate) struct StepCommands {
     pub(crate) prepare: Vec<Invocation>,
     pub(crate) command: Invocation,
     pub(crate) restore: Vec<Invocation>,
     pub(crate) cleanup: Vec<Invocation>,
 }
 
-impl Lines {
+impl StepCommands {
     /// Fills in all names: to run with `held`, to be shown with `named`.
     ///
     /// # Errors
     /// When a name is unknown, or a path is not fit for a shell.
-    pub(crate) fn of(step: &CommandStep, held: Places<'_>, named: Places<'_>) -> Result<Self> {
+    pub(crate) fn of(step: &CommandStep, held: Placeholders<'_>, named: Placeholders<'_>) -> Result<Self> {
         let one = |words: &Vec<String>| Invocation::of(words, held, named, step.shell);
         let all = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
         Ok(Self {
@@ -60,12 +60,17 @@ impl Invocation {
     ///
     /// # Errors
     /// When a name is unknown, or a path is not fit for a shell.
-    pub(crate) fn of(words: &[String], held: Places<'_>, named: Places<'_>, shell: bool) -> Result<Self> {
+    pub(crate) fn of(
+        words: &[String],
+        held: Placeholders<'_>,
+        named: Placeholders<'_>,
+        shell: bool,
+    ) -> Result<Self> {
         Ok(Self { shown: shown(&line(words, named, shell)?), words: line(words, held, shell)? })
     }
 }
 
-fn line(words: &[String], places: Places<'_>, shell: bool) -> Result<Vec<String>> {
+fn line(words: &[String], places: Placeholders<'_>, shell: bool) -> Result<Vec<String>> {
     if !shell {
         return words.iter().map(|word| filled(word, places, shell)).collect();
     }
@@ -73,7 +78,7 @@ fn line(words: &[String], places: Places<'_>, shell: bool) -> Result<Vec<String>
 }
 
 /// A word with its names filled in.
-fn filled(word: &str, places: Places<'_>, shell: bool) -> Result<String> {
+fn filled(word: &str, places: Placeholders<'_>, shell: bool) -> Result<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
     while let Some(at) = rest.find('{') {
@@ -105,7 +110,7 @@ fn named<'a>(words: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
     is_name.then_some((name, rest))
 }
 
-fn place(name: &str, word: &str, places: Places<'_>, shell: bool) -> Result<String> {
+fn place(name: &str, word: &str, places: Placeholders<'_>, shell: bool) -> Result<String> {
     let path = match name {
         "work" => places.work,
         "origin" => places.origin,
@@ -148,7 +153,7 @@ mod tests {
 
     fn fill(words: &[&str], work: &str, shell: bool) -> Result<Vec<String>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        line(&words, Places { work: Path::new(work), origin: Path::new("/t/origin.git") }, shell)
+        line(&words, Placeholders { work: Path::new(work), origin: Path::new("/t/origin.git") }, shell)
     }
 
     #[test]

@@ -25,7 +25,7 @@ const LOOK_FILES: usize = 1000;
 
 /// What a commit does to a file, by its place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
+enum FileChange {
     Modify(usize),
     Delete(usize),
     /// A new file in the port of this one.
@@ -39,7 +39,7 @@ pub(crate) fn write_stream(
     stopped: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let tree = files(material.files);
-    let mut stream = Stream { to, bytes: Vec::new() };
+    let mut stream = ImportStream { to, bytes: Vec::new() };
     stream.commit(0, None)?;
     for (index, file) in tree.iter().enumerate() {
         if index % LOOK_FILES == 0 && stopped() {
@@ -56,9 +56,9 @@ pub(crate) fn write_stream(
         stream.commit(number, Some(number))?;
         for change in changes {
             match change {
-                Change::Modify(file) => stream.modify(&tree[*file], 1)?,
-                Change::Delete(file) => writeln!(stream.to, "D {}", tree[*file].path)?,
-                Change::AddBeside(file) => {
+                FileChange::Modify(file) => stream.modify(&tree[*file], 1)?,
+                FileChange::Delete(file) => writeln!(stream.to, "D {}", tree[*file].path)?,
+                FileChange::AddBeside(file) => {
                     // Beyond all numbers of the tree, so that the content is a new one.
                     let number = u64::from(material.files) + *file as u64;
                     stream.modify(&added_beside(&tree[*file], number), 0)?;
@@ -70,12 +70,12 @@ pub(crate) fn write_stream(
     stream.to.flush()
 }
 
-struct Stream<'a, W: Write> {
+struct ImportStream<'a, W: Write> {
     to: &'a mut W,
     bytes: Vec<u8>,
 }
 
-impl<W: Write> Stream<'_, W> {
+impl<W: Write> ImportStream<'_, W> {
     /// Begins a commit with mark `number + 1`, after the commit with the mark `after`.
     fn commit(&mut self, number: u64, after: Option<u64>) -> io::Result<()> {
         let (mark, time) = (number + 1, FIRST_COMMIT_S + number * COMMIT_DISTANCE_S);
@@ -103,7 +103,7 @@ impl<W: Write> Stream<'_, W> {
 }
 
 /// The changes of each commit; no file is changed twice.
-fn batch(material: &GitMaterial) -> Vec<Vec<Change>> {
+fn batch(material: &GitMaterial) -> Vec<Vec<FileChange>> {
     let mut random = Random::new(BATCH_SEED, 0);
     let count = material.files as usize;
     let changed = material.changed_files.min(material.files) as usize;
@@ -117,9 +117,9 @@ fn batch(material: &GitMaterial) -> Vec<Vec<Change>> {
             }
             taken[at] = true;
             changes.push(match random.below(100) {
-                0..90 => Change::Modify(at),
-                90..96 => Change::AddBeside(at),
-                _ => Change::Delete(at),
+                0..90 => FileChange::Modify(at),
+                90..96 => FileChange::AddBeside(at),
+                _ => FileChange::Delete(at),
             });
             if changes.len() == changed {
                 break;
@@ -210,13 +210,13 @@ mod tests {
         let commits = batch(&material);
         assert_eq!(commits.len(), 30);
         assert!(commits.iter().all(|commit| commit.len() == 23 || commit.len() == 24));
-        let changes: Vec<Change> = commits.into_iter().flatten().collect();
+        let changes: Vec<FileChange> = commits.into_iter().flatten().collect();
         let (mut files, mut modified, mut deleted) = (Vec::new(), 0, 0);
         for change in &changes {
             match change {
-                Change::Modify(file) => (modified, _) = (modified + 1, files.push(*file)),
-                Change::Delete(file) => (deleted, _) = (deleted + 1, files.push(*file)),
-                Change::AddBeside(file) => files.push(*file),
+                FileChange::Modify(file) => (modified, _) = (modified + 1, files.push(*file)),
+                FileChange::Delete(file) => (deleted, _) = (deleted + 1, files.push(*file)),
+                FileChange::AddBeside(file) => files.push(*file),
             }
         }
         files.sort_unstable();

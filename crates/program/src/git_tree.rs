@@ -50,7 +50,7 @@ const EIGHTHS: [u64; 8] = [1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878];
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FileKind {
     Makefile,
     Distinfo,
     Description,
@@ -58,7 +58,7 @@ enum Kind {
     Patch,
 }
 
-impl Kind {
+impl FileKind {
     /// The size in the middle, in bytes.
     fn middle_bytes(self) -> u64 {
         match self {
@@ -76,7 +76,7 @@ impl Kind {
 pub(crate) struct TreeFile {
     /// Its path in the repository.
     pub(crate) path: String,
-    kind: Kind,
+    kind: FileKind,
     number: u64,
 }
 
@@ -89,15 +89,15 @@ pub(crate) fn files(count: u32) -> Vec<TreeFile> {
         let category = CATEGORIES[random.below(CATEGORIES.len() as u64) as usize];
         let folder = format!("{category}/{}{port}", word(random.below(WORDS)));
         port += 1;
-        let mut add = |kind: Kind, name: String| {
+        let mut add = |kind: FileKind, name: String| {
             let number = all.len() as u64;
             all.push(TreeFile { path: format!("{folder}/{name}"), kind, number });
         };
-        add(Kind::Makefile, "Makefile".to_owned());
-        add(Kind::Distinfo, "distinfo".to_owned());
-        add(Kind::Description, "pkg-descr".to_owned());
+        add(FileKind::Makefile, "Makefile".to_owned());
+        add(FileKind::Distinfo, "distinfo".to_owned());
+        add(FileKind::Description, "pkg-descr".to_owned());
         if random.below(10) < 6 {
-            add(Kind::Plist, "pkg-plist".to_owned());
+            add(FileKind::Plist, "pkg-plist".to_owned());
         }
         // Half of the ports have none, a quarter one or two, and so on.
         let patches = if random.below(2) == 0 {
@@ -108,7 +108,7 @@ pub(crate) fn files(count: u32) -> Vec<TreeFile> {
         };
         for patch in 0..patches {
             let name = format!("files/patch-{}{patch}.c", word(random.below(WORDS)));
-            add(Kind::Patch, name);
+            add(FileKind::Patch, name);
         }
     }
     all.truncate(count as usize);
@@ -119,7 +119,7 @@ pub(crate) fn files(count: u32) -> Vec<TreeFile> {
 pub(crate) fn added_beside(file: &TreeFile, number: u64) -> TreeFile {
     let mut folders = file.path.split('/');
     let (category, port) = (folders.next().unwrap_or_default(), folders.next().unwrap_or_default());
-    TreeFile { path: format!("{category}/{port}/files/patch-added{number}"), kind: Kind::Patch, number }
+    TreeFile { path: format!("{category}/{port}/files/patch-added{number}"), kind: FileKind::Patch, number }
 }
 
 /// The content of a file; version 0 is what it began with, and each further one changes some lines of that.
@@ -150,36 +150,36 @@ fn scattered(random: &mut Random, middle_bytes: u64) -> u64 {
     (middle_bytes * EIGHTHS[(eighths % 8) as usize]) >> 10 << (eighths / 8) >> 3
 }
 
-fn add_line(kind: Kind, line: u64, random: &mut Random, out: &mut Vec<u8>) {
+fn add_line(kind: FileKind, line: u64, random: &mut Random, out: &mut Vec<u8>) {
     match (kind, line) {
-        (Kind::Makefile, 0) => {
+        (FileKind::Makefile, 0) => {
             let (major, minor) = (random.below(20), random.below(100));
             out.extend_from_slice(format!("PORTVERSION=\t{major}.{minor}\n").as_bytes());
         }
-        (Kind::Makefile, _) => {
+        (FileKind::Makefile, _) => {
             let name = frequent_word(random).to_uppercase();
             out.extend_from_slice(format!("{name}=\t").as_bytes());
             add_words(random, 6, b' ', out);
         }
-        (Kind::Distinfo, 0) => {
+        (FileKind::Distinfo, 0) => {
             let time = 1_400_000_000 + random.below(1 << 27);
             out.extend_from_slice(format!("TIMESTAMP = {time}\n").as_bytes());
         }
-        (Kind::Distinfo, _) => {
+        (FileKind::Distinfo, _) => {
             let name = frequent_word(random);
             out.extend_from_slice(format!("SHA256 ({name}.tar.gz) = ").as_bytes());
             (0..4).for_each(|_| out.extend_from_slice(format!("{:016x}", random.bits()).as_bytes()));
             let size = random.below(1 << 24);
             out.extend_from_slice(format!("\nSIZE ({name}.tar.gz) = {size}\n").as_bytes());
         }
-        (Kind::Description, _) => add_words(random, 12, b' ', out),
-        (Kind::Plist, _) => add_words(random, 4, b'/', out),
-        (Kind::Patch, 0) => {
+        (FileKind::Description, _) => add_words(random, 12, b' ', out),
+        (FileKind::Plist, _) => add_words(random, 4, b'/', out),
+        (FileKind::Patch, 0) => {
             let name = frequent_word(random);
             let hash = random.bits() as u32;
             out.extend_from_slice(format!("--- {name}.c.orig\t{hash:08x}\n+++ {name}.c\n").as_bytes());
         }
-        (Kind::Patch, _) => {
+        (FileKind::Patch, _) => {
             out.push([b' ', b' ', b'-', b'+'][random.below(4) as usize]);
             (0..random.below(3)).for_each(|_| out.push(b'\t'));
             add_words(random, 7, b' ', out);

@@ -20,7 +20,7 @@ mod work_folder;
 mod worker;
 
 pub use folder::{FileIdentity, Folder};
-pub use programs::{Coming, Listed, Place, Programs, Tell};
+pub use programs::{Coming, Listed, Programs, Tell, Workplace};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};
 pub use worker::OtherUser;

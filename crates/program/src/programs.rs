@@ -10,7 +10,7 @@
 //! A stop by the user ends what prepares and what is timed. `restore` and `cleanup` are left to end by themselves, so that
 //! nothing stays half restored (an exported pool, a mount).
 
-use crate::command_line::{Invocation, Lines, Places};
+use crate::command_line::{Invocation, Placeholders, StepCommands};
 use crate::folder::Folder;
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
 use crate::guard::Guard;
@@ -51,7 +51,7 @@ pub type Tell<'a> = &'a mut dyn FnMut(Coming) -> Result<()>;
 
 /// Where programs work.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct Workplace<'a> {
     /// The directory that the user named: its owner is who works there.
     pub target: &'a Folder,
     /// The folder of kurabe's in it.
@@ -63,7 +63,7 @@ pub struct Place<'a> {
 pub struct Programs {
     guard: Guard,
     folder: WorkFolder,
-    lines: Lines,
+    lines: StepCommands,
 }
 
 impl Programs {
@@ -72,14 +72,14 @@ impl Programs {
     /// # Errors
     /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
     /// made is gone again.
-    pub fn prepare(step: &CommandStep, place: Place<'_>, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
+    pub fn prepare(step: &CommandStep, place: Workplace<'_>, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
         let worker = Worker::of(place.target)?;
         let folder = WorkFolder::create(place.container, worker)?;
         let (given, named) = (folder.given_places(), folder.shown_places());
-        let lines = Lines::of(
+        let lines = StepCommands::of(
             step,
-            Places { work: &given.0, origin: &given.1 },
-            Places { work: &named.0, origin: &named.1 },
+            Placeholders { work: &given.0, origin: &given.1 },
+            Placeholders { work: &named.0, origin: &named.1 },
         )?;
         let guard = Guard::start(worker).map_err(|error| no_shell(&error))?;
         let programs = Self { guard, folder, lines };
@@ -184,8 +184,8 @@ impl Programs {
         let (given, named) = (self.folder.given_places(), self.folder.shown_places());
         let invocation = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            let given = Places { work: &given.0, origin: &given.1 };
-            Invocation::of(&words, given, Places { work: &named.0, origin: &named.1 }, false)
+            let given = Placeholders { work: &given.0, origin: &given.1 };
+            Invocation::of(&words, given, Placeholders { work: &named.0, origin: &named.1 }, false)
         };
         Ok([invocation(&INIT)?, invocation(&FAST_IMPORT)?])
     }

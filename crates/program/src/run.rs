@@ -85,7 +85,7 @@ pub struct Ran {
 }
 
 /// A program that ended, but still has its number.
-struct Ended {
+struct Zombie {
     child: Child,
     elapsed_ns: u64,
 }
@@ -188,7 +188,7 @@ fn start_and_wait(
     guard: Option<&Guard>,
     started: &Sender<u32>,
     input: &Sender<ChildStdin>,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<Zombie> {
     let start = Instant::now();
     let mut child = command.spawn()?;
     let number = child.id();
@@ -203,7 +203,7 @@ fn start_and_wait(
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     rustix::io::retry_on_intr(|| waitid(WaitId::Pid(Pid::from_child(&child)), options))?;
-    Ok(Ended { child, elapsed_ns: start.elapsed().as_nanos() as u64 })
+    Ok(Zombie { child, elapsed_ns: start.elapsed().as_nanos() as u64 })
 }
 
 /// Tells progress until the program has ended, and ends it when the user wants that.

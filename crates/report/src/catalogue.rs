@@ -6,18 +6,18 @@ use crate::style::{Role, Style};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, text};
-use kurabe_study::catalogue::{Beside, Entry};
+use kurabe_study::catalogue::{Beside, CatalogueEntry};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
 const NARROW: usize = 90;
 
 /// Entries, one a line, below the tool of their table; without entries a sentence.
-pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
+pub fn render_catalogue(entries: &[CatalogueEntry<'_>], style: &Style) -> String {
     catalogue_doc(entries, style.width < NARROW).terminal(style)
 }
 
 /// The same as a document; where there is little room, figures stand below the names.
-pub fn catalogue_doc(entries: &[Entry<'_>], is_narrow: bool) -> Doc {
+pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
     let mut doc = Doc::new();
     if entries.is_empty() {
         doc.say(text!(
@@ -41,7 +41,7 @@ pub fn catalogue_doc(entries: &[Entry<'_>], is_narrow: bool) -> Doc {
 }
 
 /// What scripts hear of an entry.
-pub fn entry_json(entry: &Entry<'_>) -> serde_json::Value {
+pub fn entry_json(entry: &CatalogueEntry<'_>) -> serde_json::Value {
     let (table, row) = (entry.table, entry.row);
     let figures: Vec<_> = entry
         .figures()
@@ -60,15 +60,17 @@ pub fn entry_json(entry: &Entry<'_>) -> serde_json::Value {
 }
 
 /// Entries of a table: one a line, or where that is too narrow, figures below.
-fn of_table(entries: &[Entry<'_>], narrow: bool) -> Doc {
-    let strong = |entry: &Entry<'_>| doc::Entry::new(Role::Strong, entry.id());
+fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
+    let strong = |entry: &CatalogueEntry<'_>| doc::Entry::new(Role::Strong, entry.id());
     if !narrow {
         let columns =
             [Column::untitled(), Column::untitled().cut(Cut::Wrap), Column::untitled().cut(Cut::Wrap)];
-        let row = |entry: &Entry<'_>| [strong(entry), entry.row.device.clone().into(), figures(entry).into()];
+        let row = |entry: &CatalogueEntry<'_>| {
+            [strong(entry), entry.row.device.clone().into(), figures(entry).into()]
+        };
         return [Table::new(columns, entries.iter().map(row)).indent(2)].into_iter().collect();
     }
-    let lines = |entry: &Entry<'_>| {
+    let lines = |entry: &CatalogueEntry<'_>| {
         let (device, figures) = (&entry.row.device, figures(entry));
         let below = text!("{device}: {figures}", "{device}: {figures}"; device, figures);
         [Paragraph::new(entry.id()).indent(2, 2).role(Role::Strong), Paragraph::new(below).indent(4, 4)]
@@ -77,7 +79,7 @@ fn of_table(entries: &[Entry<'_>], narrow: bool) -> Doc {
 }
 
 /// `read 2,500.0 kB/s, write 2,100.0 kB/s`
-fn figures(entry: &Entry<'_>) -> Text {
+fn figures(entry: &CatalogueEntry<'_>) -> Text {
     Text::list(entry.figures().map(|(column, figure)| {
         let (name, figure, unit) = (&column.name, published(figure, column.decimals), &column.unit);
         let words = text!("{name} {figure} {unit}", "{name} {figure} {unit}"; name, figure);
@@ -86,7 +88,7 @@ fn figures(entry: &Entry<'_>) -> Text {
 }
 
 /// Everything of an entry.
-pub fn render_entry(entry: &Entry<'_>, style: &Style) -> String {
+pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
     let table = entry.table;
     let mut fields: Vec<Field> = Vec::new();
     let mut put = |key: Text, words: Text| fields.push((key, vec![words]));

@@ -4,13 +4,13 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::facts::{self, Spoken, full_label};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
-use crate::verdict::{Said, tally, verdict_words};
+use crate::verdict::{CellVerdict, tally, verdict_words};
 use crate::{tails, turns, words};
 use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
-use kurabe_core::number::{self, Figure};
+use kurabe_core::number;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Measure, RunHeader};
+use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, Verdict};
 
@@ -59,9 +59,7 @@ pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
 fn compared(pair: &Pair, about: &[String]) -> Doc {
     let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
-    for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
-        doc.say(words);
-    }
+    doc.say_all(counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)));
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
     doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
     doc
@@ -101,23 +99,23 @@ pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
     let [baseline, other] = &pair.names;
-    let said: Vec<Said> = pair
+    let sayings: Vec<CellVerdict> = pair
         .cells
         .iter()
         .filter_map(|cell| {
             let compared = cell.compared.as_ref()?;
             let is_single = cell.baseline.count.min(cell.other.count) < 2;
-            Some(Said { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
+            Some(CellVerdict { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
         })
         .collect();
-    if said.is_empty() {
+    if sayings.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません";
             baseline, other
         );
     }
-    tally(&said, other, baseline)
+    tally(&sayings, other, baseline)
 }
 
 /// How cells are compared that are not the same: nothing where all are.
@@ -172,7 +170,8 @@ pub(crate) fn table(pair: &Pair) -> Table {
     let columns = columns(text!("cell", "項目"), pair);
     let rows = pair.cells.iter().map(|cell| {
         let (role, words) = verdict(cell);
-        let [baseline, other] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure));
+        let [baseline, other] =
+            [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean));
         [cell_name(cell).into(), baseline.into(), other.into(), Entry::new(role, words)]
     });
     Table::new(columns, rows).stacks()
@@ -224,14 +223,6 @@ fn from_to(one: &str, other: &str) -> String {
         (from, to) => format!("{from}→{to}"),
     };
     [&one[..start], &[arrow.as_str()], &one[one.len() - end..]].concat().join(" ")
-}
-
-/// The mean of a side with its unit.
-pub(crate) fn side_figure(side: &Side, measure: Measure) -> Figure {
-    match measure {
-        Measure::Rate => number::rate(side.mean),
-        Measure::AccessTime | Measure::Duration => number::latency(side.mean),
-    }
 }
 
 /// What may be said of a cell.

@@ -17,13 +17,13 @@ const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Curve {
+pub(crate) struct DrawnCurve {
     /// Place and value of each point; none of it negative.
     pub(crate) points: Vec<(f64, f64)>,
     /// The place at the right edge.
     pub(crate) until: f64,
     pub(crate) values: Values,
-    pub(crate) places: Places,
+    pub(crate) places: CurvePlaces,
 }
 
 /// What the values of a curve are.
@@ -37,7 +37,7 @@ pub(crate) enum Values {
 
 /// What the places of a curve are.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Places {
+pub(crate) enum CurvePlaces {
     /// Bytes from the beginning.
     Bytes,
     /// Numbers from 0 on, by these names.
@@ -55,7 +55,7 @@ impl Values {
     }
 }
 
-impl Places {
+impl CurvePlaces {
     fn words(&self, place: f64) -> String {
         match self {
             Self::Bytes => format_bytes_decimal(place as u64),
@@ -67,7 +67,7 @@ impl Places {
     }
 }
 
-impl Curve {
+impl DrawnCurve {
     /// Whether there is something to draw.
     pub(crate) fn is_empty(&self) -> bool {
         !self.drawable().any(|(_, value)| value > 0.0)
@@ -150,11 +150,11 @@ mod tests {
 
     fn drawn(points: &[(f64, f64)]) -> Vec<String> {
         let names = (0..=10).map(|place| format!("{place} GB")).collect();
-        let curve = Curve {
+        let curve = DrawnCurve {
             points: points.to_vec(),
             until: 10.0,
             values: Values::Fixed(0, "MB/s".to_owned()),
-            places: Places::Named(names),
+            places: CurvePlaces::Named(names),
         };
         curve.render(&Style { lang: Lang::En, color: false, width: 40 })
     }

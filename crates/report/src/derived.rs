@@ -7,39 +7,15 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, shown, text};
-use kurabe_stats::derived_values;
+use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
 
 /// Up to so many derived figures are told one by one.
 const FEW: usize = 3;
 
-/// A score or a ratio.
-pub(crate) struct DerivedFigure {
-    /// Its label, with the step's where a formula is worked out for several.
-    pub(crate) name: Text,
-    /// Place of its step in the profile.
-    step: usize,
-    pub(crate) value: f64,
-    /// What it means, where there is one figure of the formula.
-    pub(crate) meaning: Option<Text>,
-}
-
 /// All derived figures of a run, as far as their cells were measured.
 pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
-    let Some(profile) = &record.header.profile else { return Vec::new() };
-    let mut figures = Vec::new();
-    for derived in &profile.derived {
-        let values = derived_values(profile, &derived.formula, &record.cells);
-        let several = values.len() > 1;
-        figures.extend(values.into_iter().map(|(step, value)| {
-            let label = derived.label.map(shown::line);
-            let name = match profile.steps.get(step).filter(|_| several) {
-                Some(step) => label.map(|label| format!("{label} ({})", shown::line(&step.label()))),
-                None => label,
-            };
-            DerivedFigure { name, step, value, meaning: derived.meaning.clone().filter(|_| !several) }
-        }));
-    }
-    figures
+    let shown = |figure: DerivedFigure| DerivedFigure { name: figure.name.map(shown::line), ..figure };
+    derived_figures(record).into_iter().map(shown).collect()
 }
 
 /// The derived figures of a run that no table holds.

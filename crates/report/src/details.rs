@@ -1,10 +1,9 @@
 //! Everything behind the table: each cell with its engine, repetitions, latencies, stalls and disturbances, then
 //! what the run stood on.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Table, filled};
 use crate::environment;
-use crate::figures::{completed, failed};
-use crate::layout::page;
+use crate::figures::side;
 use crate::stutter::stutter_items;
 use crate::style::{Role, Style};
 use crate::{imported, remarks, spark, times, words};
@@ -12,8 +11,8 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
-use kurabe_core::text;
 use kurabe_core::workload::OpKind;
+use kurabe_core::{Text, text};
 use kurabe_stats::{
     cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
     stutter,
@@ -30,118 +29,113 @@ const STALLS_LISTED: usize = 10;
 /// What stands behind the figures of a run.
 pub fn render_details(record: &RunRecord, style: &Style) -> String {
     let statistic = record.header.statistic();
-    let mut lines = Vec::new();
+    let mut doc = Doc::new();
     for cell in &record.cells {
-        lines.extend(render_cell(cell, statistic, style));
-        lines.push(String::new());
+        doc.append(of_cell(cell, statistic)).gap();
     }
-    lines.extend(remarks::all_noise(record).lines(style));
-    lines.extend(environment::doc(record).lines(style));
-    page(&lines)
+    doc.append(remarks::all_noise(record)).append(environment::doc(record)).terminal(style)
 }
 
-fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> {
-    let title = style.say(&times::title(cell));
-    let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
+fn of_cell(cell: &Cell, statistic: Statistic) -> Doc {
+    let mut doc = Doc::new();
+    // A table of one entry, because a title is cut and not wrapped.
+    doc.push(Table::new(
+        [Column::untitled().cut(Cut::End)],
+        [[Entry::new(Role::Strong, times::title(cell))]],
+    ));
     if let Some(imported) = &cell.imported {
-        lines.extend(imported::details(imported, style));
-        return lines;
+        doc.append(imported::details(imported));
+        return doc;
     }
-    let (engine, surroundings) = (engine(cell, style), surroundings(cell, style));
-    let key_width = columns::key_width(&engine).max(columns::key_width(&surroundings));
-    lines.extend(columns::fields(&engine, 2, key_width, style));
-    lines.extend(repetitions(cell, statistic, style));
-    lines.extend(latencies(cell, style));
-    lines.extend(stalls(cell, style));
-    lines.extend(columns::fields(&surroundings, 2, key_width, style));
-    lines
+    let (engine, surroundings) = (engine(cell), surroundings(cell));
+    let keys = |fields: &[Field]| fields.iter().map(|(key, _)| key.clone()).collect();
+    let aligned = |fields, aligned_with| Fields { aligned_with, ..Fields::from(fields) };
+    let (engine_keys, other_keys) = (keys(&engine), keys(&surroundings));
+    doc.push(aligned(engine, other_keys)).push(repetitions(cell, statistic));
+    doc.push(latencies(cell)).push(stalls(cell)).push(aligned(surroundings, engine_keys));
+    doc
 }
 
-fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
+fn engine(cell: &Cell) -> Vec<Field> {
     let Some(engine) = &cell.engine else { return Vec::new() };
+    let name = text!("engine", "エンジン");
     if engine.name == "model" {
         // A model has no kernel to hand operations to: one sentence is all there is to say.
-        let what = engine.reason.get(style.lang).to_owned();
-        return vec![(style.pick("engine", "エンジン").to_owned(), vec![what])];
-    }
-    let mut how = vec![style.say(&words::engine(&engine.name)).to_owned()];
-    if !engine.reason.get(style.lang).is_empty() {
-        how.push(engine.reason.get(style.lang).to_owned());
+        return vec![(name, vec![engine.reason.clone()])];
     }
     let asked = &engine.asked;
-    how.push(style.say(&text!("asked for: {asked}", "指定: {asked}")));
-    let mut fields = vec![(style.pick("engine", "エンジン").to_owned(), how)];
-    if !engine.features.is_empty() {
-        fields.push((style.pick("features", "機能").to_owned(), engine.features.clone()));
-    }
-    for fallback in &engine.fallbacks {
-        fields.push((style.pick("refused", "使用不可").to_owned(), vec![fallback.clone()]));
-    }
+    let how = vec![
+        words::engine(&engine.name),
+        engine.reason.clone(),
+        text!("asked for: {asked}", "指定: {asked}"),
+    ];
+    let features = engine.features.iter().map(Text::same).collect();
+    let refused = |fallback| (text!("refused", "使用不可"), vec![Text::same(fallback)]);
     let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
     let plural = if threads == 1 { "" } else { "s" };
-    fields.push((
-        style.pick("issuing", "I/O 発行").to_owned(),
-        vec![
-            style.say(&text!("{threads} thread{plural}", "スレッド {threads} 本")),
-            style.say(&text!("completions: {wait}", "完了待ち: {wait}")),
-            style.say(&text!("pages: {pages}", "ページ: {pages}")),
-        ],
-    ));
+    let issuing = vec![
+        text!("{threads} thread{plural}", "スレッド {threads} 本"),
+        text!("completions: {wait}", "完了待ち: {wait}"),
+        text!("pages: {pages}", "ページ: {pages}"),
+    ];
+    let mut fields = filled([(name, how), (text!("features", "機能"), features)]);
+    fields.extend(engine.fallbacks.iter().map(refused));
+    fields.push((text!("issuing", "I/O 発行"), issuing));
     fields
 }
 
-fn repetitions(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> {
-    let heads = [
-        Column::right("#"),
-        Column::right("MB/s"),
-        Column::right("IOPS"),
-        Column::right(style.pick("mean", "平均")),
-        Column::right(style.pick("start", "開始")),
-        Column::right(style.pick("time", "時間")),
-        Column::right(style.pick("user", "ユーザー")),
-        Column::right(style.pick("system", "システム")),
-        Column::right(style.pick("stalls", "停滞")),
-        Column::left("").cut(Cut::End),
+fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
+    let columns = [
+        Column::right(Text::same("#")),
+        Column::right(Text::same("MB/s")),
+        Column::right(Text::same("IOPS")),
+        Column::right(text!("mean", "平均")),
+        Column::right(text!("start", "開始")),
+        Column::right(text!("time", "時間")),
+        Column::right(text!("user", "ユーザー")),
+        Column::right(text!("system", "システム")),
+        Column::right(text!("stalls", "停滞")),
+        Column::untitled().cut(Cut::End),
     ];
-    let rows: Vec<Vec<Entry>> = cell
-        .repetitions
-        .iter()
-        .map(|repetition| {
-            let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
-            let [rate, operations, mean] = figures(cell, repetition, statistic);
-            let program = times::is_program(cell);
-            let cpu = |ns: u64| if program { number::latency_ns(ns) } else { String::new() };
-            let stalls = match cell.measure {
-                Measure::Duration => String::new(),
-                _ => number::count(repetition.stall_count),
-            };
-            vec![
-                (role, (u64::from(repetition.index) + 1).to_string()),
-                (role, rate),
-                (role, operations),
-                (role, mean),
-                (role, style.say(&words::time(&number::moment(repetition.started_ns)))),
-                (role, number::latency_ns(repetition.elapsed_ns)),
-                (role, cpu(repetition.cpu.user_ns)),
-                (role, cpu(repetition.cpu.system_ns)),
-                (role, stalls),
-                note(repetition, style),
-            ]
-        })
-        .collect();
-    columns::render(&heads, &rows, 2, style)
+    let is_program = times::is_program(cell);
+    let rows = cell.repetitions.iter().map(|repetition| {
+        let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
+        let [rate, operations, mean] = figures(cell, repetition, statistic);
+        let cpu = |ns: u64| if is_program { number::latency_ns(ns) } else { String::new() };
+        let stalls = match cell.measure {
+            Measure::Duration => String::new(),
+            _ => number::count(repetition.stall_count),
+        };
+        let figures: [Text; 9] = [
+            (u64::from(repetition.index) + 1).to_string().into(),
+            rate.into(),
+            operations.into(),
+            mean.into(),
+            words::time(&number::moment(repetition.started_ns)),
+            number::latency_ns(repetition.elapsed_ns).into(),
+            cpu(repetition.cpu.user_ns).into(),
+            cpu(repetition.cpu.system_ns).into(),
+            stalls.into(),
+        ];
+        figures
+            .map(|figure| Entry::new(role, figure))
+            .into_iter()
+            .chain([note(repetition)])
+            .collect::<Vec<_>>()
+    });
+    Table::new(columns, rows).indent(2)
 }
 
 /// Rate, operations per second and mean latency of a repetition; empty where it has none.
 fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
-    if completed(repetition) == 0 && cell.measure == Measure::Duration {
+    if repetition.completed() == 0 && cell.measure == Measure::Duration {
         return [const { String::new() }; 3];
     }
     let samples = &repetition.samples;
     let of_samples = |measure: Measure| {
         let values = repetition_values(cell, repetition);
-        let wanted = !samples.is_empty() && cell.measure == measure;
-        figure(statistic, &values, measure == Measure::Rate).filter(|_| wanted)
+        let is_measured = !samples.is_empty() && cell.measure == measure;
+        figure(statistic, &values, measure == Measure::Rate).filter(|_| is_measured)
     };
     // The rate of a cell with samples is made of theirs, not of all bytes over all time.
     let rate = of_samples(Measure::Rate).unwrap_or_else(|| rate_bytes_per_s(repetition, cell.direction));
@@ -155,69 +149,53 @@ fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [Strin
 }
 
 /// What is to be said of a repetition.
-fn note(repetition: &Repetition, style: &Style) -> Entry {
-    let mut notes = Vec::new();
-    let mut role = Role::Quiet;
+fn note(repetition: &Repetition) -> Entry {
+    let (mut notes, mut role) = (Vec::new(), Role::Quiet);
     if repetition.kernel.is_some() {
-        notes.push(style.pick("traced, does not count", "トレースつき、集計外").to_owned());
+        notes.push(text!("traced, does not count", "トレースつき、集計外"));
     } else if repetition.discarded {
-        notes.push(style.pick("discarded", "集計外").to_owned());
+        notes.push(text!("discarded", "集計外"));
     }
     if repetition.generator_bound {
         role = Role::Warn;
-        notes.push(style.pick("limit: kurabe", "kurabe が上限").to_owned());
+        notes.push(text!("limit: kurabe", "kurabe が上限"));
     }
-    let failed = failed(repetition);
+    let failed = repetition.failed();
     if failed > 0 {
         role = Role::Bad;
         let failed = number::count(failed);
-        notes.push(style.say(&text!("{failed} failed", "{failed} 件失敗")));
+        notes.push(text!("{failed} failed", "{failed} 件失敗"));
     }
-    if let Some(ns) = repetition.end_sync_ns {
-        let time = number::latency_ns(ns);
-        notes.push(style.say(&text!("fsync {time}", "fsync {time}")));
-    }
-    (role, notes.join(", "))
+    notes.extend(repetition.end_sync_ns.map(|ns| format!("fsync {}", number::latency_ns(ns)).into()));
+    Entry::new(role, Text::join(notes, [", "; 2]))
 }
 
-fn latencies(cell: &Cell, style: &Style) -> Vec<String> {
-    let kinds = [OpKind::Read, OpKind::Write, OpKind::Sync];
-    let side = |repetition: &Repetition, kind: OpKind| match kind {
-        OpKind::Read => repetition.read.latency.clone(),
-        OpKind::Write => repetition.write.latency.clone(),
-        OpKind::Sync => repetition.sync.latency.clone(),
-    };
-    let mut heads = vec![
-        Column::left(style.pick("latency", "レイテンシ")),
-        Column::right(style.pick("min", "最小")).cut(Cut::Drop),
+fn latencies(cell: &Cell) -> Table {
+    let mut columns = vec![
+        Column::left(text!("latency", "レイテンシ")),
+        Column::right(text!("min", "最小")).cut(Cut::Drop),
     ];
-    heads.extend(PERCENTILES.iter().map(|(name, fraction)| match *fraction {
+    columns.extend(PERCENTILES.map(|(name, fraction)| match fraction {
         // Where there is no room for all, these are missed least.
-        0.9 | 0.9999 => Column::right(name).cut(Cut::DropFirst),
-        _ => Column::right(name),
+        0.9 | 0.9999 => Column::right(Text::same(name)).cut(Cut::DropFirst),
+        _ => Column::right(Text::same(name)),
     }));
-    heads.push(Column::right(style.pick("max", "最大")));
-    let rows: Vec<Vec<Entry>> = kinds
-        .into_iter()
-        .filter_map(|kind| {
-            let all: Vec<LatencyRecord> = cell.counted().map(|repetition| side(repetition, kind)).collect();
-            let all = LatencyRecord::together(&all);
-            (all.count > 0).then(|| {
-                let mut row =
-                    vec![plain(style.say(&words::op_kind(kind))), plain(number::latency_ns(all.min_ns))];
-                row.extend(PERCENTILES.iter().map(|(_, fraction)| {
-                    plain(percentile_ns(&all, *fraction).map_or(number::NONE.to_owned(), number::latency_ns))
-                }));
-                row.push(plain(number::latency_ns(all.max_ns)));
-                row
-            })
-        })
-        .collect();
-    if rows.is_empty() { Vec::new() } else { columns::render(&heads, &rows, 2, style) }
+    columns.push(Column::right(text!("max", "最大")));
+    let rows = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter_map(|kind| {
+        let all = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
+        let percentile = |(_, fraction): (_, f64)| {
+            percentile_ns(&all, fraction).map_or(number::NONE.to_owned(), number::latency_ns)
+        };
+        let figures = [vec![number::latency_ns(all.min_ns)], PERCENTILES.map(percentile).to_vec()].concat();
+        let figures = figures.into_iter().chain([number::latency_ns(all.max_ns)]).map(Entry::from);
+        (all.count > 0)
+            .then(|| std::iter::once(words::op_kind(kind).into()).chain(figures).collect::<Vec<_>>())
+    });
+    Table::new(columns, rows).indent(2)
 }
 
 /// The worst stalls of the counted repetitions, in order of time.
-fn stalls(cell: &Cell, style: &Style) -> Vec<String> {
+fn stalls(cell: &Cell) -> Table {
     let mut stalls: Vec<_> = cell
         .counted()
         .flat_map(|repetition| {
@@ -228,89 +206,72 @@ fn stalls(cell: &Cell, style: &Style) -> Vec<String> {
     stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
     stalls.truncate(STALLS_LISTED);
     stalls.sort_by_key(|(at_ns, _)| *at_ns);
-    if stalls.is_empty() {
-        return Vec::new();
-    }
-    let heads = [
-        Column::left(style.pick("stall at", "停滞の時刻")),
-        Column::right(style.pick("length", "長さ")),
-        Column::left(style.pick("of a", "操作")),
-        Column::right(style.pick("at offset", "オフセット")),
-        Column::right(style.pick("held up", "影響")),
+    let columns = [
+        Column::left(text!("stall at", "停滞の時刻")),
+        Column::right(text!("length", "長さ")),
+        Column::left(text!("of a", "操作")),
+        Column::right(text!("at offset", "オフセット")),
+        Column::right(text!("held up", "影響")),
     ];
-    let rows: Vec<Vec<Entry>> = stalls
-        .iter()
-        .map(|(at_ns, stall)| {
-            vec![
-                plain(style.say(&words::time(&number::moment(*at_ns)))),
-                plain(number::latency_ns(stall.length_ns)),
-                plain(style.say(&words::op_kind(stall.kind))),
-                plain(format_bytes(stall.offset_bytes)),
-                plain(style.say(&words::operations(stall.operations))),
-            ]
-        })
-        .collect();
-    columns::render(&heads, &rows, 2, style)
+    let rows = stalls.into_iter().map(|(at_ns, stall)| {
+        [
+            words::time(&number::moment(at_ns)).into(),
+            number::latency_ns(stall.length_ns).into(),
+            words::op_kind(stall.kind).into(),
+            format_bytes(stall.offset_bytes).into(),
+            words::operations(stall.operations).into(),
+        ]
+    });
+    Table::new(columns, rows).indent(2)
 }
 
-fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
-    let mut fields = Vec::new();
-    let mut threshold: Vec<String> =
+fn surroundings(cell: &Cell) -> Vec<Field> {
+    filled([
+        (text!("stalls", "停滞"), stall_limits(cell).into_iter().collect()),
+        (
+            text!("stutter", "引っかかり"),
+            stutter(cell).map(|stutter| stutter_items(&stutter)).unwrap_or_default(),
+        ),
+        (text!("MB/s by second", "毎秒 MB/s"), seconds(cell)),
+        (text!("samples", "サンプル"), samples(cell)),
+        (text!("at the device", "デバイスで"), times::device_words(cell)),
+        (text!("others", "ほかの処理の影響"), noise(cell)),
+        (text!("kurabe's CPU", "kurabe の CPU"), cpu(cell)),
+    ])
+}
+
+/// From which length on operations were stalls, if one length tells it.
+fn stall_limits(cell: &Cell) -> Option<Text> {
+    let mut limits: Vec<String> =
         cell.counted().map(|repetition| number::latency_ns(repetition.stall_threshold_ns)).collect();
-    threshold.dedup();
+    limits.dedup();
     // Each kind of operation has its own threshold, and the record keeps one of them.
     let holds = |repetition: &Repetition| {
         repetition.stalls.iter().all(|stall| stall.length_ns >= repetition.stall_threshold_ns)
     };
-    let some = cell.counted().any(|repetition| repetition.stall_count > 0);
-    if some && cell.counted().all(holds) && !threshold.is_empty() {
-        let limits = threshold.join(", ");
-        fields.push((
-            style.pick("stalls", "停滞").to_owned(),
-            vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
-        ));
-    }
-    let stutters = stutter(cell).map(|stutter| stutter_items(&stutter)).unwrap_or_default();
-    let stutters: Vec<String> = stutters.iter().map(|item| style.say(item)).collect();
-    if !stutters.is_empty() {
-        fields.push((style.pick("stutter", "引っかかり").to_owned(), stutters));
-    }
+    let has_stalls = cell.counted().any(|repetition| repetition.stall_count > 0);
+    let limits = Some(limits.join(", ")).filter(|_| has_stalls && cell.counted().all(holds))?;
+    Some(text!("counted from {limits} up", "{limits} 以上を停滞と数える"))
+}
+
+/// The rate of each second of the last repetition.
+fn seconds(cell: &Cell) -> Vec<Text> {
     let seconds = spark::per_second(cell);
-    if seconds.len() > 1 {
-        let rest = seconds.len().saturating_sub(SECONDS_LISTED);
-        let mut items: Vec<String> =
-            seconds.iter().take(SECONDS_LISTED).map(|rate| number::rate(*rate).number).collect();
-        if rest > 0 {
-            items.push(style.say(&text!("and {rest} more", "ほか {rest} 個")));
-        }
-        let mut words = vec![items.join(", ")];
-        if cell.counted().count() > 1 {
-            words.push(style.pick("the last repetition", "最後の回").to_owned());
-        }
-        fields.push((style.pick("MB/s by second", "毎秒 MB/s").to_owned(), words));
+    if seconds.len() < 2 {
+        return Vec::new();
     }
-    let samples = samples(cell, style);
-    if !samples.is_empty() {
-        fields.push((style.pick("samples", "サンプル").to_owned(), samples));
-    }
-    let device: Vec<String> = times::device_words(cell).iter().map(|item| style.say(item)).collect();
-    if !device.is_empty() {
-        fields.push((style.pick("at the device", "デバイスで").to_owned(), device));
-    }
-    let others = noise(cell, style);
-    if !others.is_empty() {
-        fields.push((style.pick("others", "ほかの処理の影響").to_owned(), others));
-    }
-    let cpu = cpu(cell, style);
-    if !cpu.is_empty() {
-        fields.push((style.pick("kurabe's CPU", "kurabe の CPU").to_owned(), cpu));
-    }
-    fields
+    let mut rates: Vec<Text> =
+        seconds.iter().take(SECONDS_LISTED).map(|rate| number::rate(*rate).number.into()).collect();
+    let rest = seconds.len().saturating_sub(SECONDS_LISTED);
+    rates.extend((rest > 0).then(|| text!("and {rest} more", "ほか {rest} 個")));
+    let mut items = vec![Text::join(rates, [", "; 2])];
+    items.extend((cell.counted().count() > 1).then(|| text!("the last repetition", "最後の回")));
+    items
 }
 
 /// How many samples there are, and how far apart.
-fn samples(cell: &Cell, style: &Style) -> Vec<String> {
-    if !cell.counted().any(|repetition| !repetition.samples.is_empty()) {
+fn samples(cell: &Cell) -> Vec<Text> {
+    if !cell.has_samples() {
         return Vec::new();
     }
     let values = cell_values(cell);
@@ -320,56 +281,50 @@ fn samples(cell: &Cell, style: &Style) -> Vec<String> {
     let median = value(figure(Statistic::Median, &values, true).unwrap_or(0.0));
     let count = number::count(values.len() as u64);
     vec![
-        style.say(&text!("{count} in all", "全 {count} 個")),
-        style.say(&text!("{lowest} to {highest}", "{lowest} 〜 {highest}")),
-        style.say(&text!("median {median}", "中央値 {median}")),
+        text!("{count} in all", "全 {count} 個"),
+        text!("{lowest} to {highest}", "{lowest} 〜 {highest}"),
+        text!("median {median}", "中央値 {median}"),
     ]
 }
 
 /// What else went on: bytes summed up, shares at their worst.
-fn noise(cell: &Cell, style: &Style) -> Vec<String> {
+fn noise(cell: &Cell) -> Vec<Text> {
     let sum = |value: fn(&Noise) -> Option<u64>| {
         cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(u64::saturating_add)
     };
     let worst = |value: fn(&Noise) -> Option<f64>| {
         cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(f64::max)
     };
-    let mut items = Vec::new();
-    let mut put = |text: Option<kurabe_core::Text>| items.extend(text.map(|text| style.say(&text)));
-    put(sum(|noise| noise.other_read_bytes)
-        .map(format_bytes_decimal)
-        .map(|bytes| text!("read {bytes}", "読み出し {bytes}")));
-    put(sum(|noise| noise.other_write_bytes)
-        .map(format_bytes_decimal)
-        .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")));
-    put(sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns))).map(|time| {
-        kurabe_core::Text {
-            en: format!("suspended for {}", time.en), ja: format!("サスペンド {}", time.ja)
-        }
-    }));
-    put(worst(|noise| noise.other_cpus_busy)
-        .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")));
-    put(worst(|noise| noise.steal_share)
-        .map(number::percent)
-        .map(|share| text!("CPU stolen {share}", "CPU スチール {share}")));
-    let waits = [
-        (worst(|noise| noise.io_pressure_share), text!("waiting for I/O", "I/O 待ち")),
-        (worst(|noise| noise.cpu_pressure_share), text!("for a CPU", "CPU 待ち")),
-        (worst(|noise| noise.memory_pressure_share), text!("for memory", "メモリー待ち")),
-    ];
-    for (share, what) in waits {
-        let (en, ja) = (what.en, what.ja);
-        put(share.map(number::percent).map(|share| text!("{en} {share}", "{ja} {share}")));
-    }
-    items
+    let share = |value: fn(&Noise) -> Option<f64>| worst(value).map(number::percent);
+    let suspended = sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns)));
+    [
+        sum(|noise| noise.other_read_bytes)
+            .map(format_bytes_decimal)
+            .map(|bytes| text!("read {bytes}", "読み出し {bytes}")),
+        sum(|noise| noise.other_write_bytes)
+            .map(format_bytes_decimal)
+            .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")),
+        suspended.map(|time| text!("suspended for {time}", "サスペンド {time}"; time)),
+        worst(|noise| noise.other_cpus_busy)
+            .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")),
+        share(|noise| noise.steal_share).map(|share| text!("CPU stolen {share}", "CPU スチール {share}")),
+        share(|noise| noise.io_pressure_share)
+            .map(|share| text!("waiting for I/O {share}", "I/O 待ち {share}")),
+        share(|noise| noise.cpu_pressure_share).map(|share| text!("for a CPU {share}", "CPU 待ち {share}")),
+        share(|noise| noise.memory_pressure_share)
+            .map(|share| text!("for memory {share}", "メモリー待ち {share}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// kurabe's own time: per operation, and as a share of its threads' time.
-fn cpu(cell: &Cell, style: &Style) -> Vec<String> {
+fn cpu(cell: &Cell) -> Vec<Text> {
     let sum = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).sum::<f64>();
-    let operations = sum(&|repetition| completed(repetition) as f64);
-    let known = cell.counted().any(|repetition| repetition.cpu != CpuUse::default());
-    if operations == 0.0 || !known {
+    let operations = sum(&|repetition| repetition.completed() as f64);
+    let is_known = cell.counted().any(|repetition| repetition.cpu != CpuUse::default());
+    if operations == 0.0 || !is_known {
         return Vec::new();
     }
     let user = number::latency(sum(&|repetition| repetition.cpu.user_ns as f64) / operations);
@@ -377,13 +332,10 @@ fn cpu(cell: &Cell, style: &Style) -> Vec<String> {
     let share = cell.counted().map(|repetition| repetition.generator_share).fold(0.0, f64::max);
     let share = number::percent(share);
     vec![
-        style.say(&text!(
+        text!(
             "per operation {user} user, {system} system",
             "1 操作あたり ユーザー {user}、システム {system}"
-        )),
-        style.say(&text!(
-            "own code {share} of its threads' time",
-            "kurabe 自身の処理はスレッド時間の {share}"
-        )),
+        ),
+        text!("own code {share} of its threads' time", "kurabe 自身の処理はスレッド時間の {share}"),
     ]
 }

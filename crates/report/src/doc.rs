@@ -10,9 +10,9 @@ mod table;
 mod terminal;
 
 pub use html::{Attribute, Html};
-pub(crate) use table::{Column, Cut, Entry, EntryBody, Table, TableForm, TableRow};
+pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Table, TableForm, TableRow};
 
-use crate::curve::Curve;
+use crate::curve::DrawnCurve;
 use crate::style::Role;
 use kurabe_chart::Chart;
 use kurabe_core::Text;
@@ -34,7 +34,7 @@ pub(crate) enum Block {
     Fields(Fields),
     Table(Table),
     /// A course in block characters; its figures stand in a table.
-    Curve(Curve),
+    Curve(DrawnCurve),
     /// Lines that keep their places, and what stands for them where they are too wide.
     Drawing {
         wide: Text,
@@ -165,6 +165,11 @@ pub(crate) struct Fields {
 /// A key and the items of its value.
 pub(crate) type Field = (Text, Vec<Text>);
 
+/// Those fields that have a value.
+pub(crate) fn filled(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
+    fields.into_iter().filter(|(_, items)| !items.is_empty()).collect()
+}
+
 impl From<Vec<Field>> for Fields {
     fn from(fields: Vec<Field>) -> Self {
         Self { fields, indent: 2, ..Self::default() }
@@ -183,8 +188,8 @@ impl From<Fields> for Block {
     }
 }
 
-impl From<Curve> for Block {
-    fn from(curve: Curve) -> Self {
+impl From<DrawnCurve> for Block {
+    fn from(curve: DrawnCurve) -> Self {
         Self::Curve(curve)
     }
 }
@@ -247,6 +252,11 @@ impl Doc {
     /// A paragraph of its own.
     pub(crate) fn say(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::new(words))
+    }
+
+    /// A paragraph for each of these.
+    pub(crate) fn say_all(&mut self, words: impl IntoIterator<Item = Text>) -> &mut Self {
+        self.append(words.into_iter().map(Paragraph::new).collect())
     }
 
     pub(crate) fn gap(&mut self) -> &mut Self {

@@ -29,7 +29,7 @@ pub struct Section {
 /// How a finding is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mark {
+pub enum CheckMark {
     /// As it should be.
     Good,
     /// Worth knowing; kurabe works.
@@ -42,7 +42,7 @@ pub enum Mark {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// How it is to be taken.
-    pub mark: Mark,
+    pub mark: CheckMark,
     /// What was looked at.
     pub what: Text,
     /// What was found.
@@ -52,13 +52,13 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(mark: Mark, what: Text, value: impl Into<Text>) -> Self {
+    fn new(mark: CheckMark, what: Text, value: impl Into<Text>) -> Self {
         Self { mark, what, value: value.into(), remedy: None }
     }
 
     /// What could not be had, with its remedy.
     fn bad(what: Text, value: impl Into<Text>, error: &Error) -> Self {
-        Self { remedy: error.remedy_text().cloned(), ..Self::new(Mark::Bad, what, value) }
+        Self { remedy: error.remedy_text().cloned(), ..Self::new(CheckMark::Bad, what, value) }
     }
 }
 
@@ -72,13 +72,13 @@ pub fn doctor(facts: &MachineFacts, leftovers: &[Leftover]) -> Doctor {
 fn engines(facts: &MachineFacts) -> Section {
     let refused = || text!("io_uring goes without", "io_uring で使えない機能");
     let mut lines = match &facts.ring {
-        Ok(ring) => vec![Check::new(Mark::Good, Text::same("io_uring"), ring.features.join(", "))],
+        Ok(ring) => vec![Check::new(CheckMark::Good, Text::same("io_uring"), ring.features.join(", "))],
         Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
-    lines.extend(fallbacks.map(|feature| Check::new(Mark::Note, refused(), feature.clone())));
+    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), feature.clone())));
     lines.push(Check::new(
-        Mark::Good,
+        CheckMark::Good,
         text!("threads", "スレッド"),
         text!("pread and pwrite", "pread と pwrite"),
     ));
@@ -91,14 +91,14 @@ fn path(facts: &MachineFacts) -> Section {
     let direct = match &facts.direct {
         Ok((is_direct, unit)) => {
             let value = text!("yes, in units of {unit} bytes", "可({unit} バイト単位)");
-            Check::new(if *is_direct { Mark::Good } else { Mark::Note }, what, value)
+            Check::new(if *is_direct { CheckMark::Good } else { CheckMark::Note }, what, value)
         }
         Err(error) => Check::bad(what, error.what().clone(), error),
     };
     let what = text!("dropping the page cache", "ページキャッシュの破棄");
-    let mut cache = Check::new(Mark::Good, what, text!("allowed", "可"));
+    let mut cache = Check::new(CheckMark::Good, what, text!("allowed", "可"));
     if !facts.may_drop_page_cache {
-        cache.mark = Mark::Note;
+        cache.mark = CheckMark::Note;
         cache.value = text!(
             "not allowed; posix_fadvise is used for the test file",
             "不可(テストファイルには posix_fadvise を使います)"
@@ -117,7 +117,7 @@ fn instrument(facts: &MachineFacts) -> Section {
     const DEAR_CLOCK_NS: f64 = 100.0;
     let (resolution, cost) = (facts.clock.clock_resolution_ns, facts.clock.clock_cost_ns);
     let mut lines = vec![Check {
-        mark: if cost > DEAR_CLOCK_NS { Mark::Note } else { Mark::Good },
+        mark: if cost > DEAR_CLOCK_NS { CheckMark::Note } else { CheckMark::Good },
         what: text!("clock", "時計"),
         value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み取り {cost:.0} ns"),
         remedy: (cost > DEAR_CLOCK_NS).then(|| {
@@ -133,7 +133,7 @@ fn instrument(facts: &MachineFacts) -> Section {
             "{cost:.0} ns per operation, everything recorded",
             "1 操作あたり {cost:.0} ns(すべて記録した場合)"
         );
-        Check::new(Mark::Good, what, value)
+        Check::new(CheckMark::Good, what, value)
     }));
     Section { title: text!("The instrument", "測定器としての kurabe"), lines }
 }
@@ -143,10 +143,12 @@ fn devices(facts: &MachineFacts) -> Section {
     let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
         let device = Text::same(shown::path(device));
         match refusal {
-            None => Check::new(Mark::Good, device, text!("may be read", "読み出し可")),
-            Some(error) => {
-                Check::new(Mark::Note, device, text!("may not be read ({error})", "読み出し不可({error})"))
-            }
+            None => Check::new(CheckMark::Good, device, text!("may be read", "読み出し可")),
+            Some(error) => Check::new(
+                CheckMark::Note,
+                device,
+                text!("may not be read ({error})", "読み出し不可({error})"),
+            ),
         }
     };
     Section {
@@ -158,8 +160,8 @@ fn devices(facts: &MachineFacts) -> Section {
 fn tools(facts: &MachineFacts) -> Section {
     let missing = || text!("not installed; kurabe works without it", "未インストール(なくても動きます)");
     let line = |(name, version): &(&str, Option<String>)| match version {
-        Some(version) => Check::new(Mark::Good, Text::same(*name), version.clone()),
-        None => Check::new(Mark::Note, Text::same(*name), missing()),
+        Some(version) => Check::new(CheckMark::Good, Text::same(*name), version.clone()),
+        None => Check::new(CheckMark::Note, Text::same(*name), missing()),
     };
     Section {
         title: text!("Other tools", "ほかのツール"), lines: facts.tools.iter().map(line).collect()
@@ -181,7 +183,7 @@ pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
             lines.extend(render_line(line, value_at, style));
         }
     }
-    let (bad, notes) = (count(doctor, Mark::Bad), count(doctor, Mark::Note));
+    let (bad, notes) = (count(doctor, CheckMark::Bad), count(doctor, CheckMark::Note));
     lines.push(String::new());
     lines.extend(wrap(
         &style.say(&match (bad, notes) {
@@ -194,15 +196,15 @@ pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
     page(&lines)
 }
 
-fn count(doctor: &Doctor, mark: Mark) -> usize {
+fn count(doctor: &Doctor, mark: CheckMark) -> usize {
     doctor.sections.iter().flat_map(|section| &section.lines).filter(|line| line.mark == mark).count()
 }
 
 fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
     let (sign, role) = match line.mark {
-        Mark::Good => ("✓", Role::Good),
-        Mark::Note => ("!", Role::Warn),
-        Mark::Bad => ("✗", Role::Bad),
+        CheckMark::Good => ("✓", Role::Good),
+        CheckMark::Note => ("!", Role::Warn),
+        CheckMark::Bad => ("✗", Role::Bad),
     };
     let room = style.width.saturating_sub(value_at).max(20);
     let mut lines = Vec::new();

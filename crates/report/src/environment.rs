@@ -71,35 +71,28 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
 }
 
 fn machine(machine: &Machine) -> Vec<Text> {
-    let mut items: Vec<Text> =
-        machine.model.iter().chain(&machine.cpu_model).cloned().map(Text::from).collect();
-    items.extend(machine.cpu_count.map(|count| match count {
-        1 => text!("1 CPU", "CPU 1 個"),
-        _ => text!("{count} CPUs", "CPU {count} 個"),
-    }));
-    items.extend(
+    let facts = [
+        machine.model.as_ref().map(Text::same),
+        machine.cpu_model.as_ref().map(Text::same),
+        machine.cpu_count.map(|count| match count {
+            1 => text!("1 CPU", "CPU 1 個"),
+            _ => text!("{count} CPUs", "CPU {count} 個"),
+        }),
         machine.cpu_governor.as_ref().map(|governor| text!("governor {governor}", "ガバナー {governor}")),
-    );
-    items.extend(machine.memory_bytes.map(|bytes| {
-        let size = format_bytes(bytes);
-        text!("{size} of memory", "メモリー {size}")
-    }));
-    items
+        machine.memory_bytes.map(format_bytes).map(|size| text!("{size} of memory", "メモリー {size}")),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 fn system(machine: &Machine) -> Vec<Text> {
-    let mut items: Vec<Text> = machine.os.iter().chain(&machine.kernel).cloned().map(Text::from).collect();
-    items.extend(
-        machine
-            .virtualisation
-            .machine
-            .as_ref()
-            .map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
-    );
-    items.extend(
-        machine.virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナ({name})")),
-    );
-    items
+    let virtualisation = &machine.virtualisation;
+    let facts = [
+        machine.os.as_ref().map(Text::same),
+        machine.kernel.as_ref().map(Text::same),
+        virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
+        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナ({name})")),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 fn file_system(file_system: &FileSystem) -> Vec<Text> {
@@ -134,52 +127,48 @@ fn file_system(file_system: &FileSystem) -> Vec<Text> {
 }
 
 fn identity(device: &BlockDevice) -> Vec<Text> {
-    let mut items = vec![match &device.partition {
+    let name = match &device.partition {
         Some(partition) => {
             text!("{} (partition {partition})", "{} (パーティション {partition})", device.name)
         }
         None => device.name.clone().into(),
-    }];
-    items.extend(device.model.clone().map(Text::from));
-    items.extend(
+    };
+    let facts = [
+        Some(name),
+        device.model.as_ref().map(Text::same),
         device.firmware.as_ref().map(|firmware| text!("firmware {firmware}", "ファームウェア {firmware}")),
-    );
-    items.extend(device.serial.as_ref().map(|serial| text!("serial {serial}", "シリアル {serial}")));
-    items.extend(device.size_bytes.map(|bytes| format_bytes_decimal(bytes).into()));
-    items.extend(device.rotational.map(|turns| match turns {
-        true => text!("rotating", "回転式"),
-        false => text!("not rotating", "非回転式"),
-    }));
-    if device.removable == Some(true) {
-        items.push(text!("removable", "リムーバブル"));
-    }
-    items
+        device.serial.as_ref().map(|serial| text!("serial {serial}", "シリアル {serial}")),
+        device.size_bytes.map(|bytes| format_bytes_decimal(bytes).into()),
+        device.rotational.map(|turns| match turns {
+            true => text!("rotating", "回転式"),
+            false => text!("not rotating", "非回転式"),
+        }),
+        device.removable.filter(|removable| *removable).map(|_| text!("removable", "リムーバブル")),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 fn queue(device: &BlockDevice) -> Vec<Text> {
-    let mut items = Vec::new();
-    let mut put = |words: Option<Text>| items.extend(words);
-    put(device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")));
-    put(device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")));
-    put(device
-        .queue_depth
-        .map(|count| text!("device takes {count} at once", "デバイスの同時処理 {count} 件")));
-    put(device
-        .write_cache
-        .as_ref()
-        .map(|cache| text!("write cache: {cache}", "書き込みキャッシュ: {cache}")));
-    put(match (device.logical_sector_bytes, device.physical_sector_bytes) {
+    let sectors = match (device.logical_sector_bytes, device.physical_sector_bytes) {
         (Some(logical), Some(physical)) => {
             Some(text!("sectors {logical}/{physical} B", "セクタ {logical}/{physical} B"))
         }
-        (Some(one), None) | (None, Some(one)) => Some(text!("sectors {one} B", "セクタ {one} B")),
-        (None, None) => None,
-    });
-    let largest = device.largest_request_bytes.map(format_bytes);
-    put(largest.map(|size| text!("requests up to {size}", "要求は最大 {size}")));
-    let ahead = device.read_ahead_bytes.map(format_bytes);
-    put(ahead.map(|size| text!("read-ahead {size}", "先読み {size}")));
-    items
+        (one, other) => one.or(other).map(|one| text!("sectors {one} B", "セクタ {one} B")),
+    };
+    let (largest, ahead) =
+        (device.largest_request_bytes.map(format_bytes), device.read_ahead_bytes.map(format_bytes));
+    let facts = [
+        device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")),
+        device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")),
+        device
+            .queue_depth
+            .map(|count| text!("device takes {count} at once", "デバイスの同時処理 {count} 件")),
+        device.write_cache.as_ref().map(|cache| text!("write cache: {cache}", "書き込みキャッシュ: {cache}")),
+        sectors,
+        largest.map(|size| text!("requests up to {size}", "要求は最大 {size}")),
+        ahead.map(|size| text!("read-ahead {size}", "先読み {size}")),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 /// The generation of PCI Express that runs at a line rate.
@@ -256,7 +245,6 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
 /// Health before and after, each figure once if it did not change.
 fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Text> {
     let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
-    let mut items = Vec::new();
     let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match (
         before.and_then(value),
         after.and_then(value),
@@ -264,21 +252,15 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Te
         (Some(before), Some(after)) if before != after => Some(format!("{before} → {after}")),
         (before, after) => before.or(after),
     };
-    items.extend(
+    let facts = [
         pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from),
-    );
-    items.extend(
         pair(&|health| health.wear_percent.map(|wear| format!("{wear} %")))
             .map(|wear| text!("{wear} of rated life used", "定格寿命の {wear} を消費")),
-    );
-    items.extend(
         pair(&|health| health.power_on_hours.map(|hours| format!("{} h", number::count(hours))))
             .map(|hours| text!("on for {hours}", "通電 {hours}")),
-    );
-    items.extend(
         pair(&|health| health.written_bytes.map(format_bytes_decimal))
             .map(|bytes| text!("{bytes} written over its life", "累計書き込み {bytes}")),
-    );
-    items.push(text!("told by {source}", "情報源 {source}"));
-    items
+        Some(text!("told by {source}", "情報源 {source}")),
+    ];
+    facts.into_iter().flatten().collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::words;
 use kurabe_compare::{
-    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords, Stretch,
+    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords, TargetPart,
     Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
@@ -249,7 +249,7 @@ pub(crate) fn full_label(key: &CellKey, label: &str) -> Text {
 pub(crate) fn note(key: &CellKey, label: &str) -> Text {
     let mut notes = Vec::new();
     if let CellKey::Io { within, warm_up_passes, times_as_long, .. } = key {
-        if let Some(Stretch { offset_bytes: from @ 1.., .. }) = within {
+        if let Some(TargetPart { offset_bytes: from @ 1.., .. }) = within {
             let from = format_bytes(*from);
             notes.push(text!(" from {from}", " ({from} から)"));
         }
@@ -283,7 +283,7 @@ mod tests {
             iodepth: 1,
             threads: 1,
             direction: "read".to_owned(),
-            within: length_bytes.map(|bytes| Stretch { offset_bytes: 0, length_bytes: Some(bytes) }),
+            within: length_bytes.map(|bytes| TargetPart { offset_bytes: 0, length_bytes: Some(bytes) }),
             warm_up_passes: 0,
             times_as_long,
             nth,

@@ -6,7 +6,7 @@
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
-use kurabe_core::workload::Workload;
+use kurabe_core::workload::{OpKind, Workload};
 use kurabe_stats::{
     MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
     percentile_ns,
@@ -53,7 +53,7 @@ impl Figures {
             mean_latency_ns: cell_mean_latency_ns(cell, statistic),
             latency: cell_latency(cell),
             small_blocks: of_rates && largest <= SMALL_BLOCK_BYTES,
-            failed: cell.repetitions.iter().map(failed).fold(0, u64::saturating_add),
+            failed: cell.repetitions.iter().map(Repetition::failed).fold(0, u64::saturating_add),
             generator_bound: cell.counted().any(|repetition| repetition.generator_bound),
         }
     }
@@ -74,21 +74,13 @@ impl Figures {
     }
 }
 
-/// Operations of a repetition that failed.
-pub(crate) fn failed(repetition: &Repetition) -> u64 {
-    total(repetition, |side| side.failed)
-}
-
-/// Operations of a repetition that completed, syncs included.
-pub(crate) fn completed(repetition: &Repetition) -> u64 {
-    total(repetition, |side| side.completed)
-}
-
-fn total(repetition: &Repetition, count: fn(&OpsRecord) -> u64) -> u64 {
-    [&repetition.read, &repetition.write, &repetition.sync]
-        .map(count)
-        .into_iter()
-        .fold(0, u64::saturating_add)
+/// What a kind of operation did in a repetition.
+pub(crate) fn side(repetition: &Repetition, kind: OpKind) -> &OpsRecord {
+    match kind {
+        OpKind::Read => &repetition.read,
+        OpKind::Write => &repetition.write,
+        OpKind::Sync => &repetition.sync,
+    }
 }
 
 /// The longest stall of the counted repetitions, with its cell and its time within the run.

@@ -93,14 +93,14 @@ impl Widths {
 
 /// The rules by which a table is made.
 #[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
+pub(crate) struct GridRules<'a> {
     /// The profile's statistic.
     pub(crate) statistic: Statistic,
     /// The tool's own unit of rates, if it is another.
     pub(crate) as_printed: Option<&'a PrintedUnit>,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> GridRules<'a> {
     pub(crate) fn of(header: &'a RunHeader) -> Self {
         match &header.profile {
             Some(profile) => Self { statistic: profile.statistic, as_printed: profile.as_printed.as_ref() },
@@ -110,7 +110,7 @@ impl<'a> Rules<'a> {
 }
 
 /// The lines of the table; none if there are no cells for it.
-pub(crate) fn render(cells: &[Cell], rules: Rules<'_>, style: &Style) -> Vec<String> {
+pub(crate) fn render(cells: &[Cell], rules: GridRules<'_>, style: &Style) -> Vec<String> {
     let listed = imported::listed(cells);
     let cells: Vec<&Cell> = cells
         .iter()
@@ -159,7 +159,7 @@ pub(crate) fn render_list(cells: &[Cell], style: &Style) -> Vec<String> {
 }
 
 impl Grid {
-    fn new(cells: &[&Cell], rules: Rules<'_>, percentiles: Percentiles, style: &Style) -> Self {
+    fn new(cells: &[&Cell], rules: GridRules<'_>, percentiles: Percentiles, style: &Style) -> Self {
         let directions: Vec<Direction> = Direction::ALL
             .into_iter()
             .filter(|direction| cells.iter().any(|cell| cell.direction == Some(*direction)))
@@ -393,7 +393,7 @@ fn imported_lines(imported: &ImportedCell, style: &Style) -> Vec<CellLine> {
     lines.into_iter().map(|one| line(one.figure, style.say(&one.remark), one.role)).collect()
 }
 
-fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &Style) -> Vec<CellLine> {
+fn cell_lines(cell: &Cell, rules: GridRules<'_>, percentiles: Percentiles, style: &Style) -> Vec<CellLine> {
     if let Some(imported) = &cell.imported {
         return imported_lines(imported, style);
     }

@@ -29,8 +29,7 @@ pub fn surroundings(environment: &Environment) -> Text {
     if environment.file_system.is_none() && environment.devices.is_empty() {
         parts.insert(0, text!("no storage device", "記憶装置なし"));
     }
-    let joined = |pick: fn(&Text) -> &str| parts.iter().map(pick).collect::<Vec<_>>().join(" · ");
-    Text { en: joined(|part| &part.en), ja: joined(|part| &part.ja) }
+    Text::join(parts, [" · "; 2])
 }
 
 /// The file system and what it is mounted from, or the bare device.
@@ -73,10 +72,7 @@ fn devices(devices: &[BlockDevice]) -> Vec<Text> {
         match (identity(first), count) {
             (Some(who), 1) => parts.push(who),
             (Some(who), _) => {
-                parts.push(Text {
-                    en: format!("{count} × {}", who.en),
-                    ja: format!("{} × {count} 台", who.ja),
-                });
+                parts.push(text!("{count} × {who}", "{who} × {count} 台"; who));
             }
             (None, 1) => {}
             (None, _) => parts.push(text!("{count} devices", "デバイス {count} 台")),

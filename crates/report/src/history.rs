@@ -1,7 +1,7 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
-use crate::compare::{Asked, cell_name, fairness, side_figure, single_note, stutters, verdict};
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
+use crate::compare::{Asked, cell_name, fairness, single_note, stutters, verdict};
+use crate::doc::{Column, Cut, Doc, Entry, Table};
 use crate::style::Style;
 use kurabe_compare::History;
 use kurabe_core::record::RunHeader;
@@ -40,14 +40,17 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
     let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);
     let rows = cells.map(|((cell, course), drift)| {
         let (role, words) = verdict(cell);
-        let [first, last] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure).into());
+        let [first, last] =
+            [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean).into());
         let course = Entry::course(course.iter().flatten().copied().collect(), LONGEST_COURSE);
         let trend = Entry::from(drift.as_ref().map_or_else(Text::default, trend));
         [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
     });
     doc.gap().push(Table::new(columns, rows).stacks());
-    doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
-    doc.append(stutters(change)).gap().append(fairness(&change.differences, &Asked::NONE));
+    doc.say_all(single_note(change))
+        .append(stutters(change))
+        .gap()
+        .append(fairness(&change.differences, &Asked::NONE));
     doc
 }
 

@@ -1,9 +1,7 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::layout::display_width;
-use crate::spark::sparkline;
-use crate::style::{Role, Style};
+use crate::doc::{Column, Cut, Doc, Entry, Fields, Table};
+use crate::style::Role;
 use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
@@ -13,6 +11,9 @@ use std::collections::BTreeSet;
 
 /// Figures of a cell in the table; the rest is in the details.
 const IN_TABLE: usize = 3;
+
+/// Columns of a terminal that a series takes at least and at most.
+const SERIES_COLUMNS: (usize, usize) = (8, 40);
 
 /// A figure in kurabe's units.
 fn value(figure: &PrintedFigure) -> Figure {
@@ -150,13 +151,13 @@ fn percentiles(imported: &ImportedCell) -> String {
     let Some(first) = latencies().next() else { return String::new() };
     let words: Vec<String> = [50.0, 99.9]
         .into_iter()
-        .filter_map(|wanted| {
-            let found = imported.figures.iter().skip(IN_TABLE).find(|figure| {
+        .filter_map(|rank| {
+            let figure = imported.figures.iter().skip(IN_TABLE).find(|figure| {
                 figure.quantity == Quantity::Latency
                     && figure.of == first.of
-                    && matches!(figure.statistic, PrintedStatistic::Percentile(percent) if percent == wanted)
+                    && matches!(figure.statistic, PrintedStatistic::Percentile(percent) if percent == rank)
             })?;
-            Some(format!("p{wanted} {}", value(found)))
+            Some(format!("p{rank} {}", value(figure)))
         })
         .collect();
     words.join("  ")
@@ -182,62 +183,42 @@ pub(crate) fn name(cell: &Cell) -> Text {
 }
 
 /// Everything that was printed of a cell.
-pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
+pub(crate) fn details(imported: &ImportedCell) -> Doc {
+    let mut doc = Doc::new();
     if let Some(procedure) = &imported.procedure {
-        let fields = [(style.pick("procedure", "手順").to_owned(), vec![shown::line(procedure)])];
-        lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
+        doc.push(Fields::from(vec![(text!("procedure", "手順"), vec![Text::same(procedure)])]));
     }
-    let heads = [
-        Column::right(style.pick("figure", "値")),
-        Column::left(style.pick("statistic", "統計量")).cut(Cut::End),
-        Column::right(style.pick("as printed", "元の表記")),
-        Column::left(style.pick("corrected", "補正")).cut(Cut::End),
+    let columns = [
+        Column::right(text!("figure", "値")),
+        Column::left(text!("statistic", "統計量")).cut(Cut::End),
+        Column::right(text!("as printed", "元の表記")),
+        Column::left(text!("corrected", "補正")).cut(Cut::End),
     ];
-    let rows: Vec<Vec<Entry>> = imported
-        .figures
-        .iter()
-        .map(|figure| {
-            let correction = figure.correction.as_ref().map(|correction| {
-                let (factor, unit) = (correction.factor, shown::line(&correction.unit));
-                style.say(&text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})"))
-            });
-            vec![
-                plain(value(figure).to_string()),
-                plain(style.say(&remark(figure, imported.runs))),
-                plain(format!("{} {}", shown::line(&figure.printed), shown::line(&figure.unit_printed))),
-                plain(correction.unwrap_or_default()),
-            ]
-        })
-        .collect();
-    if !rows.is_empty() {
-        lines.extend(columns::render(&heads, &rows, 2, style));
-    }
-    let heads = [Column::left("").cut(Cut::End), Column::right(""), Column::left("")];
-    let series: Vec<[String; 2]> = imported
-        .series
-        .iter()
-        .map(|series| {
-            let count = number::count(series.points.len() as u64);
-            [shown::line(&series.name), style.say(&text!("{count} points", "{count} 点"))]
-        })
-        .collect();
-    let widest = |index: usize| series.iter().map(|words| display_width(&words[index])).max().unwrap_or(0);
-    let room = style.width.saturating_sub(widest(0) + widest(1) + 6).clamp(8, 40);
-    let rows: Vec<Vec<Entry>> = imported
-        .series
-        .iter()
-        .zip(&series)
-        .map(|(series, words)| {
-            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
-            let [name, count] = words.clone().map(plain);
-            vec![name, count, (Role::Course, sparkline(&values, room))]
-        })
-        .collect();
-    if !rows.is_empty() {
-        lines.extend(columns::render(&heads, &rows, 2, style));
-    }
-    lines
+    let rows = imported.figures.iter().map(|figure| {
+        let correction = figure.correction.as_ref().map(|correction| {
+            let (factor, unit) = (correction.factor, &correction.unit);
+            text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
+        });
+        [
+            Entry::from(value(figure)),
+            remark(figure, imported.runs).into(),
+            format!("{} {}", figure.printed, figure.unit_printed).into(),
+            correction.unwrap_or_default().into(),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    let columns = [Column::untitled().cut(Cut::End), Column::right(Text::default()), Column::untitled()];
+    let rows = imported.series.iter().map(|series| {
+        let count = number::count(series.points.len() as u64);
+        let values = series.points.iter().map(|point| point.1).collect();
+        [
+            series.name.clone().into(),
+            text!("{count} points", "{count} 点").into(),
+            Entry::course_between(values, SERIES_COLUMNS),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    doc
 }
 
 #[cfg(test)]

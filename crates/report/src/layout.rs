@@ -42,17 +42,6 @@ pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<Stri
         .collect()
 }
 
-/// A live line: what goes on, the longest of these facts that there is room for, and what must be seen in any width.
-pub(crate) fn live_line(name: &str, facts: &[String], end: Option<&str>, width: usize) -> String {
-    let behind = |words: &str| if words.is_empty() { String::new() } else { format!(" · {words}") };
-    let end = behind(end.unwrap_or_default());
-    let room = width.saturating_sub(display_width(&end));
-    let facts = facts.iter().map(|fact| behind(fact)).chain([String::new()]);
-    let mut whole = facts.map(|fact| format!("{name}{fact}")).filter(|line| display_width(line) <= room);
-    let line = whole.next().unwrap_or_else(|| clip(name, room));
-    format!("{line}{end}")
-}
-
 /// A line that is filled from left to right.
 pub(crate) struct Line<'a> {
     style: &'a Style,

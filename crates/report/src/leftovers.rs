@@ -1,6 +1,6 @@
 //! What runs that died left behind, in words.
 
-use crate::doctor::{Check, Mark, Section};
+use crate::doctor::{Check, CheckMark, Section};
 use kurabe_core::made::StillThere;
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Became, Leftover};
@@ -58,8 +58,8 @@ pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
         .map(|leftover| {
             let (value, remedy) = leftover_words(leftover);
             let mark = match leftover.became {
-                Became::Removed => Mark::Good,
-                Became::Left(_) | Became::Failed(_) => Mark::Note,
+                Became::Removed => CheckMark::Good,
+                Became::Left(_) | Became::Failed(_) => CheckMark::Note,
             };
             Check { mark, what: text!("run {}", "測定 {}", leftover.run), value, remedy }
         })
@@ -100,8 +100,9 @@ mod tests {
             leftover(Became::Failed(Error::new(ErrorKind::Target, text!("cannot", "不可")))),
             leftover(Became::Left(StillThere::FolderAway)),
         ];
-        let marks: Vec<Mark> = leftovers_section(&all).unwrap().lines.iter().map(|line| line.mark).collect();
-        assert_eq!(marks, [Mark::Good, Mark::Note, Mark::Note]);
+        let marks: Vec<CheckMark> =
+            leftovers_section(&all).unwrap().lines.iter().map(|line| line.mark).collect();
+        assert_eq!(marks, [CheckMark::Good, CheckMark::Note, CheckMark::Note]);
         assert!(leftovers_section(&[]).is_none());
     }
 }

@@ -43,13 +43,6 @@ fn columns_needed(runs: &[ListedRun]) -> usize {
     ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
 }
 
-/// The runs as a table, for a page.
-pub fn list_doc(runs: &[ListedRun]) -> Doc {
-    let mut doc = Doc::new();
-    doc.push(table(runs));
-    doc
-}
-
 fn table(runs: &[ListedRun]) -> Table {
     let columns = [
         Column::left(text!("run", "測定")),
@@ -78,7 +71,7 @@ fn table(runs: &[ListedRun]) -> Table {
             rate(listed.best_write_rate_bytes_per_s),
             rate(listed.random_4k_read_rate_bytes_per_s),
             listed.first_figure.as_ref().map(first_figure).unwrap_or_default().into(),
-            labels(listed).into(),
+            words::pairs(&listed.run.labels).join(", ").into(),
         ]
     });
     Table::new(columns, rows)
@@ -95,7 +88,7 @@ fn stacked(listed: &ListedRun) -> Doc {
         workload(listed),
         Text::same(target(listed)),
         device(listed),
-        Text::same(labels(listed)),
+        Text::same(words::pairs(&listed.run.labels).join(", ")),
     ];
     let rate = |name: Text, rate: Option<f64>| Some(named(&name, &number::rate(rate?)));
     let figures = [
@@ -167,9 +160,4 @@ fn device(listed: &ListedRun) -> Text {
 fn first_figure(first: &FirstFigure) -> Text {
     let value = first.rate_bytes_per_s.or(first.time_ns).unwrap_or_default();
     named(&cell_name(&first.name), &number::measured(first.name.measure, value))
-}
-
-fn labels(listed: &ListedRun) -> String {
-    let labels: Vec<String> = listed.run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    labels.join(", ")
 }

@@ -1,7 +1,7 @@
 //! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
 
 use crate::doc::Field;
-use crate::models::Standing;
+use crate::models::Provenance;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, shown, text};
 
@@ -36,8 +36,8 @@ fn layers(model: &ModelRecord) -> String {
 pub(crate) fn footnote(model: &ModelRecord) -> Text {
     let parameters = || model.layers.iter().flat_map(|layer| &layer.parameters);
     let all = parameters().count();
-    let standing = |parameter: &ParameterRecord| Standing::of(&parameter.source, parameter.changed);
-    let calibrated = parameters().filter(|parameter| standing(parameter) == Standing::Calibrated).count();
+    let standing = |parameter: &ParameterRecord| Provenance::of(&parameter.source, parameter.changed);
+    let calibrated = parameters().filter(|parameter| standing(parameter) == Provenance::Calibrated).count();
     let on = match calibrated {
         0 => text!(
             "none of its {all} parameters is calibrated on published figures",

@@ -7,7 +7,7 @@ use crate::layout::display_width;
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, shown, text};
-use kurabe_sim::{DeviceSpec, LayerSpec, ParameterType, Scale, Setting};
+use kurabe_sim::{DeviceSpec, LayerSpec, ParameterScale, ParameterType, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -16,7 +16,7 @@ const WIDEST_VALUE: usize = 18;
 /// Where a value is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum Provenance {
     /// From a document.
     Sourced,
     /// Worked out from what is in documents.
@@ -29,7 +29,7 @@ pub enum Standing {
     Changed,
 }
 
-impl Standing {
+impl Provenance {
     /// That of a value with this source; `changed` says whether the command line or a study set it.
     pub(crate) fn of(source: &str, changed: bool) -> Self {
         let begins = |word: &str| source.trim_start().starts_with(word);
@@ -92,7 +92,7 @@ pub struct ParameterDescription {
     /// Where the value is from.
     pub source: String,
     /// What kind of source that is.
-    pub standing: Standing,
+    pub standing: Provenance,
     /// What it is.
     pub meaning: Text,
     /// Its value, and least and most, as numbers of the unit; a number with the unit can be set.
@@ -155,17 +155,17 @@ fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
 fn describe_setting(setting: &Setting) -> ParameterDescription {
     let parameter = setting.parameter;
     let (scale, step) = match parameter.scale {
-        Scale::Linear => ("linear", None),
-        Scale::Log => ("log", None),
-        Scale::PowersOfTwo => ("powers-of-two", None),
-        Scale::Multiples(step) => ("multiples", Some(step)),
-        Scale::Choice => ("choice", None),
+        ParameterScale::Linear => ("linear", None),
+        ParameterScale::Log => ("log", None),
+        ParameterScale::PowersOfTwo => ("powers-of-two", None),
+        ParameterScale::Multiples(step) => ("multiples", Some(step)),
+        ParameterScale::Choice => ("choice", None),
     };
     ParameterDescription {
         key: parameter.key,
         value: setting.written.clone(),
         source: setting.source.clone(),
-        standing: Standing::of(&setting.source, setting.changed),
+        standing: Provenance::of(&setting.source, setting.changed),
         meaning: bilingual(parameter.meaning),
         number: setting.number().filter(|_| parameter.kind != ParameterType::Flag),
         range: parameter.kind.range(),
@@ -317,7 +317,7 @@ fn source_words(source: &str) -> Text {
 
 /// How many parameters lean on what, and what the marks mean.
 fn standing(spec: &DeviceSpec) -> Vec<Text> {
-    let all: Vec<Standing> = spec
+    let all: Vec<Provenance> = spec
         .all_layers()
         .into_iter()
         .flat_map(|layer| parameters(layer).into_iter().map(|parameter| parameter.standing))
@@ -325,11 +325,11 @@ fn standing(spec: &DeviceSpec) -> Vec<Text> {
     let count = all.len();
     let mut items = vec![text!("{count} parameters", "パラメーター {count} 個")];
     let words = [
-        (Standing::Sourced, "from documents", "文書から"),
-        (Standing::Derived, "derived", "導出"),
-        (Standing::Assumed, "assumed", "仮定"),
-        (Standing::Calibrated, "calibrated on published figures", "公表値で較正"),
-        (Standing::Changed, "changed for this run", "今回変更"),
+        (Provenance::Sourced, "from documents", "文書から"),
+        (Provenance::Derived, "derived", "導出"),
+        (Provenance::Assumed, "assumed", "仮定"),
+        (Provenance::Calibrated, "calibrated on published figures", "公表値で較正"),
+        (Provenance::Changed, "changed for this run", "今回変更"),
     ];
     for (standing, en, ja) in words {
         let number = all.iter().filter(|one| **one == standing).count();

@@ -27,10 +27,10 @@ use crate::pictures::{Picture, account_of};
 use crate::standing::{run_standings, standings_doc};
 use extent::Extent;
 use kurabe_chart::{Theme, style_sheet};
-use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
+use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
-use kurabe_study::catalogue::{Catalogue, Standing};
+use kurabe_study::catalogue::{Catalogue, CellStanding};
 use rows::{CellRow, rows};
 
 const STYLE: &str = include_str!("page/page.css");
@@ -99,7 +99,7 @@ pub struct Report<'a> {
     lang: Lang,
     extent: Extent,
     /// What stands beside the cells of the one run, if the catalogue was asked.
-    standings: Vec<Standing>,
+    standings: Vec<CellStanding>,
 }
 
 impl<'a> Report<'a> {
@@ -113,18 +113,7 @@ impl<'a> Report<'a> {
         lang: Lang,
     ) -> Self {
         let names = names(&runs);
-        let pairs = match runs.split_first() {
-            // In all of a report a run has one name.
-            Some((baseline, others)) => others
-                .iter()
-                .zip(names.iter().skip(1))
-                .map(|(other, name)| {
-                    let names = [names[0].clone(), name.clone()];
-                    Pair { names, ..pair(baseline, other, margin) }
-                })
-                .collect(),
-            None => Vec::new(),
-        };
+        let pairs = pairs(&runs, margin);
         let title = title.map(str::to_owned);
         let fastest = fastest(&runs, margin);
         Self {

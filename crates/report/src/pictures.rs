@@ -17,12 +17,11 @@ mod shapes;
 mod sweep;
 
 pub(crate) use named::no_chart;
-pub use named::{charts_of, forest_of, further_charts, png, render_pictures};
+pub use named::{charts_of, forests, further_charts, png, render_pictures};
 pub(crate) use percentiles::latencies_beside;
 
-use crate::style::Style;
 use crate::words;
-use kurabe_chart::Chart;
+use kurabe_chart::{Chart, Plot};
 use kurabe_compare::{NAME_LABEL, Pair, names};
 use kurabe_core::display::clip;
 use kurabe_core::record::{Cell, RunRecord};
@@ -100,7 +99,7 @@ pub(crate) fn account_of(run: &RunRecord, lang: Lang) -> Option<Chart> {
 
 /// The course over rounds of a cell of one run; nothing if its profile does not track it.
 pub(crate) fn course(run: &RunRecord, cell: &Cell, lang: Lang) -> Option<Chart> {
-    rounds::chart(run, cell, &View::new(&[run], lang, true))
+    rounds::picture(run, cell, &View::new(&[run], lang, true)).map(|picture| picture.chart)
 }
 
 /// The runs and the language.
@@ -108,20 +107,18 @@ struct View<'a> {
     runs: &'a [&'a RunRecord],
     /// What the runs are called, in their order.
     names: Vec<String>,
-    style: Style,
+    lang: Lang,
     /// Whether the charts stand on the run's own page, where nobody must be told which run it is.
     bare: bool,
 }
 
 impl<'a> View<'a> {
     fn new(runs: &'a [&'a RunRecord], lang: Lang, bare: bool) -> Self {
-        // Names do not depend on width or colour.
-        let style = Style { lang, color: false, width: 80 };
         let names = match runs {
             [run] => vec![run.labels.get(NAME_LABEL).map_or_else(|| target(run), |name| shown::line(name))],
-            _ => names(runs).iter().map(|name| clip(&style.say(name), MOST_NAME_COLUMNS)).collect(),
+            _ => names(runs).iter().map(|name| clip(&name.line(lang), MOST_NAME_COLUMNS)).collect(),
         };
-        Self { runs, names, style, bare }
+        Self { runs, names, lang, bare }
     }
 
     /// What a run is called.
@@ -131,11 +128,11 @@ impl<'a> View<'a> {
     }
 
     fn say(&self, text: &Text) -> String {
-        self.style.say(text)
+        text.line(self.lang)
     }
 
     fn pick(&self, en: &str, ja: &str) -> String {
-        self.style.lang.pick(en, ja).to_owned()
+        self.lang.pick(en, ja).to_owned()
     }
 
     /// Whether there is more than one run.
@@ -153,9 +150,22 @@ impl<'a> View<'a> {
             }
             _ => {
                 let names: Vec<&str> = runs.iter().map(|run| self.name(run)).collect();
-                format!("{what}: {}", names.join(self.style.pick(", ", "、")))
+                format!("{what}: {}", names.join(self.lang.pick(", ", "、")))
             }
         }
+    }
+
+    /// A picture of these runs, with what they are below it.
+    fn picture(
+        &self,
+        name: &'static str,
+        what: &str,
+        runs: &[&RunRecord],
+        mut notes: Vec<String>,
+        plot: Plot,
+    ) -> Picture {
+        notes.extend(self.provenance(runs));
+        Picture { name, chart: Chart { title: self.title(what, runs), notes, plot } }
     }
 
     /// `Samsung SSD 980 PRO 1TB · 7kq`
@@ -168,7 +178,7 @@ impl<'a> View<'a> {
     fn cell(&self, cell: &Cell) -> String {
         match cell.imported {
             Some(_) => self.say(&crate::imported::name(cell)),
-            None => self.style.say(&words::cell(cell)),
+            None => self.say(&words::cell(cell)),
         }
     }
 

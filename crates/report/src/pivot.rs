@@ -1,9 +1,9 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, TableRow};
+use crate::doc::{Column, Cut, Doc, Entry, Purpose, Table, TableRow};
 use crate::facts;
 use crate::style::{Role, Style};
-use crate::verdict::{Said, tally, words_of};
+use crate::verdict::{CellVerdict, tally, words_of};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::record::Measure;
 use kurabe_core::{Text, number, text};
@@ -30,7 +30,7 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
     doc.say(headline(pivot));
     let answers = pivot_answer(pivot);
     if !answers.is_empty() {
-        doc.gap().append(answers.into_iter().map(|answer| Paragraph::new(answer).listed()).collect());
+        doc.gap().list(Purpose::Item, answers);
     }
     for section in sections(pivot) {
         if let Some(heading) = section.heading() {
@@ -39,10 +39,7 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
         doc.gap().push(section.table());
     }
     doc.gap().say(legend(pivot));
-    for words in left_out(pivot) {
-        doc.say(words);
-    }
-    doc.gap().append(fairness(pivot));
+    doc.say_all(left_out(pivot)).gap().append(fairness(pivot));
     doc
 }
 
@@ -83,7 +80,8 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 }
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
-    let judged: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
+    let judged: Vec<CellVerdict> =
+        verdicts.iter().map(|verdict| CellVerdict { verdict: *verdict, single: None }).collect();
     if judged.is_empty() {
         return text!(
             "{value} and {baseline} have no cell in common.",
@@ -123,24 +121,24 @@ fn headline(pivot: &Pivot) -> Text {
 }
 
 /// Cells whose runs may be put together.
-struct Section<'a> {
+struct CellSection<'a> {
     pivot: &'a Pivot,
     groups: Vec<&'a Group>,
 }
 
 /// The cells, those that are told apart by the same facts together.
-fn sections(pivot: &Pivot) -> Vec<Section<'_>> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
+fn sections(pivot: &Pivot) -> Vec<CellSection<'_>> {
+    let mut sections: Vec<CellSection<'_>> = Vec::new();
     for group in &pivot.groups {
         match sections.iter_mut().find(|section| section.groups[0].apart == group.apart) {
             Some(section) => section.groups.push(group),
-            None => sections.push(Section { pivot, groups: vec![group] }),
+            None => sections.push(CellSection { pivot, groups: vec![group] }),
         }
     }
     sections
 }
 
-impl Section<'_> {
+impl CellSection<'_> {
     /// What sets its runs apart from others with the same cells.
     fn heading(&self) -> Option<Text> {
         let apart = &self.groups.first()?.apart;
@@ -206,10 +204,7 @@ fn marked(value: &Text, is_baseline: bool) -> Text {
 
 /// `510.3 MB/s ±2 % (5)`
 fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
-    let shown = match measure {
-        Measure::Rate => number::rate(figure.mean),
-        Measure::AccessTime | Measure::Duration => number::latency(figure.mean),
-    };
+    let shown = number::measured(measure, figure.mean);
     let half_width = figure
         .half_width
         .and_then(|half_width| number::half_width(figure.mean, half_width))

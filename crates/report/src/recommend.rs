@@ -1,7 +1,7 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
 use crate::compare::head;
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Table};
 use crate::facts::Spoken;
 use crate::style::{Role, Style};
 use crate::words;
@@ -31,13 +31,8 @@ pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunReco
         doc.push(Paragraph::new(name.map(|name| format!("{name} · {}", run.header.id))).indent(2, 4));
     }
     doc.gap().say(answer_for(choice, names)).gap().push(parts(choice, names));
-    let sentences = speeds(choice, names).into_iter().chain(limits(choice, asked, names));
-    for words in sentences {
-        doc.say(words);
-    }
-    for words in choice.standings.iter().filter_map(|standing| out_words(standing, names)) {
-        doc.push(Paragraph::new(words).listed());
-    }
+    doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
+    doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
     if !choice.doubts.is_empty() {
         let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(

@@ -1,14 +1,68 @@
-//! What a command did to devices, in a line each.
+//! What a command did to devices, in a line each and as JSON.
 
 use kurabe_core::number::latency_ns;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Traffic;
 use kurabe_core::trace::Trace;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
+use kurabe_lab::{CommandRecording, RecordedCommand};
 use kurabe_trace::RecordedTrace;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What was recorded of a command, and where its trace is, if it is kept.
+pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Text> {
+    let below = (!done.beneath.is_empty()).then(|| beneath_line(&done.beneath));
+    let recorded = match &done.recorded {
+        RecordedCommand::Trace(recorded) => recorded,
+        RecordedCommand::Sums(devices) => {
+            return devices
+                .iter()
+                .map(|(device, traffic)| traffic_line(device, traffic))
+                .chain(below)
+                .collect();
+        }
+    };
+    let next = match output.map(shown::path) {
+        Some(output) => text!(
+            "written to {output}; replay it: kurabe run --replay {output} TARGET",
+            "{output} に書きました。再生: kurabe run --replay {output} 対象"
+        ),
+        None => text!("--output FILE keeps the trace", "--output FILE でトレースを残せます"),
+    };
+    recording_lines(recorded).into_iter().chain(below).chain([next]).collect()
+}
+
+/// The same for other programs: an event of the trace, or one of each device.
+pub fn recorded_json(done: &CommandRecording, output: Option<&Path>) -> Vec<Value> {
+    let recorded = match &done.recorded {
+        RecordedCommand::Trace(recorded) => recorded,
+        RecordedCommand::Sums(devices) => {
+            let counted = |(device, traffic): &(String, Traffic)| json!({ "event": "counted", "device": device, "traffic": traffic });
+            return devices.iter().map(counted).collect();
+        }
+    };
+    let sum = recorded.trace.summary();
+    vec![json!({
+        "event": "recorded",
+        "devices": recorded.trace.units,
+        "devices_beneath": done.beneath,
+        "reads": sum.reads,
+        "read_bytes": sum.read_bytes,
+        "writes": sum.writes,
+        "write_bytes": sum.write_bytes,
+        "syncs": sum.syncs,
+        "discards": recorded.discards,
+        "duration_ns": sum.duration_ns,
+        "latency_ns_p50": recorded.latency_ns(0.5),
+        "latency_ns_p99": recorded.latency_ns(0.99),
+        "lost_events": recorded.lost_events,
+        "file": output.map(shown::name),
+    })]
+}
 
 /// A recorded trace: a line for each device, how long it took, and what the trace lacks.
-pub fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
+fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
     let trace = &recorded.trace;
     let mut lines: Vec<Text> =
         trace.units.iter().enumerate().map(|(unit, name)| of_unit(trace, unit, name)).collect();
@@ -38,7 +92,7 @@ pub fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
 }
 
 /// The devices beneath the one that was recorded.
-pub fn beneath_line(names: &[String]) -> Text {
+fn beneath_line(names: &[String]) -> Text {
     let (en, ja) = (names.join(", "), names.join("、"));
     text!(
         "beneath it, not recorded: {en} (--all-devices records them, too)",
@@ -47,7 +101,7 @@ pub fn beneath_line(names: &[String]) -> Text {
 }
 
 /// What a device transferred.
-pub fn traffic_line(device: &str, traffic: &Traffic) -> Text {
+fn traffic_line(device: &str, traffic: &Traffic) -> Text {
     let Traffic { read_operations: reads, write_operations: writes, .. } = traffic;
     let read_bytes = format_bytes_decimal(traffic.read_bytes);
     let write_bytes = format_bytes_decimal(traffic.write_bytes);

@@ -87,8 +87,7 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
 
 /// The labels of a run in a line, if it has any.
 pub(crate) fn labels(record: &RunRecord) -> Option<String> {
-    let labels: Vec<String> = record.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    (!labels.is_empty()).then(|| labels.join(", "))
+    (!record.labels.is_empty()).then(|| words::pairs(&record.labels).join(", "))
 }
 
 /// The notices of a run, each once: their tone, what they are about, and what they say.
@@ -249,13 +248,12 @@ pub(crate) fn footnotes(record: &RunRecord) -> Doc {
 
 /// What ± is of, and why it is missing.
 fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
-    let of_samples = |cell: &Cell| cell.counted().any(|repetition| !repetition.samples.is_empty());
     let with_interval: Vec<bool> = record
         .cells
         .iter()
         .zip(figures)
         .filter(|(_, figures)| figures.interval().is_some())
-        .map(|(cell, _)| of_samples(cell))
+        .map(|(cell, _)| cell.has_samples())
         .collect();
     let mut notes = Vec::new();
     if !with_interval.is_empty() {

@@ -4,14 +4,14 @@
 //! second and latencies stand beside it, for each kind of operation that it holds.
 
 use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
-use crate::figures::Figures;
+use crate::figures::{Figures, side};
 use crate::grid::GENERATOR_SIGN;
 use crate::spark::course;
 use crate::style::Role;
 use crate::words;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
+use kurabe_core::record::{Cell, LatencyRecord, OpsRecord};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Text, shown, text};
 use kurabe_stats::{figure, percentile_ns};
@@ -100,14 +100,6 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
         percentile(&latency, 0.5).into(),
         percentile(&latency, 0.999).into(),
     ]
-}
-
-fn side(repetition: &Repetition, kind: OpKind) -> &OpsRecord {
-    match kind {
-        OpKind::Read => &repetition.read,
-        OpKind::Write => &repetition.write,
-        OpKind::Sync => &repetition.sync,
-    }
 }
 
 fn percentile(latency: &LatencyRecord, fraction: f64) -> String {

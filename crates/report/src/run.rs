@@ -40,7 +40,7 @@ fn below_header(record: &RunRecord) -> Doc {
 
 fn result(record: &RunRecord, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
-    let rules = grid::Rules::of(&record.header);
+    let rules = grid::GridRules::of(&record.header);
     let tables = [
         grid::render(&record.cells, rules, style),
         replay::doc(&record.cells, rules.statistic).lines(style),

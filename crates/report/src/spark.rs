@@ -91,6 +91,19 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
         .collect()
 }
 
+/// A share as a bar, to an eighth of a column.
+pub(crate) fn bar(share: f64, columns: usize) -> String {
+    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
+    // A share above zero is seen.
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    let mut bar = "█".repeat(eighths / 8);
+    if !eighths.is_multiple_of(8) {
+        bar.push(EIGHTHS[eighths % 8]);
+    }
+    bar
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,5 +160,14 @@ mod tests {
         fn it_is_never_longer_than_asked(values in proptest::collection::vec(proptest::num::f64::ANY, 0..200), length in 0usize..20) {
             prop_assert_eq!(sparkline(&values, length).chars().count(), length.min(values.len()));
         }
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!(bar(1.0, 10), "██████████");
+        assert_eq!(bar(0.5, 10), "█████");
+        assert_eq!(bar(0.06, 10), "▋");
+        assert_eq!(bar(0.000_1, 10), "▏");
+        assert_eq!(bar(0.0, 10), "");
     }
 }

@@ -9,13 +9,17 @@ use crate::words;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 use kurabe_explain::{LimitKind, limits};
-use kurabe_study::catalogue::{Band, Catalogue, NearFigure, Standing, standings};
+use kurabe_study::catalogue::{Band, Catalogue, CellStanding, NearFigure, standings};
 
 /// What stands beside the cells of a run, for every output: without cells that memory answered.
-pub fn run_standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
-    let limits = limits(record);
-    let of_memory = |standing: &Standing| limits[standing.cell_index].limit.kind == LimitKind::HostMemory;
-    standings(record, catalogue).into_iter().filter(|standing| !of_memory(standing)).collect()
+pub fn run_standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<CellStanding> {
+    let mut all = standings(record, catalogue);
+    if !all.is_empty() {
+        // What bounds a cell is asked of all cells, so only where something stands beside published figures.
+        let limits = limits(record);
+        all.retain(|standing| limits[standing.cell_index].limit.kind != LimitKind::HostMemory);
+    }
+    all
 }
 
 /// The table for a terminal; `None` if nothing published stands beside any cell.
@@ -24,7 +28,7 @@ pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style
 }
 
 /// The table, and what it is made of; `None` if there is nothing in it.
-pub(crate) fn standings_doc(standings: &[Standing]) -> Option<Doc> {
+pub(crate) fn standings_doc(standings: &[CellStanding]) -> Option<Doc> {
     if standings.is_empty() {
         return None;
     }
@@ -53,7 +57,7 @@ pub(crate) fn standings_doc(standings: &[Standing]) -> Option<Doc> {
 }
 
 /// The kinds of devices that a cell is like, or between which it lies.
-pub fn band_words(standing: &Standing) -> Text {
+pub fn band_words(standing: &CellStanding) -> Text {
     let rate = standing.bytes_per_s;
     let (alike, others): (Vec<&Band>, Vec<&Band>) = standing.bands.iter().partition(|band| band.holds(rate));
     if !alike.is_empty() {
@@ -96,14 +100,14 @@ mod tests {
     use kurabe_core::workload::Direction;
     use kurabe_study::catalogue::DeviceClass;
 
-    fn standing(mb_per_s: f64) -> Standing {
+    fn standing(mb_per_s: f64) -> CellStanding {
         let band = |class, low: f64, high: f64| Band {
             class,
             low_bytes_per_s: low * 1e6,
             high_bytes_per_s: high * 1e6,
             entries: Vec::new(),
         };
-        Standing {
+        CellStanding {
             cell_index: 0,
             label: "SEQ 1 MiB Q8 T1".to_owned(),
             direction: Direction::Read,

@@ -12,9 +12,10 @@ mod verdicts;
 pub use shown::{render_studies, render_study_file, study_json};
 pub use verdicts::{study_result_json, verdict_answer};
 
-use crate::curve::{Curve, Places, Values};
+use crate::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{Doc, Paragraph};
 use crate::style::{Role, Style};
+use crate::words;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
@@ -51,8 +52,7 @@ fn tables_doc(result: &StudyResult) -> Doc {
         doc.aside(note.clone());
     }
     if !result.sets.is_empty() {
-        let changed: Vec<String> = result.sets.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let changed = changed.join(", ");
+        let changed = words::pairs(result.sets.iter().map(|(key, value)| (key, value))).join(", ");
         doc.aside(text!("changed: {changed}", "変更: {changed}"));
     }
     for part in &result.parts {
@@ -185,11 +185,11 @@ fn curve(parameter: &str, column: &ColumnResult, index: usize, rows: &[RowResult
         return doc;
     }
     let places = rows.iter().map(|row| row.values.first().cloned().unwrap_or_default()).collect();
-    let curve = Curve {
+    let curve = DrawnCurve {
         points,
         until: rows.len() as f64,
         values: Values::Fixed(column.decimals, column.unit.clone()),
-        places: Places::Named(places),
+        places: CurvePlaces::Named(places),
     };
     if !curve.is_empty() {
         let title = text!("{name} over {parameter}, {row}", "{name}、横軸 {parameter}: {row}"; name, row);

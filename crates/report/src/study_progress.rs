@@ -5,17 +5,16 @@
 
 use crate::headline::headline;
 use crate::layout::clip;
-use crate::progress::{Mode, Progress};
+use crate::live::{Mode, REDRAWS_HZ, bar_style};
+use crate::progress::Progress;
 use crate::style::Style;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use kurabe_core::event::Event;
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
 
-/// Redraws per second at most.
-const REDRAWS_HZ: u8 = 10;
 /// Columns that the count and the bar take at most.
 const COUNT_WIDTH: usize = 36;
 
@@ -39,8 +38,7 @@ impl StudyProgress {
     /// The same on any terminal that indicatif can draw on.
     pub fn on(study: &str, models: u64, style: Style, target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(models), target);
-        let template = ProgressStyle::with_template("{prefix} {pos}/{len} {bar:16} {msg}");
-        bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("▇▁"));
+        bar.set_style(bar_style("{prefix} {pos}/{len} {bar:16} {msg}"));
         let study = shown::line(study);
         bar.set_prefix(study.clone());
         let room = style.width.saturating_sub(COUNT_WIDTH + study.len());

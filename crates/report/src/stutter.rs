@@ -138,7 +138,7 @@ pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
 
 /// What reads suffer beside writes, for each mixed cell of a run that has the same reads alone, the most first.
 pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)> {
-    let mut found: Vec<(&Cell, ReadsBesideWrites)> = record
+    let mut cells: Vec<(&Cell, ReadsBesideWrites)> = record
         .cells
         .iter()
         .filter_map(|mixed| {
@@ -146,8 +146,8 @@ pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)
             Some((mixed, alone))
         })
         .collect();
-    found.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
-    found
+    cells.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
+    cells
 }
 
 /// `reads take 7.2 times as long on average while writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
@@ -192,7 +192,7 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_stats::{Life, Stretch};
+    use kurabe_stats::{Life, LifePart};
 
     fn stutter(stalls: u64, per_minute: f64, worst_ns: u64) -> Stutter {
         Stutter {
@@ -218,26 +218,32 @@ mod tests {
             beside_p99_ns: 4_100_000,
             ratio,
         };
-        let told = reads_beside_words(&beside(7.23));
+        let sentence = reads_beside_words(&beside(7.23));
         assert!(
-            told.en.starts_with("reads take 7.2 times as long on average while writing (p50 93.0 µs alone"),
+            sentence
+                .en
+                .starts_with("reads take 7.2 times as long on average while writing (p50 93.0 µs alone"),
             "{}",
-            told.en
+            sentence.en
         );
-        assert!(told.ja.starts_with("書き込み中は、読み出しに平均 7.2 倍の時間がかかります"), "{}", told.ja);
+        assert!(
+            sentence.ja.starts_with("書き込み中は、読み出しに平均 7.2 倍の時間がかかります"),
+            "{}",
+            sentence.ja
+        );
         assert!(reads_beside_words(&beside(1.01)).en.starts_with("reads take no longer"));
     }
 
     #[test]
     fn who_wants_more_gets_all_of_it() {
-        let life = |ms: u64| Stretch { mean_ns: ms as f64 * 1e6, worst_ns: ms * 10_000_000 };
+        let life = |ms: u64| LifePart { mean_ns: ms as f64 * 1e6, worst_ns: ms * 10_000_000 };
         let all = Stutter {
             all_kept: false,
             longest_silence_ns: 300_000_000,
             life: Some(Life { first: life(2), last: life(9) }),
             ..stutter(4, 4.2, 2_100_000_000)
         };
-        let told = Text::list(stutter_items(&all)).en;
+        let items = Text::list(stutter_items(&all)).en;
         for part in [
             "4.2 stalls a minute",
             "at worst 2.10 s",
@@ -246,7 +252,7 @@ mod tests {
             "2.00 ms, in the last 9.00 ms",
             "20.0 ms, then 90.0 ms",
         ] {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(items.contains(part), "{part}: {items}");
         }
         assert!(stutter_items(&stutter(0, 0.0, 0)).is_empty());
     }

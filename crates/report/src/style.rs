@@ -5,7 +5,7 @@
 
 use anstyle::{AnsiColor, Effects};
 use kurabe_core::shown::Shown;
-use kurabe_core::{Lang, Text, shown};
+use kurabe_core::{Lang, Text};
 
 /// Language, colour and width of what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) enum Role {
 impl Style {
     /// The sentence in the style's language, as it may stand in a line.
     pub(crate) fn say(&self, text: &Text) -> String {
-        shown::line(text.get(self.lang))
+        text.line(self.lang)
     }
 
     /// Lines that are ready to be written, in colours where these are welcome.

@@ -4,15 +4,16 @@
 //! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
 //! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
 
-use crate::curve::{Curve, Places, Values};
+use crate::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{Doc, Paragraph};
 use crate::layout::{display_width, pad_left};
+use crate::spark::bar;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
-use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, explain_sweep};
+use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
 const LONGEST_BAR: usize = 24;
 const SHORTEST_BAR: usize = 6;
@@ -20,13 +21,12 @@ const SHORTEST_BAR: usize = 6;
 const VALUE: usize = 12;
 /// Columns of a place.
 const PLACE: usize = 9;
-const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// What a sweep shows; nothing of any other run.
 pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
     let explained = explain_sweep(record);
     let mut lines = Vec::new();
-    for (axis, sequential) in Axis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
+    for (axis, sequential) in SweepAxis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
         let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
         let curves: Vec<&SweepCurve> = explained.curves.iter().filter(same).collect();
         if !curves.is_empty() {
@@ -39,7 +39,7 @@ pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
 
 /// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
 pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
-    let found = explain_sweep(record);
+    let sweep = explain_sweep(record);
     let of_curve = |curve: &SweepCurve| {
         let title = title(curve);
         let words = |finding: &Finding| {
@@ -53,14 +53,14 @@ pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
         };
         curve.findings.iter().map(words).collect::<Vec<_>>()
     };
-    found.curves.iter().flat_map(of_curve).collect()
+    sweep.curves.iter().flat_map(of_curve).collect()
 }
 
 fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
     let mut doc = Doc::new();
     let mut lines = doc.heading(3, title(curves[0])).lines(style);
     match curves[0].axis {
-        Axis::BytesWritten => lines.extend(curves.iter().flat_map(|curve| course(curve, style))),
+        SweepAxis::BytesWritten => lines.extend(curves.iter().flat_map(|curve| course(curve, style))),
         _ => lines.extend(bars(curves, style)),
     }
     let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
@@ -86,38 +86,38 @@ fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
 
 fn title(curve: &SweepCurve) -> Text {
     match (curve.axis, curve.sequential) {
-        (Axis::WorkingSet, _) => text!(
+        (SweepAxis::WorkingSet, _) => text!(
             "working set: random 4 KiB, one at a time, over so many bytes",
             "ワーキングセット: この範囲へのランダム 4 KiB、キュー深さ 1",
         ),
-        (Axis::BlockSize, true) => text!(
+        (SweepAxis::BlockSize, true) => text!(
             "block size: in ascending order, one at a time",
             "ブロックサイズ: シーケンシャル、キュー深さ 1",
         ),
-        (Axis::BlockSize, false) => {
+        (SweepAxis::BlockSize, false) => {
             text!("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1")
         }
-        (Axis::QueueDepth, _) => text!("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
-        (Axis::BytesWritten, _) => {
+        (SweepAxis::QueueDepth, _) => text!("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
+        (SweepAxis::BytesWritten, _) => {
             text!("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
         }
     }
 }
 
 /// What a value of a curve is shown as: rates for block sizes, because they are what one looks for there.
-fn shown(axis: Axis, (x, y): (f64, f64)) -> (f64, String) {
+fn shown(axis: SweepAxis, (x, y): (f64, f64)) -> (f64, String) {
     match axis {
-        Axis::WorkingSet => (y, number::latency(y).to_string()),
-        Axis::BlockSize => (x / y * 1e9, number::rate(x / y * 1e9).to_string()),
-        Axis::QueueDepth => (y, number::iops(y).to_string()),
-        Axis::BytesWritten => (y, number::rate(y).to_string()),
+        SweepAxis::WorkingSet => (y, number::latency(y).to_string()),
+        SweepAxis::BlockSize => (x / y * 1e9, number::rate(x / y * 1e9).to_string()),
+        SweepAxis::QueueDepth => (y, number::iops(y).to_string()),
+        SweepAxis::BytesWritten => (y, number::rate(y).to_string()),
     }
 }
 
-fn place(axis: Axis, x: f64) -> String {
+fn place(axis: SweepAxis, x: f64) -> String {
     match axis {
-        Axis::QueueDepth => number::whole(x),
-        Axis::WorkingSet | Axis::BlockSize | Axis::BytesWritten => format_bytes(x as u64),
+        SweepAxis::QueueDepth => number::whole(x),
+        SweepAxis::WorkingSet | SweepAxis::BlockSize | SweepAxis::BytesWritten => format_bytes(x as u64),
     }
 }
 
@@ -144,7 +144,8 @@ fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
                 continue;
             };
             let (value, words) = shown(axis, *point);
-            let drawn = bar(value / most(curve), longest);
+            // Something that was measured is not nothing.
+            let drawn = bar((value / most(curve)).max(f64::MIN_POSITIVE), longest);
             let drawn = format!(
                 "{}{}",
                 style.paint(Role::Course, &drawn),
@@ -181,36 +182,29 @@ fn rounded(x: f64) -> f64 {
     (x / unit).round() * unit
 }
 
-fn bar(share: f64, longest: usize) -> String {
-    let filled = (share.clamp(0.0, 1.0) * (longest * 8) as f64).round() as usize;
-    // Something that was measured is not nothing.
-    let filled = filled.max(1);
-    format!("{}{}", "█".repeat(filled / 8), EIGHTHS[filled % 8])
-}
-
 fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
     let until = curve.points.last().map_or(0.0, |point| point.0);
     let points = curve.points.clone();
-    Curve { points, until, values: Values::Rate, places: Places::Bytes }.render(style)
+    DrawnCurve { points, until, values: Values::Rate, places: CurvePlaces::Bytes }.render(style)
 }
 
 /// The name of a cause, as a mark has it.
-pub(crate) fn name(cause: Cause) -> Text {
+pub(crate) fn name(cause: FindingName) -> Text {
     match cause {
-        Cause::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
-        Cause::DriveCache => text!("drive cache", "ドライブのキャッシュ"),
-        Cause::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
-        Cause::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
-        Cause::WriteCache => text!("write cache", "書き込みキャッシュ"),
-        Cause::SlcCache => text!("SLC cache", "SLC キャッシュ"),
-        Cause::LinkCeiling => text!("link ceiling", "接続の上限"),
-        Cause::Parallelism => text!("parallelism", "並行動作"),
-        Cause::OneAtATime => text!("one at a time", "1 件ずつ"),
-        Cause::ChainWalk => text!("chain walk", "チェーンの探索"),
-        Cause::SeekCurve => text!("seek curve", "シーク曲線"),
-        Cause::MappingUnit => text!("mapping unit", "マッピング単位"),
-        Cause::Strip => text!("strip", "ストリップ"),
-        Cause::Unknown => text!("unknown", "不明"),
+        FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        FindingName::DriveCache => text!("drive cache", "ドライブのキャッシュ"),
+        FindingName::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
+        FindingName::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
+        FindingName::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        FindingName::SlcCache => text!("SLC cache", "SLC キャッシュ"),
+        FindingName::LinkCeiling => text!("link ceiling", "接続の上限"),
+        FindingName::Parallelism => text!("parallelism", "並行動作"),
+        FindingName::OneAtATime => text!("one at a time", "1 件ずつ"),
+        FindingName::ChainWalk => text!("chain walk", "チェーンの探索"),
+        FindingName::SeekCurve => text!("seek curve", "シーク曲線"),
+        FindingName::MappingUnit => text!("mapping unit", "マッピング単位"),
+        FindingName::Strip => text!("strip", "ストリップ"),
+        FindingName::Unknown => text!("unknown", "不明"),
     }
 }
 

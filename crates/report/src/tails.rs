@@ -31,9 +31,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     if !rows.is_empty() {
         doc.push(Table::new(columns(text!("slowest operations", "遅い操作"), pair), rows).stacks());
     }
-    for words in rest {
-        doc.say(words);
-    }
+    doc.say_all(rest);
     doc
 }
 

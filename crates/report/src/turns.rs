@@ -48,8 +48,7 @@ pub fn render_versus(
     }
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
-        doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());
-        doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
+        doc.say_all(counterparts(pair)).append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
         doc.gap().append(fairness(&pair.differences, &Asked::NONE));
     }
     doc.terminal(style)
@@ -78,7 +77,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
          取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
         span
     ));
-    doc.append(remedies(pair).into_iter().map(Paragraph::new).collect());
+    doc.say_all(remedies(pair));
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
     doc.say(match drifts.is_empty() {
         true => text!(

@@ -9,7 +9,7 @@ use kurabe_stats::{Compared, Estimate, Verdict};
 
 /// What may be said of a cell.
 #[derive(Clone, Copy)]
-pub(crate) struct Said {
+pub(crate) struct CellVerdict {
     /// The verdict.
     pub(crate) verdict: Verdict,
     /// The speed, where a side has one value only.
@@ -18,7 +18,7 @@ pub(crate) struct Said {
 
 /// A kind of verdict among the cells.
 #[derive(Clone, Copy, PartialEq)]
-enum Outcome {
+enum VerdictKind {
     Faster,
     Slower,
     Same,
@@ -28,7 +28,7 @@ enum Outcome {
     SameBySingle,
 }
 
-impl Outcome {
+impl VerdictKind {
     const ALL: [Self; 7] = [
         Self::Faster,
         Self::Slower,
@@ -39,7 +39,7 @@ impl Outcome {
         Self::Unclear,
     ];
 
-    fn of(judged: &Said) -> Self {
+    fn of(judged: &CellVerdict) -> Self {
         match (judged.verdict, judged.single.map(per_cent)) {
             (Verdict::Faster, _) => Self::Faster,
             (Verdict::Slower, _) => Self::Slower,
@@ -106,19 +106,22 @@ impl Outcome {
 }
 
 /// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `said` is not empty.
-pub(crate) fn tally(judged: &[Said], other: &Text, baseline: &Text) -> Text {
+pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Text {
     let all = judged.len();
-    let count = |kind: Outcome| judged.iter().filter(|one| Outcome::of(one) == kind).count();
-    let counts: Vec<(Outcome, usize)> =
-        Outcome::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
+    let count = |kind: VerdictKind| judged.iter().filter(|one| VerdictKind::of(one) == kind).count();
+    let counts: Vec<(VerdictKind, usize)> = VerdictKind::ALL
+        .into_iter()
+        .map(|kind| (kind, count(kind)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
     if let [(only, _)] = counts.as_slice() {
         return only.everywhere(all, baseline, other);
     }
-    let clear = counts.iter().filter(|(kind, _)| *kind != Outcome::Unclear);
+    let clear = counts.iter().filter(|(kind, _)| *kind != VerdictKind::Unclear);
     let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
     let ja: Vec<String> =
         counts.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
-    let open = match count(Outcome::Unclear) {
+    let open = match count(VerdictKind::Unclear) {
         0 => String::new(),
         1 => "; 1 is not clear yet".to_owned(),
         count => format!("; {count} are not clear yet"),
@@ -150,18 +153,11 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
         }
         Verdict::Same => {
             let span = change_span(speed);
-            (
-                Role::Plain,
-                Text {
-                    en: format!("no measurable difference ({})", span.en),
-                    ja: format!("有意な差なし({})", span.ja),
-                },
-            )
+            (Role::Plain, text!("no measurable difference ({span})", "有意な差なし({span})"; span))
         }
         Verdict::NotEnough { .. } if count < 2 => {
             let words = by_single_figures(speed);
-            let (en, ja) = (words.en, words.ja);
-            (Role::Plain, text!("{en} (single figures)", "{ja}(1 回の値)"))
+            (Role::Plain, text!("{words} (single figures)", "{words}(1 回の値)"; words))
         }
         Verdict::NotEnough { more } => (Role::Warn, not_clear(speed, more)),
     }
@@ -173,9 +169,9 @@ const WIDEST_TOLD: f64 = 3.0;
 fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
     let span = if speed.high <= WIDEST_TOLD && speed.low >= 1.0 / WIDEST_TOLD {
         let span = change_span(speed);
-        Text { en: format!(" ({})", span.en), ja: format!("({})", span.ja) }
+        text!(" ({span})", "({span})"; span)
     } else {
-        text!("", "")
+        Text::default()
     };
     let more = match more {
         Some(1) => text!(
@@ -186,12 +182,9 @@ fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
             ": about {more} more repetitions of each would likely settle it",
             "。あと約 {more} 回ずつ測れば判断できる見込み"
         ),
-        None => text!("", ""),
+        None => Text::default(),
     };
-    Text {
-        en: format!("not clear yet{}{}", span.en, more.en),
-        ja: format!("まだ判断できない{}{}", span.ja, more.ja),
-    }
+    text!("not clear yet{span}{more}", "まだ判断できない{span}{more}"; span, more)
 }
 
 /// Ratios up to this are told in percent.
@@ -326,11 +319,11 @@ mod tests {
 
     #[test]
     fn all_cells_are_told_in_a_sentence() {
-        let spoken = |verdict, single| Said { verdict, single };
+        let spoken = |verdict, single| CellVerdict { verdict, single };
         let (fast, slow) = (spoken(Verdict::Faster, None), spoken(Verdict::Slower, None));
         let open = spoken(Verdict::NotEnough { more: None }, None);
         let (a, b) = (Text::same("a"), Text::same("b"));
-        let sentence = |spoken: &[Said]| tally(spoken, &b, &a);
+        let sentence = |spoken: &[CellVerdict]| tally(spoken, &b, &a);
         assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
         assert_eq!(sentence(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
         assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
@@ -353,7 +346,7 @@ mod tests {
     #[test]
     fn single_figures_are_counted_as_they_are_told() {
         // 0.996 is told as "the same", so it is not counted as slower.
-        let single = |speed| Said { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
+        let single = |speed| CellVerdict { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
         let (a, b) = (Text::same("a"), Text::same("b"));
         let words = tally(&[single(0.996), single(1.2), single(1.3)], &b, &a);
         assert_eq!(

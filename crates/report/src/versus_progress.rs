@@ -1,17 +1,15 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
-use crate::layout::{clip, hanging, live_line, wrap};
+use crate::live::{LiveLine, Mode};
 use crate::programs::program_lines;
-use crate::progress::Mode;
 use crate::style::Style;
 use crate::verdict::verdict_words;
 use crate::words;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
-use kurabe_core::shown::{self, Shown};
+use kurabe_core::shown;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use kurabe_lab::versus::{LongestTime, TooShort};
@@ -19,14 +17,9 @@ use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Redraws per second at most.
-const REDRAWS_HZ: u8 = 10;
-
 /// Shows how far a measurement in turns is.
 pub struct VersusProgress {
-    style: Style,
-    mode: Mode,
-    bar: ProgressBar,
+    live: LiveLine,
     /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
     left_ns: Option<u64>,
     /// What the sides are called, by the ids of their runs: configurations by what they differ in, targets by their names.
@@ -47,17 +40,8 @@ pub struct VersusProgress {
 impl VersusProgress {
     /// Progress on standard error. A live line needs a terminal there; without one, lines only.
     pub fn new(style: Style, mode: Mode) -> Self {
-        let target = match mode {
-            Mode::Terminal => ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ),
-            Mode::Plain | Mode::Quiet => ProgressDrawTarget::hidden(),
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let mode = if mode == Mode::Terminal && bar.is_hidden() { Mode::Plain } else { mode };
         Self {
-            style,
-            mode,
-            bar,
+            live: LiveLine::new(style, mode),
             left_ns: None,
             names: BTreeMap::new(),
             computed: BTreeSet::new(),
@@ -82,8 +66,8 @@ impl VersusProgress {
         }
         let targets: BTreeSet<&str> = runs.iter().map(|(header, _)| header.target_name()).collect();
         for (place, (header, headline)) in runs.iter().enumerate() {
-            let role = if place == 0 { self.style.pick(" · baseline", " · 基準") } else { "" };
-            let headline = match self.style.say(headline) {
+            let role = if place == 0 { self.live.style.pick(" · baseline", " · 基準") } else { "" };
+            let headline = match self.live.style.say(headline) {
                 words if words.is_empty() => String::new(),
                 words => format!(" ({words})"),
             };
@@ -94,7 +78,7 @@ impl VersusProgress {
             }
             let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
             let name = shown::line(header.target_name());
-            self.line(&format!("{} · {name}{variant}{headline}{role}", header.id));
+            self.live.paragraph(&format!("{} · {name}{variant}{headline}{role}", header.id));
         }
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
@@ -105,7 +89,7 @@ impl VersusProgress {
             None => text!("as many as it needs", "回数は必要なだけ"),
         };
         let once = format_time_setting(repetition_ns);
-        self.line(&self.style.say(&text!(
+        self.live.paragraph(&self.live.style.say(&text!(
             "profile {profile}, {once} per repetition, {end} · order seed {seed}",
             "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
             end
@@ -136,58 +120,51 @@ impl VersusProgress {
             }
             Event::Notice { notice } => {
                 if let Some(words) = self.notice(run, notice) {
-                    self.line(&words);
+                    self.live.paragraph(&words);
                 }
             }
             Event::FillProgress { done_bytes, total_bytes } => {
                 let (done, total) = (format_bytes(*done_bytes), format_bytes(*total_bytes));
-                self.live(&self.style.say(&text!(
+                self.live.show(&self.live.style.say(&text!(
                     "{run}: writing the test file, {done} of {total}",
                     "{run}: テストファイルを書き込み中 {done} / {total}"
                 )));
             }
             Event::Programs { .. } => {
                 for words in program_lines(event) {
-                    self.shown_always(&format!("{run}: {}", self.style.say(&words)));
+                    self.live.always(&format!("{run}: {}", self.live.style.say(&words)));
                 }
             }
-            Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
+            Event::Preparing { what } => self.live.show(&format!("{run}: {}", self.live.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = self.style.say(&words::directed(*direction, &shown::line(label).into()));
+                let name = self.live.style.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = self.left_ns.map(number::clock);
-                let left = left.map(|left| self.style.say(&text!("at most {left} left", "残り最大 {left}")));
+                let left =
+                    left.map(|left| self.live.style.say(&text!("at most {left} left", "残り最大 {left}")));
                 let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
-                let clear: Vec<String> = (all > 0).then(|| self.style.say(&clear)).into_iter().collect();
+                let clear: Vec<String> = (all > 0).then(|| self.live.style.say(&clear)).into_iter().collect();
                 let run = self.called(run);
-                let words = Text {
-                    en: format!("from block {block} · {run} {name}"),
-                    ja: format!("ブロック {block}〜 · {run} {name}"),
-                };
-                let words = live_line(
-                    &self.style.say(&words),
-                    &clear,
-                    left.as_deref(),
-                    self.style.width.saturating_sub(1),
-                );
-                self.live(&words);
+                let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
+                self.live.show_facts(&self.live.style.say(&words), &clear, left.as_deref());
             }
             _ => {}
         }
     }
 
     /// A cell became clear.
-    fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
-        let name = self.style.say(&words::directed(direction, &shown::line(label).into()));
-        let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
-        let blocks = 2 * found.course.block_pairs;
+    fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
+        let name = self.live.style.say(&words::directed(direction, &shown::line(label).into()));
+        let (_, verdict) = verdict_words(&blocked.compared, 2 * blocked.course.block_pairs);
+        let blocks = 2 * blocked.course.block_pairs;
         let other = self.called(other);
-        let words = Text {
-            en: format!("clear after {blocks} blocks: {} · {other}: {}", name, verdict.en),
-            ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name, verdict.ja),
-        };
-        self.line(&self.style.say(&words));
+        let words = text!(
+            "clear after {blocks} blocks: {name} · {other}: {verdict}",
+            "{blocks} ブロックで確定: {name} · {other}: {verdict}";
+            verdict
+        );
+        self.live.paragraph(&self.live.style.say(&words));
     }
 
     /// What a side is called; its id, if its target does not tell it from another.
@@ -198,14 +175,14 @@ impl VersusProgress {
     /// Clears the live line, and says what was only counted.
     pub fn finish(&mut self) {
         if let Some(words) = self.more_noise() {
-            self.line(&words);
+            self.live.paragraph(&words);
         }
-        self.bar.finish_and_clear();
+        self.live.finish();
     }
 
     /// The words of a notice, unless it is only counted.
     fn notice(&mut self, run: &str, notice: &Notice) -> Option<String> {
-        let words = self.style.say(&notice.text);
+        let words = self.live.style.say(&notice.text);
         // What holds for all targets is told once.
         if !self.told.insert(words.clone()) {
             return None;
@@ -215,7 +192,7 @@ impl VersusProgress {
             self.noisy.insert(run.to_owned());
             return None;
         }
-        Some(format!("{} ({run}): {words}", self.style.say(&words::notice(notice.kind))))
+        Some(format!("{} ({run}): {words}", self.live.style.say(&words::notice(notice.kind))))
     }
 
     /// How many more notices of noise there are, once.
@@ -223,44 +200,12 @@ impl VersusProgress {
         let more = std::mem::take(&mut self.noise_more);
         let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
         let shown = shown.join(", ");
-        let kind = self.style.say(&words::notice(NoticeKind::Noise));
+        let kind = self.live.style.say(&words::notice(NoticeKind::Noise));
         let words = text!(
             "{kind}: {more} more such remarks in {shown}",
             "{kind}: 同様の注意がほかに {more} 件({shown})"
         );
-        (more > 0).then(|| self.style.say(&words))
-    }
-
-    fn live(&self, words: &str) {
-        if self.mode == Mode::Terminal {
-            self.bar.set_message(clip(&shown::line(words), self.style.width.saturating_sub(1)));
-        }
-    }
-
-    /// A line that stays, also where no progress is wanted.
-    fn shown_always(&self, words: &str) {
-        match self.mode {
-            Mode::Quiet => {
-                let line = Shown::lines(&format!("kurabe: {}\n", shown::line(words)));
-                let _ = line.write_to(&mut std::io::stderr());
-            }
-            Mode::Terminal | Mode::Plain => self.line(words),
-        }
-    }
-
-    /// A line that stays.
-    fn line(&self, words: &str) {
-        for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
-            let line = self.style.page(&format!("{line}\n"));
-            match self.mode {
-                Mode::Terminal => self.bar.println(line.as_ref().trim_end()),
-                // Progress is a courtesy: a closed pipe must not end a measurement.
-                Mode::Plain => {
-                    let _ = line.write_to(&mut std::io::stderr());
-                }
-                Mode::Quiet => {}
-            }
-        }
+        (more > 0).then(|| self.live.style.say(&words))
     }
 }
 
@@ -291,7 +236,7 @@ mod tests {
     fn of_a_busy_machine_one_remark_is_told_and_the_others_are_counted() {
         let style = Style { lang: Lang::En, color: false, width: 80 };
         let mut progress = VersusProgress::new(style, Mode::Quiet);
-        let mut told = Vec::new();
+        let mut lines = Vec::new();
         for (run, kind, words) in [
             ("7kq", NoticeKind::Noise, "others kept 1.9 CPUs busy"),
             ("9mz", NoticeKind::Noise, "others kept 1.7 CPUs busy"),
@@ -299,12 +244,12 @@ mod tests {
             ("7kq", NoticeKind::CacheDrop, "not allowed"),
             ("9mz", NoticeKind::Noise, "others read 3 MB"),
         ] {
-            told.extend(progress.notice(run, &Notice::new(kind, Text::same(words))));
+            lines.extend(progress.notice(run, &Notice::new(kind, Text::same(words))));
         }
-        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(
-            told[0].ends_with("(7kq): others kept 1.9 CPUs busy") && told[1].contains("(9mz)"),
-            "{told:?}"
+            lines[0].ends_with("(7kq): others kept 1.9 CPUs busy") && lines[1].contains("(9mz)"),
+            "{lines:?}"
         );
         let more = progress.more_noise().unwrap();
         assert!(more.ends_with(": 2 more such remarks in `kurabe show 9mz`"), "{more}");

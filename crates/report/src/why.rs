@@ -61,8 +61,8 @@ pub struct Why {
 ///
 /// # Errors
 /// When no cell is meant, or a modelled run has none of which an operation was completed.
-pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
-    let cells = choose(record, wanted)?;
+pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
+    let cells = choose(record, cell)?;
     let limits = limits(record);
     let of = |number: usize| limits[number - 1].limit.clone();
     let Some(model) = &record.header.model else {
@@ -75,10 +75,10 @@ pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
         .into_iter()
         .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
         .collect();
-    let wanted = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
+    let is_chosen = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
     let whys: Vec<Why> = times
         .iter()
-        .filter(|(_, time)| wanted(time))
+        .filter(|(_, time)| is_chosen(time))
         .map(|(cell, time)| {
             let mut sentences = sentences::sentences(time);
             sentences.extend(stories::turns(cell, time, &times));
@@ -120,13 +120,8 @@ fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why 
 ///
 /// # Errors
 /// As [`explain`].
-pub fn render_why(
-    record: &RunRecord,
-    headline: &Text,
-    wanted: Option<&str>,
-    style: &Style,
-) -> Result<String> {
-    let whys = explain(record, wanted)?;
+pub fn render_why(record: &RunRecord, headline: &Text, cell: Option<&str>, style: &Style) -> Result<String> {
+    let whys = explain(record, cell)?;
     let mut doc = head(record, headline);
     if is_brief(whys.len()) {
         doc.gap().append(brief::doc(record, &whys));
@@ -147,15 +142,15 @@ pub fn render_why(
 }
 
 /// The cells that are meant, with their numbers from 1.
-fn choose<'a>(record: &'a RunRecord, wanted: Option<&str>) -> Result<Vec<(usize, &'a Cell)>> {
+fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usize, &'a Cell)>> {
     let all = || record.cells.iter().enumerate().map(|(index, cell)| (index + 1, cell));
-    let Some(wanted) = wanted else { return Ok(all().collect()) };
-    if let Ok(number) = wanted.trim().parse::<usize>()
-        && let Some(found) = all().find(|(place, _)| *place == number)
+    let Some(selector) = selector else { return Ok(all().collect()) };
+    if let Ok(number) = selector.trim().parse::<usize>()
+        && let Some(cell) = all().find(|(place, _)| *place == number)
     {
-        return Ok(vec![found]);
+        return Ok(vec![cell]);
     }
-    let words = wanted.trim().to_lowercase();
+    let words = selector.trim().to_lowercase();
     let fits = |cell: &Cell| {
         names(cell).iter().any(|name| {
             let name = name.to_lowercase();
@@ -165,14 +160,14 @@ fn choose<'a>(record: &'a RunRecord, wanted: Option<&str>) -> Result<Vec<(usize,
     let chosen: Vec<_> = all().filter(|(_, cell)| !words.is_empty() && fits(cell)).collect();
     if chosen.is_empty() {
         let count = record.cells.len();
-        let known: Vec<String> = record.cells.iter().map(|cell| names(cell)[0].clone()).collect();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let mut remedy = nearest(wanted, &known);
+        let labels: Vec<String> = record.cells.iter().map(|cell| names(cell)[0].clone()).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let mut remedy = nearest(selector, &labels);
         remedy.en.push_str(&format!("; or its number, 1 to {count}"));
         remedy.ja.push_str(&format!("。1 から {count} の番号でも指定できます"));
         return Err(Error::new(
             ErrorKind::Usage,
-            text!("the run has no cell `{wanted}`", "この測定に `{wanted}` という項目はありません"),
+            text!("the run has no cell `{selector}`", "この測定に `{selector}` という項目はありません"),
         )
         .remedy(remedy));
     }

@@ -133,6 +133,20 @@ pub fn directed(given: Option<Direction>, name: &Text) -> Text {
     text!("{direction} {name}", "{direction} {name}"; direction, name).map(|words| words.trim().to_owned())
 }
 
+/// `write RND 4 KiB Q1 T1 · 2/3`: a repetition that is under way, of so many; its index counts from 0.
+pub fn repetition(given: Option<Direction>, label: &str, index: u32, count: u32, discarded: bool) -> Text {
+    let name = directed(given, &shown::line(label).into());
+    let number = u64::from(index) + 1;
+    let apart = if discarded { text!(" (discarded)", "(集計外)") } else { Text::default() };
+    text!("{name} · {number}/{count}{apart}", "{name} · {number}/{count}{apart}"; name, apart)
+}
+
+/// A pause before something is measured.
+pub fn pause(length_ns: u64) -> Text {
+    let time = number::clock(length_ns);
+    text!("pause of {time}", "{time} 休止中")
+}
+
 /// `write RND 4 KiB Q1 T1`: a cell's direction and name; once if they are the same.
 pub(crate) fn cell(cell: &Cell) -> Text {
     let label = label(cell);
@@ -229,4 +243,9 @@ pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
         Some(data) => text!("{place}, data={data}", "{place}、data={data}"; place),
         None => place,
     }
+}
+
+/// Labels or settings: `key=value` each.
+pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+    pairs.into_iter().map(|(key, value)| format!("{key}={value}")).collect()
 }

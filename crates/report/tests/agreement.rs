@@ -61,7 +61,6 @@ proptest! {
             ("page", report.html(PageTheme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
             ("card", card(&run, Theme::Light, lang)),
-            ("export in Markdown", export(std::slice::from_ref(&run), ExportFormat::Markdown, lang).unwrap()),
             ("comparison", render_pair(&pair(&run, &run, 0.05), [&run.header, &run.header], &[String::new(), String::new()], &style)),
         ];
         let figures: Vec<f64> =

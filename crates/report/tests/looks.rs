@@ -195,13 +195,13 @@ fn the_doctor() {
                 title: text!("engines", "エンジン"),
                 lines: vec![
                     line(
-                        Mark::Good,
+                        CheckMark::Good,
                         Text::same("io_uring"),
                         text!("works, kernel 6.12", "使えます(カーネル 6.12)"),
                         None,
                     ),
                     line(
-                        Mark::Bad,
+                        CheckMark::Bad,
                         text!("registered buffers", "登録バッファ"),
                         text!(
                             "refused: the limit of locked memory is 64 KiB",
@@ -217,7 +217,7 @@ fn the_doctor() {
             Section {
                 title: text!("facts", "環境情報"),
                 lines: vec![line(
-                    Mark::Note,
+                    CheckMark::Note,
                     Text::same("smartctl"),
                     text!("not installed", "インストールされていません"),
                     Some(text!(

@@ -72,8 +72,11 @@ fn every_device_of_the_library_fits_every_page() {
 fn a_description_tells_calibrated_from_sourced() {
     let described = describe_model(&device(), None);
     let card = &described.layers[1];
-    let standing: Vec<Standing> = card.parameters.iter().map(|parameter| parameter.standing).collect();
-    assert_eq!(standing, [Standing::Sourced, Standing::Calibrated, Standing::Derived, Standing::Changed]);
+    let standing: Vec<Provenance> = card.parameters.iter().map(|parameter| parameter.standing).collect();
+    assert_eq!(
+        standing,
+        [Provenance::Sourced, Provenance::Calibrated, Provenance::Derived, Provenance::Changed]
+    );
 }
 
 #[test]

@@ -77,6 +77,20 @@ fn every_kind_of_run_makes_a_page_in_both_languages() {
 }
 
 #[test]
+fn markdown_names_the_tool_its_unit_and_a_model() {
+    let of = |run: RunRecord| report(&[&run], Lang::En).markdown();
+    let imported = of(common::kinds::run_crystaldiskmark());
+    assert!(imported.contains("\n- tool: CrystalDiskMark"), "{imported}");
+    let printed = of(common::kinds::run_as_printed());
+    assert!(printed.contains("is the same rate as the tool prints it"), "{printed}");
+    let modelled = of(common::stories::fat_walk());
+    assert!(modelled.contains("A model in virtual time, not a device"), "{modelled}");
+    assert!(modelled.contains("figures of a model, not measured on a device"), "{modelled}");
+    let japanese = report(&[&common::run()], Lang::Ja).markdown();
+    assert!(japanese.contains("\n| 項目 | 値 |") && japanese.contains("読み出し"), "{japanese}");
+}
+
+#[test]
 fn any_two_runs_and_all_together_make_a_page() {
     let all = runs();
     for pair in all.windows(2) {
@@ -177,7 +191,7 @@ fn a_line_of_the_table_tells_what_is_not_in_both() {
 
 #[test]
 fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() {
-    for (run, told) in [
+    for (run, first_words) in [
         (common::kinds::run_copy(), "DelayRatio: "),
         (common::kinds::run_copy_sweep(), "DelayRatio: "),
         (common::run_with(Statistic::Mean, &[Direction::Read, Direction::Mix]), ""),
@@ -186,13 +200,13 @@ fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() 
         for lang in [Lang::En, Lang::Ja] {
             let report = report(&runs, lang);
             let (answer, markdown, page) = (report.answer(), report.markdown(), page(&report));
-            assert!(answer.get(lang).starts_with(told), "{answer:?}");
+            assert!(answer.get(lang).starts_with(first_words), "{answer:?}");
             // Nothing of it is in the other language, as it would be in a JSON.
             assert!(!answer.en.contains("メモリー") && !answer.ja.contains("from memory"), "{answer:?}");
             for raw in ["from_memory", "from\\_memory", "to_memory"] {
                 assert!(!markdown.contains(raw) && !page.contains(raw), "{raw}: {markdown}");
             }
-            if told.is_empty() {
+            if first_words.is_empty() {
                 let words = lang.pick("while writing (p50", "書き込み中");
                 assert!(answer.get(lang).contains(words), "{answer:?}");
                 assert!(markdown.split("### ").any(|part| part.contains(words)), "{markdown}");
@@ -226,17 +240,17 @@ fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
 #[test]
 fn a_markdown_says_why_as_the_page_does() {
     let runs = common::stories::all().map(|(_, run)| run);
-    let said = |run: &RunRecord| explain(run, None).unwrap()[0].sentences[0].en.clone();
+    let sentence = |run: &RunRecord| explain(run, None).unwrap()[0].sentences[0].en.clone();
     let plain = |markdown: String| markdown.replace('\\', "");
     for run in &runs {
         let whole = plain(report(&[run], Lang::En).markdown());
         let why = whole.split("### Why").nth(1).unwrap_or_else(|| panic!("{whole}"));
-        assert!(why.contains(&said(run)), "{why}");
+        assert!(why.contains(&sentence(run)), "{why}");
     }
     for count in [2, 4] {
         let some: Vec<&RunRecord> = runs.iter().take(count).collect();
         let whole = plain(report(&some, Lang::En).markdown());
-        assert!(some.iter().all(|run| whole.contains(&said(run))), "{whole}");
+        assert!(some.iter().all(|run| whole.contains(&sentence(run))), "{whole}");
     }
 }
 
@@ -257,8 +271,8 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
         assert!(page.html.len() <= MOST_PAGE_BYTES, "{}", page.html.len());
         check_markup(&page.html);
         assert!(!page.left_out.is_empty());
-        for said in &page.left_out {
-            assert!(page.html.contains(said.get(lang)), "{said:?}");
+        for omission in &page.left_out {
+            assert!(page.html.contains(omission.get(lang)), "{omission:?}");
         }
         // Every run keeps its line, and what it was measured with.
         assert_eq!(page.html.matches("<details").count(), many.len());

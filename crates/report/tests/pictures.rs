@@ -9,7 +9,7 @@ use kurabe_core::Lang;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, OpsRecord, Repetition, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_explain::{Axis, SweepPlan, explain_sweep};
+use kurabe_explain::{SweepAxis, SweepPlan, explain_sweep};
 use kurabe_report::*;
 use kurabe_stats::Histogram;
 
@@ -20,8 +20,8 @@ fn names(runs: &[&RunRecord]) -> Vec<&'static str> {
 }
 
 fn find(runs: &[&RunRecord], name: &str) -> Chart {
-    let found = pictures(runs, None, Lang::En).into_iter().find(|picture| picture.name == name);
-    found.unwrap_or_else(|| panic!("no {name}")).chart
+    let picture = pictures(runs, None, Lang::En).into_iter().find(|picture| picture.name == name);
+    picture.unwrap_or_else(|| panic!("no {name}")).chart
 }
 
 /// Every picture of the runs as the terminal shows it.
@@ -45,8 +45,8 @@ fn looks(name: &str, runs: &[&RunRecord]) {
 #[test]
 fn a_run_has_the_pictures_that_its_record_has_data_for() {
     let all: Vec<(&str, RunRecord)> = kinds::all().into_iter().chain(stories::all()).collect();
-    let of = |wanted: &str| {
-        let (_, record) = all.iter().find(|(name, _)| *name == wanted).unwrap();
+    let of = |kind: &str| {
+        let (_, record) = all.iter().find(|(name, _)| *name == kind).unwrap();
         names(&[record])
     };
     assert_eq!(names(&[&common::run()]), ["rates", "percentiles", "series"]);
@@ -62,7 +62,7 @@ fn a_run_has_the_pictures_that_its_record_has_data_for() {
 /// A run of a whole sweep, each of whose cells comes to something else and scatters widely.
 fn swept() -> RunRecord {
     let plan = SweepPlan {
-        axes: Axis::ALL.to_vec(),
+        axes: SweepAxis::ALL.to_vec(),
         directions: vec![Direction::Read, Direction::Write],
         max_bytes: Some(64 << 20),
         time_ns: 1_000_000_000,
@@ -110,7 +110,7 @@ fn swept() -> RunRecord {
 #[test]
 fn a_sweep_is_drawn_by_axis_and_with_the_figures_of_its_table() {
     let run = swept();
-    let found = explain_sweep(&run);
+    let sweep = explain_sweep(&run);
     let mut drawn = 0;
     for picture in pictures(&[&run], None, Lang::En).into_iter().filter(|one| one.name.starts_with("sweep")) {
         let title = picture.chart.title.clone();
@@ -129,8 +129,9 @@ fn a_sweep_is_drawn_by_axis_and_with_the_figures_of_its_table() {
             ("write random", Direction::Write, false),
         ] {
             let line = lines.lines.iter().find(|line| line.name == name).expect(name);
-            let curve = found.curves.iter().find(|curve| {
-                (curve.axis, curve.direction, curve.sequential) == (Axis::BlockSize, direction, sequential)
+            let curve = sweep.curves.iter().find(|curve| {
+                (curve.axis, curve.direction, curve.sequential)
+                    == (SweepAxis::BlockSize, direction, sequential)
             });
             let rates = curve.expect(name).points.iter().map(|(bytes, ns)| (*bytes, bytes / ns * 1e9));
             assert_eq!(line.points, rates.collect::<Vec<_>>(), "{name}");
@@ -145,7 +146,7 @@ fn the_order_is_that_of_the_names() {
     for (name, record) in kinds::all().into_iter().chain(stories::all()) {
         let places: Vec<usize> = names(&[&record])
             .into_iter()
-            .map(|name| PICTURE_NAMES.iter().position(|known| *known == name).unwrap())
+            .map(|name| PICTURE_NAMES.iter().position(|own| *own == name).unwrap())
             .collect();
         assert!(places.is_sorted(), "{name}: {places:?}");
     }
@@ -194,10 +195,10 @@ fn a_pair_has_a_forest_plot_with_a_row_for_each_common_cell() {
     let (one, mut two) = (common::run(), common::run_best());
     two.header.id = "9mz".into();
     let pair = pair(&one, &two, 0.05);
-    let found = pictures(&[&one, &two], Some(&pair), Lang::Ja);
-    let place = found.iter().position(|picture| picture.name == "forest").unwrap();
+    let pictures = pictures(&[&one, &two], Some(&pair), Lang::Ja);
+    let place = pictures.iter().position(|picture| picture.name == "forest").unwrap();
     assert_eq!(place, 1, "behind the bars");
-    let Plot::Forest(forest) = &found[place].chart.plot else { panic!("forest") };
+    let Plot::Forest(forest) = &pictures[place].chart.plot else { panic!("forest") };
     assert_eq!(forest.rows.len(), 8);
     assert!(forest.rows.iter().all(|row| !row.words.is_empty() && row.ratio.is_some()));
 }
@@ -344,8 +345,8 @@ fn slow_operations_without_a_stall_are_not_told_as_smooth() {
         repetition.stall_count = 0;
         repetition.read.latency.max_ns = 376_000_000;
     }
-    let said = card_words(&run).join("\n");
-    assert!(said.contains("no stall stands out, but operations take up to 376 ms"), "{said}");
+    let words = card_words(&run).join("\n");
+    assert!(words.contains("no stall stands out, but operations take up to 376 ms"), "{words}");
     let page = Report::new(vec![&run], 0.05, &[], None, Lang::En).markdown();
     assert!(page.contains("operations take up to 376 ms") && !page.contains("does not stutter"), "{page}");
 }
@@ -382,8 +383,8 @@ fn a_sampled_target_has_its_access_times_as_dots_over_the_place() {
 #[test]
 fn the_report_of_a_sweep_begins_with_its_curves() {
     for (run, is_sweep) in [(swept(), true), (common::run(), false)] {
-        let found = explain_sweep(&run).curves;
-        assert_eq!(found.iter().any(|curve| !curve.findings.is_empty()), is_sweep);
+        let curves = explain_sweep(&run).curves;
+        assert_eq!(curves.iter().any(|curve| !curve.findings.is_empty()), is_sweep);
         let report = Report::new(vec![&run], 0.05, &[], None, Lang::En);
         let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
         let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();

@@ -5,9 +5,9 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Axis, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, QuestionResult, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult,
-    Swap, WhyRun, study_named,
+    Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
+    PartResult, Published, QuestionResult, RankedChoice, RestsOn, RowResult, STUDIES, Status, StudyAxis,
+    StudyResult, Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -56,7 +56,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         axes: if axis.is_empty() {
             Vec::new()
         } else {
-            vec![Axis { parameter: "raid.strip".to_owned(), values: values.clone() }]
+            vec![StudyAxis { parameter: "raid.strip".to_owned(), values: values.clone() }]
         },
         columns: (0..6).map(column).collect(),
         rows: (0..axis.len().max(1)).map(row).collect(),
@@ -65,8 +65,8 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     }
 }
 
-fn article(agreement: Agreement) -> Option<Said> {
-    Some(Said {
+fn article(agreement: Agreement) -> Option<ArticleView> {
+    Some(ArticleView {
         says: text!("the first", "一方がよい"),
         conclusion: None,
         agreement: Some(agreement),
@@ -106,7 +106,7 @@ fn best_verdict() -> QuestionResult {
         values: values.map(Some).to_vec(),
         published: vec![None; 2],
     };
-    let standing = |choice, of_best| Standing { choice, of_best, out: None };
+    let standing = |choice, of_best| RankedChoice { choice, of_best, out: None };
     let best = |first: usize, second: usize, rests_on| {
         let standings = vec![standing(first, 1.0), standing(second, 0.8)];
         Answer::Best(Best { best: vec![first], standings, rests_on, holds: None })

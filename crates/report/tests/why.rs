@@ -58,38 +58,38 @@ fn the_largest_cause_is_named_with_its_explanation() {
 
 #[test]
 fn a_copy_within_is_told_against_its_halves() {
-    let told = |record: &RunRecord| {
+    let cost_sentence = |record: &RunRecord| {
         let why = &explain(record, Some("within")).unwrap()[0];
         why.sentences
             .iter()
             .find(|sentence| sentence.en.contains("writing it alone"))
-            .map(|said| said.en.clone())
+            .map(|sentence| sentence.en.clone())
     };
     let mut record = stories::turnaround();
-    let costs = told(&record).unwrap();
+    let costs = cost_sentence(&record).unwrap();
     assert!(costs.contains("costs 17.8 s more. What grew: \"going back and forth"), "{costs}");
     for repetition in &mut record.cells[4].repetitions {
         let account = repetition.account.as_mut().unwrap();
         account.shares.iter_mut().for_each(|share| share.time_ns /= 2);
         account.latency_ns = account.shares.iter().map(|share| share.time_ns).sum();
     }
-    assert!(told(&record).unwrap().contains("saves 17.4 s"), "{:?}", told(&record));
+    assert!(cost_sentence(&record).unwrap().contains("saves 17.4 s"), "{:?}", cost_sentence(&record));
     record.cells.remove(2);
-    assert_eq!(told(&record), None, "without its halves nothing can be said");
+    assert_eq!(cost_sentence(&record), None, "without its halves nothing can be said");
 }
 
 #[test]
 fn a_remainder_of_strips_is_told_where_there_is_one() {
     let mut record = stories::strip_remainder();
-    let said =
+    let last_sentence =
         |record: &RunRecord| explain(record, Some("1")).unwrap()[0].sentences.last().unwrap().en.clone();
-    assert!(said(&record).contains("1.12 times an even share"), "{}", said(&record));
+    assert!(last_sentence(&record).contains("1.12 times an even share"), "{}", last_sentence(&record));
     for count in
         record.cells[0].repetitions.iter_mut().flat_map(|one| &mut one.account.as_mut().unwrap().counts)
     {
         count.count = 1;
     }
-    assert!(!said(&record).contains("even share"), "{}", said(&record));
+    assert!(!last_sentence(&record).contains("even share"), "{}", last_sentence(&record));
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn discarded_repetitions_tell_nothing() {
 #[test]
 fn cells_are_found_by_number_and_by_words() {
     let record = stories::fat_walk();
-    let found = |wanted| explain(&record, Some(wanted)).map(|whys| whys[0].number).unwrap();
-    assert_eq!(found("2"), 2);
-    assert_eq!(found("書き込み"), 2);
-    assert_eq!(found("Access"), 3);
+    let number = |cell| explain(&record, Some(cell)).map(|whys| whys[0].number).unwrap();
+    assert_eq!(number("2"), 2);
+    assert_eq!(number("書き込み"), 2);
+    assert_eq!(number("Access"), 3);
     let error = explain(&record, Some("wirte")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.remedy_text().unwrap().en.contains("1 to 3"), "{error:?}");
@@ -202,8 +202,8 @@ fn a_traced_repetition_is_taken_apart() {
     let kernel =
         |record: &mut RunRecord, kernel: KernelSplit| record.cells[0].repetitions[3].kernel = Some(kernel);
     kernel(&mut record, KernelSplit { rest_mean_ns: None, ..traced.kernel.unwrap() });
-    let told = render(&record, &style);
-    assert!(told.contains("the rest is not known"), "{told}");
+    let page = render(&record, &style);
+    assert!(page.contains("the rest is not known"), "{page}");
     kernel(&mut record, KernelSplit { lost_events: 5, ..KernelSplit::default() });
     assert!(render(&record, &style).contains("the kernel dropped 5 events"));
     kernel(&mut record, KernelSplit::default());

@@ -17,7 +17,7 @@ pub use state::attachments_folder;
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::Disk;
-use crate::hub::Command;
+use crate::hub::HubCommand;
 use crate::protocol::Export;
 use file_system::{DiskFiles, file_name};
 use fuser::{Config, Session, SessionACL};
@@ -144,10 +144,10 @@ impl Attachment {
             // Whoever took the last one away, with whatever tool: nobody can ask any more.
             let ended = move || {
                 if left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    controls.tell(Command::End);
+                    controls.tell(HubCommand::End);
                 }
             };
-            let serve = |socket| parts.controls.tell(Command::Kernel(socket, place));
+            let serve = |socket| parts.controls.tell(HubCommand::Kernel(socket, place));
             let device = NbdDevice::over(export, serve, ended).map_err(|error| {
                 let what = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
                 Error::os(what, &error).remedy(text!(

@@ -1,6 +1,6 @@
 //! A served stack is asked and told things while clients use it: one line of JSON in, one line out.
 
-use crate::hub::{Command, ServedFigures};
+use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
 use kurabe_core::environment::Environment;
 use kurabe_core::model::ModelRecord;
@@ -62,28 +62,28 @@ pub enum ControlRequest {
 /// The way to the hub.
 #[derive(Debug)]
 pub(crate) struct Controls {
-    commands: Sender<Command>,
+    commands: Sender<HubCommand>,
     bell: Arc<OwnedFd>,
     model: ModelRecord,
     noise: (NoiseWatch, NoiseMark),
 }
 
 impl Controls {
-    pub(crate) fn new(commands: Sender<Command>, bell: Arc<OwnedFd>, model: ModelRecord) -> Self {
+    pub(crate) fn new(commands: Sender<HubCommand>, bell: Arc<OwnedFd>, model: ModelRecord) -> Self {
         let watch = NoiseWatch::new(&Environment::default());
         let mark = watch.start();
         Self { commands, bell, model, noise: (watch, mark) }
     }
 
     /// Tells the hub something.
-    pub(crate) fn tell(&self, command: Command) {
+    pub(crate) fn tell(&self, command: HubCommand) {
         // A hub that has ended hears nothing.
         let _ = self.commands.send(command);
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
     /// Asks the hub something; nothing if it has ended.
-    pub(crate) fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Option<T> {
+    pub(crate) fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> HubCommand) -> Option<T> {
         let (answer, answered) = channel();
         self.tell(command(answer));
         answered.recv_timeout(PATIENCE).ok()
@@ -91,7 +91,7 @@ impl Controls {
 
     /// How it goes.
     pub(crate) fn figures(&self) -> Option<ServedFigures> {
-        self.ask(Command::Figures).map(|figures| self.with_steal(figures))
+        self.ask(HubCommand::Figures).map(|figures| self.with_steal(figures))
     }
 
     /// Figures with what the host of a virtual machine took.
@@ -106,16 +106,16 @@ impl Controls {
             ControlRequest::Stats => Ok(json!(self.figures().ok_or_else(gone)?)),
             ControlRequest::Model => Ok(json!(self.model)),
             ControlRequest::Set { parameter, value } => {
-                done(self.ask(|answer| Command::Set(parameter, value, answer)))
+                done(self.ask(|answer| HubCommand::Set(parameter, value, answer)))
             }
             ControlRequest::Offline { member, layer } => {
-                done(self.ask(|answer| Command::Layer(layer, Control::FailMember(member), answer)))
+                done(self.ask(|answer| HubCommand::Layer(layer, Control::FailMember(member), answer)))
             }
             ControlRequest::Wear { layer } => {
-                done(self.ask(|answer| Command::Layer(layer, Control::Wear, answer)))
+                done(self.ask(|answer| HubCommand::Layer(layer, Control::Wear, answer)))
             }
-            ControlRequest::PowerOn => done(self.ask(Command::PowerOn)),
-            ControlRequest::Cut => Ok(json!(self.ask(Command::Cut).ok_or_else(gone)??)),
+            ControlRequest::PowerOn => done(self.ask(HubCommand::PowerOn)),
+            ControlRequest::Cut => Ok(json!(self.ask(HubCommand::Cut).ok_or_else(gone)??)),
         }
     }
 }

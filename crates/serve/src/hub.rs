@@ -14,7 +14,7 @@ mod input;
 mod operations;
 mod output;
 
-pub(crate) use commands::Command;
+pub(crate) use commands::HubCommand;
 pub use commands::ServedFigures;
 pub(crate) use connection::give_room;
 pub(crate) use front::{FrontAnswer, FrontOutcome, FrontRequest};
@@ -66,7 +66,7 @@ pub(crate) struct HubParts {
     pub(crate) exports: Arc<[Export]>,
     /// Where clients knock, if they are let in by a socket.
     pub(crate) listener: Option<Doorway>,
-    pub(crate) commands: Receiver<Command>,
+    pub(crate) commands: Receiver<HubCommand>,
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) time: RealTime,
     pub(crate) spin_ns: u64,

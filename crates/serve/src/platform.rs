@@ -1,18 +1,16 @@
 //! The boundary to the operating system: a thread that is served before ordinary ones or hears no signals, loop devices and
-//! the kernel's NBD client. Linux is real; elsewhere it is refused.
+//! the kernel's NBD client. Only Linux is known.
 #![allow(unsafe_code)]
 
 use std::io;
 
 /// Above every ordinary thread, and below what the kernel itself runs first.
-#[cfg(target_os = "linux")]
 const PRIORITY: libc::c_int = 10;
 
 /// Has the calling thread run whenever it can (SCHED_FIFO); see sched(7).
 ///
 /// # Errors
 /// Mostly that the user may not.
-#[cfg(target_os = "linux")]
 pub(crate) fn run_before_others() -> io::Result<()> {
     let wish = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: the call reads one structure that lives as long as it; 0 is the calling thread.
@@ -21,21 +19,13 @@ pub(crate) fn run_before_others() -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Refused.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn run_before_others() -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// `PR_SET_IO_FLUSHER` of `linux/prctl.h`.
-#[cfg(target_os = "linux")]
 const PR_SET_IO_FLUSHER: libc::c_int = 57;
 
 /// Has the calling thread, and those that it starts, never wait for memory that is to be written to the disk that they serve.
 ///
 /// # Errors
 /// Mostly that the user may not.
-#[cfg(target_os = "linux")]
 pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
     let none: libc::c_ulong = 0;
     let on: libc::c_ulong = 1;
@@ -44,14 +34,7 @@ pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Refused.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// Has the calling thread hear no signals: others of the process hear them.
-#[cfg(target_os = "linux")]
 pub(crate) fn hear_no_signals() -> io::Result<()> {
     let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the call writes the set that it is given, and cannot fail for that.
@@ -61,16 +44,9 @@ pub(crate) fn hear_no_signals() -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
 }
 
-/// Refused.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn hear_no_signals() -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// Loop devices: a file as a block device.
 ///
 /// Source: `include/uapi/linux/loop.h`.
-#[cfg(target_os = "linux")]
 mod loops {
     use std::fs::File;
     use std::io;
@@ -127,37 +103,11 @@ mod loops {
     }
 }
 
-#[cfg(target_os = "linux")]
-pub(crate) use loops::{clear_loop, configure_loop, free_loop};
-
-#[cfg(not(target_os = "linux"))]
-mod loops {
-    use std::fs::File;
-    use std::io;
-
-    /// Refused.
-    pub(crate) fn free_loop(_: &File) -> io::Result<u32> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refused.
-    pub(crate) fn configure_loop(_: &File, _: &File, _: u32) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refused.
-    pub(crate) fn clear_loop(_: &File) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
 pub(crate) use loops::{clear_loop, configure_loop, free_loop};
 
 /// The kernel's NBD client: a socket as a block device.
 ///
 /// Source: `include/uapi/linux/nbd.h`.
-#[cfg(target_os = "linux")]
 mod nbd {
     use rustix::fd::OwnedFd;
     use std::fs::File;
@@ -203,35 +153,4 @@ mod nbd {
     }
 }
 
-#[cfg(target_os = "linux")]
-pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};
-
-#[cfg(not(target_os = "linux"))]
-mod nbd {
-    use rustix::fd::OwnedFd;
-    use std::fs::File;
-    use std::io;
-
-    /// Refused.
-    pub(crate) fn take_nbd(_: &File, _: &OwnedFd) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refused.
-    pub(crate) fn set_up_nbd(_: &File, _: u64, _: u64, _: u16) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refused.
-    pub(crate) fn run_nbd(_: &File) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refused.
-    pub(crate) fn disconnect_nbd(_: &File) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
 pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};

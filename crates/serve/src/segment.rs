@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A stretch of the data of an export.
 #[derive(Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct DataExtent {
     pub(crate) disk: Arc<Disk>,
     pub(crate) offset_bytes: u64,
     pub(crate) length: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Stretch {
 #[derive(Debug)]
 pub(crate) enum SegmentBytes {
     Bytes(Vec<u8>),
-    Stored(Stretch),
+    Stored(DataExtent),
 }
 
 /// What one answer consists of: pieces, and when they are due. Where an answer is several of these, the last has no timing.

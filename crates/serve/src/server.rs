@@ -5,7 +5,7 @@ use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, Controls};
 use crate::data::DataPlace;
 use crate::disk::{Disk, SECTOR_BYTES};
-use crate::hub::{Command, Hub, HubParts, ServedFigures};
+use crate::hub::{Hub, HubCommand, HubParts, ServedFigures};
 use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::platform;
 use crate::power::PowerRules;
@@ -147,7 +147,7 @@ impl Serving {
             Some(round_trip_ns) => round_trip_ns,
             None => serving.measure_round_trip(port.is_some()).map_err(|error| cannot_start(&error))?,
         };
-        match serving.controls.ask(|answer| Command::Measured(round_trip_ns, answer)) {
+        match serving.controls.ask(|answer| HubCommand::Measured(round_trip_ns, answer)) {
             Some(accepts) => accepts?,
             None => {
                 serving.wait()?;
@@ -160,7 +160,7 @@ impl Serving {
         if let Some(device) = self.facts.devices.first() {
             return round_trip::measure_device(device);
         }
-        let own = |socket: OwnedFd| self.controls.tell(Command::Measure(socket));
+        let own = |socket: OwnedFd| self.controls.tell(HubCommand::Measure(socket));
         if is_tcp {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let client = TcpStream::connect(listener.local_addr()?)?;
@@ -201,7 +201,7 @@ impl Serving {
 
     /// Has it end.
     pub fn end(&self) {
-        self.controls.tell(Command::End);
+        self.controls.tell(HubCommand::End);
     }
 
     /// Waits until it has ended: its last figures.
@@ -350,7 +350,7 @@ mod tests {
             let (ours, kernels) =
                 socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
             rustix::io::ioctl_fionbio(&ours, true).unwrap();
-            serving.controls.tell(Command::Kernel(ours, 0));
+            serving.controls.tell(HubCommand::Kernel(ours, 0));
             let kernels = UnixStream::from(kernels);
             kernels.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             Self(kernels)
@@ -412,14 +412,14 @@ mod tests {
         while serving.figures().unwrap().data_bytes < 512 << 10 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        serving.controls.ask(Command::Cut).unwrap().unwrap();
+        serving.controls.ask(HubCommand::Cut).unwrap().unwrap();
         assert_eq!(kernel.answer(3), IO_ERROR);
         kernel.0.write_all(&[2; 512 << 10]).unwrap();
         assert_eq!(kernel.read(4, 0), Err(IO_ERROR));
         kernel.ask(WRITE, 5, 4096, 64 << 10);
         kernel.0.write_all(&[3; 64 << 10]).unwrap();
         assert_eq!(kernel.answer(5), IO_ERROR);
-        serving.controls.ask(Command::PowerOn).unwrap().unwrap();
+        serving.controls.ask(HubCommand::PowerOn).unwrap().unwrap();
         // What was flushed is there, and nothing that came after the cut.
         assert_eq!(kernel.read(6, 0), Ok(1));
         assert_eq!(kernel.read(7, 4096), Ok(0));

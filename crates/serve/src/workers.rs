@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::honesty::Timing;
 use crate::hub::{FrontAnswer, FrontOutcome};
 use crate::protocol::{NbdError, StatusExtent};
-use crate::segment::{Segment, Stretch, is_ready, send_all};
+use crate::segment::{DataExtent, Segment, is_ready, send_all};
 use kurabe_core::{Error, Result};
 use rustix::event::{PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -47,7 +47,7 @@ pub(crate) enum Body {
     Nothing,
     Bytes(Vec<u8>),
     /// They stay where they are until they are sent.
-    Stored(Stretch),
+    Stored(DataExtent),
     Hole,
     Extents(Vec<StatusExtent>),
 }

@@ -8,14 +8,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A time, a number by which equals are ordered, and what happens then.
-type Entry = (u64, u64, Message);
+type ScheduledMessage = (u64, u64, Message);
 
 /// What happens later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     /// None only if there are no others.
-    soonest: Option<Entry>,
-    others: BinaryHeap<Reverse<Entry>>,
+    soonest: Option<ScheduledMessage>,
+    others: BinaryHeap<Reverse<ScheduledMessage>>,
     added: u64,
 }
 

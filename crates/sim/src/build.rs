@@ -1,7 +1,7 @@
 //! What a kind of layer gets to build one of it.
 
 use crate::account::{Cause, CauseFacts, Counter, CounterFacts, Words};
-use crate::settings::{Settings, Worth};
+use crate::settings::{LayerSettings, LayerValue};
 use crate::world::LayerId;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
@@ -18,7 +18,7 @@ pub(crate) struct Register {
 impl Register {
     /// The place of a layer's name, which is added if it is new.
     pub(crate) fn name(&mut self, name: &str) -> u16 {
-        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+        let place = self.names.iter().position(|kept| kept == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
@@ -36,7 +36,7 @@ impl Register {
     }
 
     fn cause(&mut self, facts: CauseFacts) -> Cause {
-        let same = |known: &CauseFacts| (known.layer, known.key) == (facts.layer, facts.key);
+        let same = |kept: &CauseFacts| (kept.layer, kept.key) == (facts.layer, facts.key);
         let place = self.causes.iter().position(same).unwrap_or_else(|| {
             self.causes.push(facts);
             self.causes.len() - 1
@@ -66,13 +66,59 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A layer under construction. Its parameters are asked for by key; asking for one that the kind does not have, or as
-/// another type, is a defect and panics.
+/// Declares the parameters of a kind of layer: a table of them, and a struct that has their values. What is named between a key
+/// and its type is the field of that value; a parameter without one is read in another way.
+macro_rules! parameters {
+    (@kind SIZE) => { $crate::schema::SIZE };
+    (@kind SOME_SIZE) => { $crate::schema::SOME_SIZE };
+    (@kind $kind:ident $(($($range:expr),+))?) => { $crate::schema::ParameterType::$kind$(($($range),+))? };
+    (@type Rate) => { f64 };
+    (@type Number) => { f64 };
+    (@type Flag) => { bool };
+    (@type Word) => { &'static str };
+    (@type Rows) => { $crate::settings::Rows };
+    (@type $whole:ident) => { u64 };
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident, $table:ident {
+        $($key:literal $($field:ident)?: $kind:ident $(($($range:expr),+))?, $how:ident $(($value:expr, $source:expr))?
+            $(.$change:ident($($with:expr)?))*, $meaning:expr;)+
+    }) => {
+        $visibility const $table: &[$crate::schema::Parameter] = &[$(
+            $crate::schema::Parameter::$how(
+                $key, $crate::build::parameters!(@kind $kind $(($($range),+))?), $($value, $source,)? $meaning,
+            )$(.$change($($with)?))*,
+        )+];
+
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        $visibility struct $name {
+            $($($visibility $field: $crate::build::parameters!(@type $kind),)?)+
+        }
+
+        impl $name {
+            $visibility fn new(builder: &$crate::build::Builder<'_>) -> Self {
+                Self { $($($field: builder.value($key),)?)+ }
+            }
+        }
+
+        impl $crate::settings::Live for $name {
+            fn change(&mut self, setting: &$crate::settings::Setting) {
+                match setting.parameter.key {
+                    $($($key => self.$field = $crate::settings::LayerValue::of(setting),)?)+
+                    _ => setting.refused(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// A layer under construction. Its parameters are asked for by key, which `parameters!` does; asking for one that the kind
+/// does not have, or as another type, is a defect and panics.
 pub struct Builder<'a> {
     pub(crate) name: &'a str,
     /// Place of that name in the register.
     pub(crate) name_place: u16,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a LayerSettings,
     /// What stands below: the layer, the bytes of each of its units, and how many units it has.
     pub(crate) below: &'a [(LayerId, u64, u16)],
     pub(crate) register: &'a mut Register,
@@ -80,52 +126,9 @@ pub struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// A size.
-    pub fn bytes(&self, key: &str) -> u64 {
-        self.settings.setting(key).whole()
-    }
-
-    /// A time in nanoseconds; an hour at most.
-    pub fn ns(&self, key: &str) -> u64 {
-        self.settings.setting(key).whole()
-    }
-
-    /// A count.
-    pub fn count(&self, key: &str) -> u64 {
-        self.settings.setting(key).whole()
-    }
-
-    /// Bytes per second.
-    pub fn rate(&self, key: &str) -> f64 {
-        self.number(key)
-    }
-
-    /// A number.
-    pub fn number(&self, key: &str) -> f64 {
-        self.settings.setting(key).real()
-    }
-
-    /// `true` or `false`.
-    pub fn flag(&self, key: &str) -> bool {
-        self.settings.setting(key).flag()
-    }
-
-    /// One of the parameter's words.
-    pub fn word(&self, key: &str) -> &'static str {
-        let setting = self.settings.setting(key);
-        match &setting.worth {
-            Worth::Word(value) => value,
-            _ => setting.is_other(),
-        }
-    }
-
-    /// Rows of numbers.
-    pub fn rows(&self, key: &str) -> &[Vec<f64>] {
-        let setting = self.settings.setting(key);
-        match &setting.worth {
-            Worth::Rows(rows) => rows,
-            _ => setting.is_other(),
-        }
+    /// The value of a parameter.
+    pub(crate) fn value<T: LayerValue>(&self, key: &str) -> T {
+        T::of(self.settings.setting(key))
     }
 
     /// An error at a parameter, with its place.
@@ -172,7 +175,7 @@ impl Builder<'_> {
     pub fn counter(&mut self, key: &'static str, name: Words) -> Counter {
         let facts = CounterFacts { layer: self.name_place, key, name };
         let counters = &mut self.register.counters;
-        let same = |known: &CounterFacts| (known.layer, known.key) == (facts.layer, facts.key);
+        let same = |kept: &CounterFacts| (kept.layer, kept.key) == (facts.layer, facts.key);
         let place = counters.iter().position(same).unwrap_or_else(|| {
             counters.push(facts);
             counters.len() - 1

@@ -8,12 +8,12 @@
 //!
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
-use crate::build::{Builder, words};
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{HOUR_NS, Parameter, ParameterType, SOME_SIZE};
-use crate::settings::Setting;
+use crate::schema::HOUR_NS;
+use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
-use crate::world::{JobId, Kind, Request, World};
+use crate::world::{JobId, Request, RequestKind, World};
 use kurabe_core::{Result, text};
 
 /// The kind.
@@ -22,88 +22,44 @@ pub const CARD: LayerKind = LayerKind {
     title: ("a memory card", "メモリーカード"),
     of_host: false,
     below: Below::Nothing,
-    parameters: &[
-        Parameter::needed("capacity", SOME_SIZE, ("bytes of the card", "カードの容量")),
-        Parameter::needed(
-            "interface",
-            ParameterType::Rate,
-            (
-                "rate of the wires: SPI clock / 8, SD clock x 4 lines / 8, or the mode of a CompactFlash",
-                "配線の転送速度。SPI はクロック ÷ 8、SD の 4 ビットはクロック × 4 ÷ 8、CF は転送モードの速度",
-            ),
-        ),
-        Parameter::usual(
-            "command",
-            ParameterType::Time,
-            "0 ms",
-            "assumed: contained in the access time",
-            ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間"),
-        ),
-        Parameter::needed(
-            "access",
-            ParameterType::Time,
-            ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間"),
-        ),
-        Parameter::needed(
-            "read",
-            ParameterType::Rate,
-            ("rate at which its flash is read", "フラッシュの読み出し速度"),
-        ),
-        Parameter::needed(
-            "write",
-            ParameterType::Rate,
-            ("rate at which its flash is written", "フラッシュの書き込み速度"),
-        ),
-        Parameter::usual(
-            "program",
-            ParameterType::Time,
-            "0 ms",
-            "assumed: contained in the write rate",
-            ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間"),
-        )
-        .live(),
-        Parameter::usual(
-            "longest_transfer",
-            ParameterType::Bytes(0, 1 << 32),
-            "0 B",
-            "assumed: every request is a command",
-            (
-                "bytes of one command: requests that adjoin share it so far; 0 if each request is one",
-                "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります(0 はまとめない)",
-            ),
-        ),
-        Parameter::usual(
-            "write_unit",
-            ParameterType::Bytes(1, 1 << 40),
-            "512 B",
-            "assumed: single sectors, so that nothing is copied",
-            (
-                "unit that the card writes whole: of a unit written in part, the rest is copied",
-                "カードがまとめて書き込む単位。一部だけ書いた単位の残りはカード内部でコピーされます",
-            ),
-        ),
-        Parameter::usual(
-            "copy",
-            ParameterType::Rate,
-            "10 MB/s",
-            "assumed: of no account where units are single sectors",
-            ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度"),
-        )
-        .live(),
-        Parameter::usual(
-            "class",
-            ParameterType::Word(&["none", "a1", "a2"]),
-            "none",
-            "assumed: none is printed on it",
-            (
-                "application performance class printed on the card; a card that reads 4 KiB slower is refused",
-                "カードに印刷されたアプリケーションパフォーマンスクラス。4 KiB の読み出しがこれより遅い設定はエラーになります",
-            ),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[],
     build,
 };
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "capacity" capacity_bytes: SOME_SIZE, needed, ("bytes of the card", "カードの容量");
+        "interface" interface_bytes_per_s: Rate, needed,
+            ("rate of the wires: SPI clock / 8, SD clock x 4 lines / 8, or the mode of a CompactFlash",
+             "配線の転送速度。SPI はクロック ÷ 8、SD の 4 ビットはクロック × 4 ÷ 8、CF は転送モードの速度");
+        "command" command_ns: Time, usual("0 ms", "assumed: contained in the access time"),
+            ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間");
+        "access" access_ns: Time, needed,
+            ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間");
+        "read" read_bytes_per_s: Rate, needed,
+            ("rate at which its flash is read", "フラッシュの読み出し速度");
+        "write" write_bytes_per_s: Rate, needed,
+            ("rate at which its flash is written", "フラッシュの書き込み速度");
+        "program" program_ns: Time, usual("0 ms", "assumed: contained in the write rate").live(),
+            ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間");
+        "longest_transfer" longest_transfer_bytes: Bytes(0, 1 << 32),
+            usual("0 B", "assumed: every request is a command"),
+            ("bytes of one command: requests that adjoin share it so far; 0 if each request is one",
+             "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります(0 はまとめない)");
+        "write_unit" write_unit_bytes: Bytes(1, 1 << 40),
+            usual("512 B", "assumed: single sectors, so that nothing is copied"),
+            ("unit that the card writes whole: of a unit written in part, the rest is copied",
+             "カードがまとめて書き込む単位。一部だけ書いた単位の残りはカード内部でコピーされます");
+        "copy" copy_bytes_per_s: Rate,
+            usual("10 MB/s", "assumed: of no account where units are single sectors").live(),
+            ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度");
+        "class" class: Word(&["none", "a1", "a2"]), usual("none", "assumed: none is printed on it"),
+            ("application performance class printed on the card; a card that reads 4 KiB slower is refused",
+             "カードに印刷されたアプリケーションパフォーマンスクラス。4 KiB の読み出しがこれより遅い設定はエラーになります");
+    }
+}
 
 /// Random reads of 4 KiB per second that a class promises (SD Physical Layer Specification 5.1 and 6.0).
 fn promised_reads_per_s(class: &str) -> Option<u64> {
@@ -116,29 +72,23 @@ fn promised_reads_per_s(class: &str) -> Option<u64> {
 
 #[derive(Clone)]
 struct Card {
-    capacity_bytes: u64,
-    command_ns: u64,
-    access_ns: u64,
     read_bytes_per_s: f64,
     write_bytes_per_s: f64,
-    program_ns: u64,
-    longest_bytes: u64,
-    write_unit_bytes: u64,
-    copy_bytes_per_s: f64,
     /// The command under way; none before the first.
-    open: Option<Open>,
+    open: Option<OpenCommand>,
     /// Where the last write ended.
     written_to: u64,
     /// The unit there was written from its beginning.
     from_start: bool,
     line: Timeline,
+    values: Values,
     causes: Causes,
 }
 
 /// A command that may be gone on with.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    kind: Kind,
+struct OpenCommand {
+    kind: RequestKind,
     next_bytes: u64,
     left_bytes: u64,
 }
@@ -170,25 +120,21 @@ words! {
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let interface = builder.rate("interface");
+    let values = Values::new(builder);
+    let interface = values.interface_bytes_per_s;
     let card = Card {
-        capacity_bytes: builder.bytes("capacity"),
-        command_ns: builder.ns("command"),
-        access_ns: builder.ns("access"),
-        read_bytes_per_s: builder.rate("read").min(interface),
-        write_bytes_per_s: builder.rate("write").min(interface),
-        program_ns: builder.ns("program"),
-        write_unit_bytes: builder.bytes("write_unit"),
-        longest_bytes: builder.bytes("longest_transfer"),
-        copy_bytes_per_s: builder.rate("copy"),
+        read_bytes_per_s: values.read_bytes_per_s.min(interface),
+        write_bytes_per_s: values.write_bytes_per_s.min(interface),
         open: None,
         written_to: 0,
         from_start: true,
         line: Timeline::default(),
+        values,
         causes: Causes::new(builder),
     };
-    if let Some(promised) = promised_reads_per_s(builder.word("class")) {
-        let takes_ns = card.command_ns + card.access_ns + transfer_ns(4096, card.read_bytes_per_s);
+    if let Some(promised) = promised_reads_per_s(card.values.class) {
+        let takes_ns =
+            card.values.command_ns + card.values.access_ns + transfer_ns(4096, card.read_bytes_per_s);
         if takes_ns > 1_000_000_000 / promised {
             return Err(builder.error(
                 "class",
@@ -206,19 +152,19 @@ impl Card {
     /// How many commands a request takes: none if it belongs to the one before.
     fn commands(&mut self, request: Request) -> u64 {
         let length = u64::from(request.length_bytes);
-        if self.longest_bytes == 0 {
+        if self.values.longest_transfer_bytes == 0 {
             return 1;
         }
-        let same = |open: &Open| open.kind == request.kind && open.next_bytes == request.offset_bytes;
+        let same = |open: &OpenCommand| open.kind == request.kind && open.next_bytes == request.offset_bytes;
         let left = self.open.filter(same).map_or(0, |open| open.left_bytes);
-        let commands = length.saturating_sub(left).div_ceil(self.longest_bytes);
-        let left_bytes = left + commands.saturating_mul(self.longest_bytes) - length;
-        self.open = Some(Open { kind: request.kind, next_bytes: request.end_bytes(), left_bytes });
+        let commands = length.saturating_sub(left).div_ceil(self.values.longest_transfer_bytes);
+        let left_bytes = left + commands.saturating_mul(self.values.longest_transfer_bytes) - length;
+        self.open = Some(OpenCommand { kind: request.kind, next_bytes: request.end_bytes(), left_bytes });
         commands
     }
 
     fn read(&mut self, job: JobId, request: Request, world: &mut World) {
-        let access_ns = times(self.commands(request), self.command_ns + self.access_ns);
+        let access_ns = times(self.commands(request), self.values.command_ns + self.values.access_ns);
         let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.read_bytes_per_s).min(HOUR_NS);
         let (start_ns, end_ns) = self.line.take(world.now_ns(), access_ns + transfer_ns);
         world.charge(job, self.causes.waiting, start_ns);
@@ -231,7 +177,7 @@ impl Card {
     /// unit left before its end; all of a unit that was not begun at its beginning (the switch, partial and full merge
     /// of Kim et al., A space-efficient flash translation layer for CompactFlash systems, 2002).
     fn copied_bytes(&mut self, request: Request) -> u64 {
-        let unit = self.write_unit_bytes;
+        let unit = self.values.write_unit_bytes;
         let mut copied_bytes = 0;
         if request.offset_bytes != self.written_to {
             copied_bytes += match self.written_to % unit {
@@ -251,10 +197,11 @@ impl Card {
 
     fn write(&mut self, job: JobId, request: Request, world: &mut World) {
         let copied_bytes = self.copied_bytes(request);
-        let copy_ns = transfer_ns(copied_bytes, self.copy_bytes_per_s).min(HOUR_NS);
+        let copy_ns = transfer_ns(copied_bytes, self.values.copy_bytes_per_s).min(HOUR_NS);
         let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.write_bytes_per_s).min(HOUR_NS);
         let commands = self.commands(request);
-        let (command_ns, program_ns) = (times(commands, self.command_ns), times(commands, self.program_ns));
+        let (command_ns, program_ns) =
+            (times(commands, self.values.command_ns), times(commands, self.values.program_ns));
         let length_ns = command_ns + copy_ns + transfer_ns + program_ns;
         let (start_ns, end_ns) = self.line.take(world.now_ns(), length_ns);
         world.charge(job, self.causes.waiting, start_ns);
@@ -272,31 +219,27 @@ fn times(count: u64, length_ns: u64) -> u64 {
 
 impl Layer for Card {
     fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
+        self.values.capacity_bytes
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         world.write_as_data(job);
         let request = world.request(job);
         match request.kind {
-            Kind::Read => self.read(job, request, world),
-            Kind::Write | Kind::WriteZeroes => self.write(job, request, world),
+            RequestKind::Read => self.read(job, request, world),
+            RequestKind::Write | RequestKind::WriteZeroes => self.write(job, request, world),
             // A card has no cache that its host could empty: done when the command before is.
-            Kind::Flush => {
+            RequestKind::Flush => {
                 let (start_ns, _) = self.line.take(world.now_ns(), 0);
                 world.charge(job, self.causes.waiting, start_ns);
                 world.finish_at(start_ns, job);
             }
-            Kind::Trim => world.finish(job),
+            RequestKind::Trim => world.finish(job),
         }
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "program" => self.program_ns = setting.whole(),
-            "copy" => self.copy_bytes_per_s = setting.real(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }
 
@@ -304,7 +247,7 @@ impl Layer for Card {
 mod tests {
     use crate::spec::DeviceSpec;
     use crate::stack::Stack;
-    use crate::world::{Kind, Request};
+    use crate::world::{Request, RequestKind};
 
     /// 1 ms to the first byte, 2 ms of programming, 1 µs for a kilobyte read, 2 µs for one written.
     fn card(extra: &str) -> Result<Stack, String> {
@@ -328,7 +271,7 @@ mod tests {
         Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
     }
 
-    fn times_ns(stack: &mut Stack, kind: Kind, places: &[(u64, u32)]) -> Vec<u64> {
+    fn times_ns(stack: &mut Stack, kind: RequestKind, places: &[(u64, u32)]) -> Vec<u64> {
         let mut times = Vec::new();
         for (offset_bytes, length_bytes) in places.iter().copied() {
             let started_ns = stack.now_ns();
@@ -345,8 +288,14 @@ mod tests {
     #[test]
     fn the_narrowest_of_interface_and_flash_sets_the_rate() {
         let mut stack = card("").unwrap();
-        assert_eq!(times_ns(&mut stack, Kind::Read, &[(0, 4000), (4000, 4000)]), [1_004_000, 1_004_000]);
-        assert_eq!(times_ns(&mut stack, Kind::Write, &[(0, 4000), (4000, 4000)]), [2_008_000, 2_008_000]);
+        assert_eq!(
+            times_ns(&mut stack, RequestKind::Read, &[(0, 4000), (4000, 4000)]),
+            [1_004_000, 1_004_000]
+        );
+        assert_eq!(
+            times_ns(&mut stack, RequestKind::Write, &[(0, 4000), (4000, 4000)]),
+            [2_008_000, 2_008_000]
+        );
     }
 
     #[test]
@@ -354,7 +303,7 @@ mod tests {
         let extra = "longest_transfer = { value = \"8000 B\", source = \"t\" }";
         let reads = [(0, 4000), (4000, 4000), (8000, 4000), (4000, 4000), (8000, 16_000)];
         let expected = [1_004_000, 4000, 1_004_000, 1_004_000, 2_016_000];
-        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Read, &reads), expected);
+        assert_eq!(times_ns(&mut card(extra).unwrap(), RequestKind::Read, &reads), expected);
     }
 
     #[test]
@@ -366,7 +315,7 @@ mod tests {
         // that was not, left in its midst or gone through to its end.
         let places = [(0, 4096), (4096, 4096), (16_384, 4096), (3 << 20, 4096), (end, 4096), (1 << 20, 4096)];
         let expected = [0, 0, (1 << 20) - 8192, 1 << 20, (1 << 20) - 4096 + (1 << 20), 0].map(write_ns);
-        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Write, &places), expected);
+        assert_eq!(times_ns(&mut card(extra).unwrap(), RequestKind::Write, &places), expected);
     }
 
     #[test]

@@ -20,12 +20,13 @@ pub use kind::COARSE;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::AtRisk;
-use crate::settings::Setting;
-use crate::world::{JobId, Kind, Request, World};
+use crate::settings::{Live, Setting};
+use crate::world::{JobId, Request, RequestKind, World};
 use buffer::WriteBuffer;
+use kind::Values;
 use log::{Log, Streams};
 use media::Media;
-use run::{Run, Work};
+use run::{FlashWork, Run};
 
 words! {
     /// What the time goes to.
@@ -79,7 +80,7 @@ words! {
 
 /// What the flash does beyond what was asked, in turn with the reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum Reason {
     /// Bytes of the host.
     Asked,
     /// A run began or ended within a unit.
@@ -90,15 +91,8 @@ enum Why {
 
 #[derive(Clone)]
 struct Coarse {
-    capacity_bytes: u64,
-    unit_bytes: u64,
     /// Bytes that are erased together.
     erase_bytes: u64,
-    erase_ns: u64,
-    command_ns: u64,
-    read_ahead: bool,
-    read_closes: bool,
-    trim: bool,
     /// When the command before is over.
     free_ns: u64,
     media: Media,
@@ -107,8 +101,6 @@ struct Coarse {
     /// The run once more, in units that only a write elsewhere closes.
     superblocks: Option<Run>,
     log: Option<Log>,
-    /// Writes that go on in order for so many bytes are a run, and leave the log.
-    run_bytes: u64,
     streams: Streams,
     /// Bytes of the log that do not fill a stripe yet.
     log_pending_bytes: u64,
@@ -118,41 +110,42 @@ struct Coarse {
     turned_at_bytes: Option<u64>,
     causes: Causes,
     counters: Counters,
+    values: Values,
 }
 
 impl Coarse {
     /// Has the flash do what a run needs.
-    fn work(&mut self, from_ns: u64, work: Work, why: Why, world: &mut World) {
+    fn work(&mut self, from_ns: u64, work: FlashWork, why: Reason, world: &mut World) {
         let (program, erase, copy) = match why {
-            Why::Asked => (self.causes.program, self.causes.erase, self.causes.complete),
-            Why::Complete => (self.causes.complete, self.causes.complete, self.causes.complete),
-            Why::Turn => (self.causes.turn, self.causes.turn, self.causes.turn),
+            Reason::Asked => (self.causes.program, self.causes.erase, self.causes.complete),
+            Reason::Complete => (self.causes.complete, self.causes.complete, self.causes.complete),
+            Reason::Turn => (self.causes.turn, self.causes.turn, self.causes.turn),
         };
         if work.copied_bytes > 0 {
             world.count(self.counters.completions, 1);
             self.media.take(from_ns, self.media.copy_out_ns(work.copied_bytes), copy);
         }
-        self.media.take(from_ns, self.erase_ns.saturating_mul(work.erased), erase);
+        self.media.take(from_ns, self.values.erase_ns.saturating_mul(work.erased), erase);
         if work.programmed_bytes > 0 {
             self.media.take(from_ns, self.media.program_ns(work.programmed_bytes), program);
         }
     }
 
     /// Closes the open unit.
-    fn close(&mut self, from_ns: u64, why: Why, world: &mut World) {
+    fn close(&mut self, from_ns: u64, why: Reason, world: &mut World) {
         let padded = self.run.close();
         self.work(from_ns, padded, why, world);
         if self.log_pending_bytes > 0 {
             let programmed_bytes = self.media.whole_stripes(self.log_pending_bytes);
             self.log_pending_bytes = 0;
-            self.work(from_ns, Work { programmed_bytes, ..Work::default() }, why, world);
+            self.work(from_ns, FlashWork { programmed_bytes, ..FlashWork::default() }, why, world);
         }
     }
 
     /// Closes or opens the superblock of a run, whose bytes are programmed with those of the run.
-    fn superblock(&mut self, from_ns: u64, work: Work, world: &mut World) {
+    fn superblock(&mut self, from_ns: u64, work: FlashWork, world: &mut World) {
         let programmed_bytes = self.media.whole_stripes(work.copied_bytes);
-        self.work(from_ns, Work { programmed_bytes, ..work }, Why::Complete, world);
+        self.work(from_ns, FlashWork { programmed_bytes, ..work }, Reason::Complete, world);
     }
 
     /// Begins a run at a byte at which none is open.
@@ -165,9 +158,9 @@ impl Coarse {
             self.superblock(from_ns, opened, world);
             self.superblocks = Some(blocks);
         }
-        let why = if self.turned_at_bytes == Some(at_bytes) { Why::Turn } else { Why::Complete };
+        let why = if self.turned_at_bytes == Some(at_bytes) { Reason::Turn } else { Reason::Complete };
         self.turned_at_bytes = None;
-        self.close(from_ns, Why::Complete, world);
+        self.close(from_ns, Reason::Complete, world);
         let mut opened = self.run.open(at_bytes);
         if self.superblocks.is_some() {
             opened.erased = 0;
@@ -182,7 +175,7 @@ impl Coarse {
         if let Some(blocks) = &mut self.superblocks {
             work.erased = blocks.extend(bytes).erased;
         }
-        self.work(from_ns, work, Why::Asked, world);
+        self.work(from_ns, work, Reason::Asked, world);
         if let Some(log) = &mut self.log {
             log.forget(request.offset_bytes, bytes);
         }
@@ -198,29 +191,30 @@ impl Coarse {
             world.count(self.counters.merges, merged);
             let unit_ns = self
                 .media
-                .copy_out_ns(self.unit_bytes)
-                .saturating_add(self.media.program_ns(self.unit_bytes));
-            let erased = self.erase_ns as f64 * self.unit_bytes as f64 / self.erase_bytes as f64;
+                .copy_out_ns(self.values.unit_bytes)
+                .saturating_add(self.media.program_ns(self.values.unit_bytes));
+            let erased =
+                self.values.erase_ns as f64 * self.values.unit_bytes as f64 / self.erase_bytes as f64;
             let merge_ns = unit_ns.saturating_add(erased as u64).saturating_mul(merged);
             self.media.take(from_ns, merge_ns, self.causes.merge);
         }
         self.log_pending_bytes += bytes;
         let programmed_bytes = self.log_pending_bytes - self.log_pending_bytes % self.media.stripe_bytes;
         self.log_pending_bytes -= programmed_bytes;
-        self.work(from_ns, Work { programmed_bytes, ..Work::default() }, Why::Asked, world);
+        self.work(from_ns, FlashWork { programmed_bytes, ..FlashWork::default() }, Reason::Asked, world);
     }
 
     fn write(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         let request = world.request(job);
         let at_bytes = request.offset_bytes;
-        if at_bytes % self.unit_bytes + u64::from(request.length_bytes) > self.unit_bytes {
+        if at_bytes % self.values.unit_bytes + u64::from(request.length_bytes) > self.values.unit_bytes {
             world.count(self.counters.straddles, 1);
         }
         self.read_end_bytes = None;
         let in_run = self.run.end_bytes() == Some(at_bytes);
         let in_superblock = self.superblocks.as_ref().is_some_and(|run| run.end_bytes() == Some(at_bytes));
         let turned = self.turned_at_bytes == Some(at_bytes);
-        let proved = self.log.is_none() || self.streams.length_bytes(at_bytes) >= self.run_bytes;
+        let proved = self.log.is_none() || self.streams.length_bytes(at_bytes) >= self.values.run_bytes;
         if in_run || in_superblock || turned || proved {
             if !in_run {
                 self.open(from_ns, at_bytes, world);
@@ -231,7 +225,7 @@ impl Coarse {
         }
         self.buffer.note((at_bytes, request.end_bytes(), request.number));
         if request.fua {
-            self.close(from_ns, Why::Complete, world);
+            self.close(from_ns, Reason::Complete, world);
         }
         let end_ns = self.media.free_ns().max(from_ns);
         let fits_ns = self.buffer.add(from_ns, end_ns, u64::from(request.length_bytes));
@@ -242,14 +236,14 @@ impl Coarse {
 
     fn read(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         let request = world.request(job);
-        if self.read_closes {
+        if self.values.read_closes {
             if let Some(end_bytes) = self.run.end_bytes() {
                 self.turned_at_bytes = Some(end_bytes);
                 world.count(self.counters.turns, 1);
             }
-            self.close(from_ns, Why::Turn, world);
+            self.close(from_ns, Reason::Turn, world);
         }
-        if !self.read_ahead || self.read_end_bytes != Some(request.offset_bytes) {
+        if !self.values.read_ahead || self.read_end_bytes != Some(request.offset_bytes) {
             self.media.take(from_ns, self.media.access_ns, self.causes.access);
         }
         self.read_end_bytes = Some(request.end_bytes());
@@ -262,27 +256,27 @@ impl Coarse {
 
 impl Layer for Coarse {
     fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
+        self.values.capacity_bytes
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let start_ns = self.free_ns.max(world.now_ns());
-        let from_ns = start_ns.saturating_add(self.command_ns);
+        let from_ns = start_ns.saturating_add(self.values.command_ns);
         world.charge(job, self.causes.waiting, start_ns);
         world.charge(job, self.causes.command, from_ns);
         self.media.forget(from_ns);
         let request = world.request(job);
         self.free_ns = match request.kind {
-            Kind::Read => self.read(job, from_ns, world),
-            Kind::Write | Kind::WriteZeroes => self.write(job, from_ns, world),
-            Kind::Flush => {
-                self.close(from_ns, Why::Complete, world);
+            RequestKind::Read => self.read(job, from_ns, world),
+            RequestKind::Write | RequestKind::WriteZeroes => self.write(job, from_ns, world),
+            RequestKind::Flush => {
+                self.close(from_ns, Reason::Complete, world);
                 let end_ns = self.media.free_ns().max(from_ns);
                 self.media.charge(job, end_ns, world);
                 end_ns
             }
-            Kind::Trim => {
-                if let (true, Some(log)) = (self.trim, &mut self.log) {
+            RequestKind::Trim => {
+                if let (true, Some(log)) = (self.values.trim, &mut self.log) {
                     log.forget(request.offset_bytes, u64::from(request.length_bytes));
                 }
                 from_ns
@@ -298,21 +292,11 @@ impl Layer for Coarse {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "erase" => self.erase_ns = setting.whole(),
-            "command" => self.command_ns = setting.whole(),
-            "access" => self.media.access_ns = setting.whole(),
-            "read_rate" => self.media.read_bytes_per_s = setting.real(),
-            "program_rate" => {
-                self.media.program_bytes_per_s = setting.real();
-                self.buffer.program_bytes_per_s = setting.real();
-            }
-            "run" => self.run_bytes = setting.whole(),
-            "read_ahead" => self.read_ahead = setting.flag(),
-            "read_closes" => self.read_closes = setting.flag(),
-            "trim" => self.trim = setting.flag(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
+        self.media.access_ns = self.values.access_ns;
+        self.media.read_bytes_per_s = self.values.read_bytes_per_s;
+        self.media.program_bytes_per_s = self.values.program_bytes_per_s;
+        self.buffer.program_bytes_per_s = self.values.program_bytes_per_s;
     }
 }
 

@@ -21,11 +21,11 @@ mod tracks;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::{AtRisk, Range, Ranges};
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use chain::{Chain, SECTOR_BYTES, Window};
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
-use tracks::{Stretch, Tracks};
+use tracks::{ImageRange, Tracks};
 
 pub use params::FAT_IMAGE;
 
@@ -110,7 +110,7 @@ impl File {
 /// A stretch of the image that the firmware reads or writes.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
-    kind: Kind,
+    kind: RequestKind,
     next_bytes: u64,
     end_bytes: u64,
     /// Of bytes of the cache: the oldest write that changed them.
@@ -177,7 +177,7 @@ impl FatImage {
             let Some(job) = self.queue.pop_front() else { return };
             world.charge(job, self.causes.waiting, world.now_ns());
             let request = world.request(job);
-            self.active = Some(Active { job, flush: request.kind == Kind::Flush });
+            self.active = Some(Active { job, flush: request.kind == RequestKind::Flush });
             self.plan(request, world);
             self.go_on(world);
         }
@@ -191,16 +191,16 @@ impl FatImage {
             }
             return;
         };
-        if request.kind == Kind::Flush {
+        if request.kind == RequestKind::Flush {
             for (stretch, number) in tracks.take_changed() {
                 world.count(self.counters.saved, 1);
-                self.push(Kind::Write, stretch, Some(number));
+                self.push(RequestKind::Write, stretch, Some(number));
             }
             return;
         }
         let track_bytes = tracks.track_bytes;
         let dropped = self.drops_identical && request.identical;
-        let changes = request.kind == Kind::Write && !dropped;
+        let changes = request.kind == RequestKind::Write && !dropped;
         let mut from = request.offset_bytes;
         while from < request.end_bytes() {
             let number = from / track_bytes;
@@ -209,11 +209,11 @@ impl FatImage {
             let admission = tracks.use_track(number, changes.then_some((from, end, request.number)));
             if let Some((stretch, number)) = admission.save {
                 world.count(self.counters.saved, 1);
-                self.push(Kind::Write, stretch, Some(number));
+                self.push(RequestKind::Write, stretch, Some(number));
             }
             if let Some(stretch) = admission.load {
                 world.count(self.counters.loaded, 1);
-                self.push(Kind::Read, stretch, None);
+                self.push(RequestKind::Read, stretch, None);
             }
             if request.fua && changes {
                 let Some((stretch, changed)) = self.tracks.as_mut().and_then(|tracks| tracks.save(number))
@@ -221,16 +221,16 @@ impl FatImage {
                     return;
                 };
                 world.count(self.counters.saved, 1);
-                self.push(Kind::Write, stretch, Some(changed));
+                self.push(RequestKind::Write, stretch, Some(changed));
             }
             from = end;
         }
-        if dropped && request.kind == Kind::Write {
+        if dropped && request.kind == RequestKind::Write {
             world.count(self.counters.dropped, 1);
         }
     }
 
-    fn push(&mut self, kind: Kind, (next_bytes, end_bytes): Stretch, number: Option<u64>) {
+    fn push(&mut self, kind: RequestKind, (next_bytes, end_bytes): ImageRange, number: Option<u64>) {
         self.operations.push_back(Operation { kind, next_bytes, end_bytes, number });
     }
 
@@ -256,7 +256,7 @@ impl FatImage {
         world.count(self.counters.fat_sectors, search.fat_sectors);
         world.count(self.counters.directory, search.directory_sectors);
         let at = self.file.chain.fat_offset_bytes(self.file.window);
-        let read = Request { kind: Kind::Read, identical: false, ..world.request(job) };
+        let read = Request { kind: RequestKind::Read, identical: false, ..world.request(job) };
         world.send_in_background(self.below, read.at(at, SECTOR_BYTES as u32), FAT_READ);
     }
 
@@ -293,7 +293,7 @@ impl Layer for FatImage {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         // Nothing in the image is ever given back to the card.
-        if world.request(job).kind == Kind::Trim {
+        if world.request(job).kind == RequestKind::Trim {
             return world.finish(job);
         }
         world.write_as_data(job);

@@ -14,19 +14,19 @@ mod kind;
 
 pub use kind::FILESYSTEM;
 
-use crate::account::Counter;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::{AtRisk, Ranges};
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::Timeline;
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use kind::Values;
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
 
 words! {
-    /// What the time goes to.
-    struct Causes {
+    /// What the time goes to, and what is counted.
+    struct Words {
         admission: cause("one-by-one",
             ("the file system lets no more through", "ファイルシステムによる順番待ち"),
             ("the file system has only so many requests under way at once, however many are asked for",
@@ -42,6 +42,10 @@ words! {
             ("served within a larger command", "結合された大きなコマンドの実行"),
             ("the request was merged into the command of the one before it",
              "直前の要求のコマンドに結合され、一緒に処理されました"));
+        merged: counter("merged",
+            ("requests merged into another's command", "ほかのコマンドに結合された要求"));
+        own_written: counter("own-writes",
+            ("writes of the file system's own", "ファイルシステム自身の書き込み"));
     }
 }
 
@@ -106,14 +110,10 @@ impl NextPlace {
 }
 
 #[derive(Clone)]
-struct FileSystem {
+struct FileSystemLayer {
     below: LayerId,
     capacity_bytes: u64,
     start_bytes: u64,
-    most: u64,
-    most_commands: u64,
-    largest_bytes: u64,
-    gap_ns: u64,
     own_writes: Option<OwnWrites>,
     copy_on_write: Option<NextPlace>,
     processor: Timeline,
@@ -127,20 +127,19 @@ struct FileSystem {
     /// Requests that ride in a command beside its first, by the command's tag.
     riders: Vec<Vec<JobId>>,
     free_tags: Vec<usize>,
-    causes: Causes,
-    merged: Counter,
-    own_written: Counter,
+    words: Words,
+    values: Values,
 }
 
-impl FileSystem {
+impl FileSystemLayer {
     /// Lets requests through, as many as may be under way.
     fn admit(&mut self, world: &mut World) {
-        while self.under_way < self.most {
+        while self.under_way < self.values.in_flight {
             let Some(job) = self.waiting.pop_front() else { return };
             self.under_way += 1;
-            let (start_ns, ready_ns) = self.processor.take(world.now_ns(), self.gap_ns);
-            world.charge(job, self.causes.admission, start_ns);
-            world.charge(job, self.causes.host, ready_ns);
+            let (start_ns, ready_ns) = self.processor.take(world.now_ns(), self.values.gap_ns);
+            world.charge(job, self.words.admission, start_ns);
+            world.charge(job, self.words.host, ready_ns);
             self.prepared.push_back(job);
             world.wake_at(ready_ns, 0);
         }
@@ -148,9 +147,9 @@ impl FileSystem {
 
     /// Gives commands to the driver, as many as it takes.
     fn pump(&mut self, world: &mut World) {
-        while self.commands < self.most_commands {
+        while self.commands < self.values.commands {
             let Some(first) = self.ready.pop_front() else { return };
-            world.charge(first, self.causes.queue, world.now_ns());
+            world.charge(first, self.words.queue, world.now_ns());
             let tag = self.free_tags.pop().unwrap_or(self.riders.len());
             if tag == self.riders.len() {
                 self.riders.push(Vec::new());
@@ -159,7 +158,7 @@ impl FileSystem {
             let command = self.place(command);
             self.commands += 1;
             world.send(first, self.below, command, tag as u64);
-            if command.kind == Kind::Write {
+            if command.kind == RequestKind::Write {
                 self.write_own(u64::from(command.length_bytes), world);
             }
         }
@@ -171,31 +170,31 @@ impl FileSystem {
         while let Some(next) = self.ready.front().copied() {
             let request = world.request(next);
             let length_bytes = u64::from(command.length_bytes) + u64::from(request.length_bytes);
-            let continues = matches!(command.kind, Kind::Read | Kind::Write)
+            let continues = matches!(command.kind, RequestKind::Read | RequestKind::Write)
                 && (request.kind, request.unit, request.offset_bytes, request.fua)
                     == (command.kind, command.unit, command.end_bytes(), command.fua);
-            if !continues || length_bytes > self.largest_bytes {
+            if !continues || length_bytes > self.values.largest_command_bytes {
                 break;
             }
             command.length_bytes = length_bytes as u32;
             command.identical &= request.identical;
             self.ready.pop_front();
             self.riders[tag].push(next);
-            world.charge(next, self.causes.queue, world.now_ns());
-            world.count(self.merged, 1);
+            world.charge(next, self.words.queue, world.now_ns());
+            world.count(self.words.merged, 1);
         }
         command
     }
 
     /// Where a command goes on the device.
     fn place(&mut self, mut command: Request) -> Request {
-        if let (Kind::Write, Some(place)) = (command.kind, &mut self.copy_on_write) {
+        if let (RequestKind::Write, Some(place)) = (command.kind, &mut self.copy_on_write) {
             let length_bytes = u64::from(command.length_bytes);
             command.offset_bytes = place.put(command.offset_bytes, length_bytes, self.capacity_bytes);
             // The same bytes as before are not those that lie at the new place.
             command.identical = false;
         }
-        if command.kind != Kind::Flush {
+        if command.kind != RequestKind::Flush {
             command.offset_bytes += self.start_bytes;
         }
         command
@@ -213,14 +212,14 @@ impl FileSystem {
         if own.next_bytes + length_bytes > self.start_bytes {
             own.next_bytes = 0;
         }
-        let request = Request::new(Kind::Write, own.next_bytes, own.length_bytes);
+        let request = Request::new(RequestKind::Write, own.next_bytes, own.length_bytes);
         own.next_bytes += length_bytes;
-        world.count(self.own_written, 1);
+        world.count(self.words.own_written, 1);
         world.send_in_background(self.below, request, 0);
     }
 }
 
-impl Layer for FileSystem {
+impl Layer for FileSystemLayer {
     fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
@@ -238,7 +237,7 @@ impl Layer for FileSystem {
         self.commands -= 1;
         world.finish(first);
         for rider in riders.drain(..) {
-            world.charge(rider, self.causes.riding, world.now_ns());
+            world.charge(rider, self.words.riding, world.now_ns());
             match child.error {
                 Some(error) => world.fail(rider, error),
                 None => world.finish(rider),
@@ -278,13 +277,7 @@ impl Layer for FileSystem {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "in_flight" => self.most = setting.whole(),
-            "commands" => self.most_commands = setting.whole(),
-            "largest_command" => self.largest_bytes = setting.whole(),
-            "gap" => self.gap_ns = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }
 

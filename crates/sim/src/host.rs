@@ -9,14 +9,12 @@
 
 mod noise;
 
-use crate::account::Cause;
-use crate::build::Builder;
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::ParameterType::{Bytes, Count, Rate, Time};
-use crate::schema::{LONGEST_BYTES, Parameter, Relation, SOME_SIZE};
-use crate::settings::Setting;
+use crate::schema::{LONGEST_BYTES, Relation};
+use crate::settings::{Live, Setting};
 use crate::timeline::Timeline;
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::Result;
 use kurabe_core::model::CopyHabits;
 use noise::OtherWork;
@@ -28,125 +26,59 @@ pub const HOST: LayerKind = LayerKind {
     title: ("the computer", "コンピューター"),
     of_host: true,
     below: Below::One,
-    parameters: &[
-        Parameter::usual(
-            "largest_command",
-            Bytes(1, LONGEST_BYTES),
-            "1 MiB",
-            "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux",
-            (
-                "bytes of the largest command; longer requests are cut",
-                "1 コマンドの最大長。長い要求は分割されます",
-            ),
-        ),
-        Parameter::usual(
-            "in_flight",
-            Count(1, 65_536),
-            "256",
-            "assumed: more than any device here takes",
-            ("most commands handed over at once", "同時に出せるコマンドの数"),
-        )
-        .live(),
-        Parameter::usual(
-            "command_time",
-            Time,
-            "0 ns",
-            "assumed: small beside the device",
-            ("time of the processor for each command", "コマンドごとのプロセッサー時間"),
-        )
-        .live(),
-        Parameter::usual(
-            "noise_gap",
-            Time,
-            "0 ns",
-            "assumed: nothing else runs",
-            (
-                "mean time between interruptions of the processor by other work; 0 if there are none",
-                "ほかの処理がプロセッサーに割り込む平均間隔(0 は割り込みなし)",
-            ),
-        ),
-        Parameter::usual(
-            "noise_time",
-            Time,
-            "0 ns",
-            "assumed: nothing else runs",
-            (
-                "mean length of such an interruption; a completion in its midst is noticed at its end",
-                "割り込み 1 回の平均時間(その間に終わった要求は、割り込みの後で完了になります)",
-            ),
-        ),
-        Parameter::usual(
-            "sector",
-            Bytes(1, LONGEST_BYTES),
-            "512 B",
-            "assumed: the sector of every device here",
-            ("commands are whole multiples of this", "コマンドの単位となるセクター長"),
-        ),
-        Parameter::usual(
-            "copy_piece",
-            Bytes(1, LONGEST_BYTES),
-            "64 KiB",
-            "assumed: the read-ahead of a buffered copy",
-            ("bytes of one operation of a file copy", "ファイルコピーの 1 操作の長さ"),
-        ),
-        Parameter::usual(
-            "copy_depth",
-            Count(1, 256),
-            "1",
-            "assumed: a copy waits for each operation",
-            ("operations in flight of a file copy", "ファイルコピーの同時 I/O 数"),
-        ),
-        Parameter::usual(
-            "copy_read_gap",
-            Time,
-            "0 ns",
-            "assumed: small beside the device",
-            (
-                "time of the computer before each piece that a file copy reads",
-                "ファイルコピーで 1 操作分を読む前にコンピューターが使う時間",
-            ),
-        ),
-        Parameter::usual(
-            "copy_write_gap",
-            Time,
-            "0 ns",
-            "assumed: writes are gathered in memory and sent on without a pause",
-            (
-                "time of the computer before each piece that a file copy writes",
-                "ファイルコピーで 1 操作分を書く前にコンピューターが使う時間",
-            ),
-        ),
-        Parameter::usual(
-            "copy_turn",
-            SOME_SIZE,
-            "768 KiB",
-            "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
-            (
-                "bytes read before a copy within a device turns to writing",
-                "同じデバイス内のコピーで、読みから書きに移るまでの量",
-            ),
-        ),
-        Parameter::usual(
-            "memory_read",
-            Rate,
-            "5237.8 MB/s",
-            "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
-            ("rate at which a disk in memory is read", "RAM ディスクの読み出し速度"),
-        ),
-        Parameter::usual(
-            "memory_write",
-            Rate,
-            "3158.1 MB/s",
-            "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
-            ("rate at which a disk in memory is written", "RAM ディスクの書き込み速度"),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[
         Relation::MultipleOf("largest_command", "sector"),
         Relation::NotBelow("copy_turn", "copy_piece"),
     ],
     build,
 };
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "largest_command" largest_command_bytes: Bytes(1, LONGEST_BYTES),
+            usual("1 MiB", "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux"),
+            ("bytes of the largest command; longer requests are cut",
+             "1 コマンドの最大長。長い要求は分割されます");
+        "in_flight" in_flight: Count(1, 65_536),
+            usual("256", "assumed: more than any device here takes").live(),
+            ("most commands handed over at once", "同時に出せるコマンドの数");
+        "command_time" command_ns: Time, usual("0 ns", "assumed: small beside the device").live(),
+            ("time of the processor for each command", "コマンドごとのプロセッサー時間");
+        "noise_gap" noise_gap_ns: Time, usual("0 ns", "assumed: nothing else runs"),
+            ("mean time between interruptions of the processor by other work; 0 if there are none",
+             "ほかの処理がプロセッサーに割り込む平均間隔(0 は割り込みなし)");
+        "noise_time" noise_ns: Time, usual("0 ns", "assumed: nothing else runs"),
+            ("mean length of such an interruption; a completion in its midst is noticed at its end",
+             "割り込み 1 回の平均時間(その間に終わった要求は、割り込みの後で完了になります)");
+        "sector" sector_bytes: Bytes(1, LONGEST_BYTES),
+            usual("512 B", "assumed: the sector of every device here"),
+            ("commands are whole multiples of this", "コマンドの単位となるセクター長");
+        "copy_piece" copy_piece_bytes: Bytes(1, LONGEST_BYTES),
+            usual("64 KiB", "assumed: the read-ahead of a buffered copy"),
+            ("bytes of one operation of a file copy", "ファイルコピーの 1 操作の長さ");
+        "copy_depth" copy_depth: Count(1, 256), usual("1", "assumed: a copy waits for each operation"),
+            ("operations in flight of a file copy", "ファイルコピーの同時 I/O 数");
+        "copy_read_gap" copy_read_gap_ns: Time, usual("0 ns", "assumed: small beside the device"),
+            ("time of the computer before each piece that a file copy reads",
+             "ファイルコピーで 1 操作分を読む前にコンピューターが使う時間");
+        "copy_write_gap" copy_write_gap_ns: Time,
+            usual("0 ns", "assumed: writes are gathered in memory and sent on without a pause"),
+            ("time of the computer before each piece that a file copy writes",
+             "ファイルコピーで 1 操作分を書く前にコンピューターが使う時間");
+        "copy_turn" copy_turn_bytes: SOME_SIZE,
+            usual("768 KiB", "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
+            ("bytes read before a copy within a device turns to writing",
+             "同じデバイス内のコピーで、読みから書きに移るまでの量");
+        "memory_read" memory_read_bytes_per_s: Rate,
+            usual("5237.8 MB/s", "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
+            ("rate at which a disk in memory is read", "RAM ディスクの読み出し速度");
+        "memory_write" memory_write_bytes_per_s: Rate,
+            usual("3158.1 MB/s", "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
+            ("rate at which a disk in memory is written", "RAM ディスクの書き込み速度");
+    }
+}
 
 /// Tag of the read of sectors that are written in part.
 const SECTOR_READ: u64 = 1 << 32;
@@ -170,10 +102,6 @@ struct Active {
 struct Host {
     below: LayerId,
     capacity_bytes: u64,
-    largest_bytes: u64,
-    most: u64,
-    command_ns: u64,
-    sector_bytes: u64,
     copy: CopyHabits,
     processor: Timeline,
     in_flight: u64,
@@ -182,81 +110,72 @@ struct Host {
     /// Requests of which something is still to be sent.
     queue: VecDeque<usize>,
     noise: Option<OtherWork>,
-    waiting: Cause,
-    command: Cause,
-    other_work: Cause,
+    values: Values,
+    words: Words,
+}
+
+words! {
+    struct Words {
+        waiting: line("queue",
+            ("waiting in the computer", "コンピューター内での待ち"),
+            ("the computer holds the request back until earlier ones are done",
+             "前の要求が終わるまで、コンピューターが要求を留め置く時間です"));
+        command: cause("command",
+            ("the computer's own work", "コンピューター側の処理"),
+            ("the processor and the driver prepare each command",
+             "プロセッサーとドライバーがコマンドを組み立てる時間です"));
+        other_work: cause("other-work",
+            ("the computer's other work", "コンピューターのほかの処理"),
+            ("the processor is at interrupts and other programs when the request is done, and notices it afterwards",
+             "要求が終わったとき、プロセッサーが割り込みやほかのプログラムを処理していて、気づくのが遅れた時間です"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let values = Values::new(builder);
     Ok(Box::new(Host {
         below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
-        largest_bytes: builder.bytes("largest_command"),
-        most: builder.count("in_flight"),
-        command_ns: builder.ns("command_time"),
-        sector_bytes: builder.bytes("sector"),
         copy: CopyHabits {
-            piece_bytes: builder.bytes("copy_piece") as u32,
-            iodepth: builder.count("copy_depth") as u32,
-            read_gap_ns: builder.ns("copy_read_gap"),
-            write_gap_ns: builder.ns("copy_write_gap"),
-            turn_bytes: builder.bytes("copy_turn"),
-            memory_read_bytes_per_s: builder.rate("memory_read"),
-            memory_write_bytes_per_s: builder.rate("memory_write"),
+            piece_bytes: values.copy_piece_bytes as u32,
+            iodepth: values.copy_depth as u32,
+            read_gap_ns: values.copy_read_gap_ns,
+            write_gap_ns: values.copy_write_gap_ns,
+            turn_bytes: values.copy_turn_bytes,
+            memory_read_bytes_per_s: values.memory_read_bytes_per_s,
+            memory_write_bytes_per_s: values.memory_write_bytes_per_s,
         },
         processor: Timeline::default(),
         in_flight: 0,
         actives: Vec::new(),
         free: Vec::new(),
         queue: VecDeque::new(),
-        noise: OtherWork::new(builder),
-        waiting: builder.line(
-            "queue",
-            ("waiting in the computer", "コンピューター内での待ち"),
-            (
-                "the computer holds the request back until earlier ones are done",
-                "前の要求が終わるまで、コンピューターが要求を留め置く時間です",
-            ),
-        ),
-        command: builder.cause(
-            "command",
-            ("the computer's own work", "コンピューター側の処理"),
-            (
-                "the processor and the driver prepare each command",
-                "プロセッサーとドライバーがコマンドを組み立てる時間です",
-            ),
-        ),
-        other_work: builder.cause(
-            "other-work",
-            ("the computer's other work", "コンピューターのほかの処理"),
-            (
-                "the processor is at interrupts and other programs when the request is done, and notices it afterwards",
-                "要求が終わったとき、プロセッサーが割り込みやほかのプログラムを処理していて、気づくのが遅れた時間です",
-            ),
-        ),
+        noise: OtherWork::new(values.noise_gap_ns, values.noise_ns, builder.random()),
+        values,
+        words: Words::new(builder),
     }))
 }
 
 impl Host {
     /// Sends what may be sent.
     fn pump(&mut self, world: &mut World) {
-        while self.in_flight < self.most {
+        while self.in_flight < self.values.in_flight {
             let Some(slot) = self.queue.front().copied() else { return };
             let Some(active) = &mut self.actives[slot] else { return };
             let request = world.request(active.job);
             let now_ns = world.now_ns();
-            let (start_ns, end_ns) = self.processor.take(now_ns, self.command_ns);
+            let (start_ns, end_ns) = self.processor.take(now_ns, self.values.command_ns);
             if active.out == 0 {
-                world.charge(active.job, self.waiting, start_ns);
-                world.charge(active.job, self.command, end_ns);
+                world.charge(active.job, self.words.waiting, start_ns);
+                world.charge(active.job, self.words.command, end_ns);
             }
             let (command, tag) = if active.read_first {
                 active.read_first = false;
-                let head = Request { kind: Kind::Read, identical: false, ..request };
-                let length = (active.end_bytes - active.next_bytes).min(self.largest_bytes);
+                let head = Request { kind: RequestKind::Read, identical: false, ..request };
+                let length = (active.end_bytes - active.next_bytes).min(self.values.largest_command_bytes);
                 (head.at(active.next_bytes, length as u32), slot as u64 | SECTOR_READ)
             } else {
-                let length = (active.end_bytes - active.next_bytes).min(self.largest_bytes);
+                let length = (active.end_bytes - active.next_bytes).min(self.values.largest_command_bytes);
                 let command = request.at(active.next_bytes, length as u32);
                 active.next_bytes += length;
                 (command, slot as u64)
@@ -283,9 +202,9 @@ impl Layer for Host {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let (mut start, mut end) = (request.offset_bytes, request.end_bytes());
-        if !matches!(request.kind, Kind::Flush | Kind::Trim) {
-            start -= start % self.sector_bytes;
-            end = end.next_multiple_of(self.sector_bytes).min(self.capacity_bytes);
+        if !matches!(request.kind, RequestKind::Flush | RequestKind::Trim) {
+            start -= start % self.values.sector_bytes;
+            end = end.next_multiple_of(self.values.sector_bytes).min(self.capacity_bytes);
         }
         let whole = start == request.offset_bytes && end == request.end_bytes();
         let active = Active {
@@ -315,14 +234,14 @@ impl Layer for Host {
             }
             if let (true, Some(at_ns)) = (active.coming.len() == active.out as usize, active.coming.front()) {
                 // Nothing of it is below until the processor is done with the next command.
-                world.charge(active.job, self.command, *at_ns);
+                world.charge(active.job, self.words.command, *at_ns);
             }
             if child.tag & SECTOR_READ != 0 {
                 self.queue.push_front(slot);
             } else if active.out == 0 && active.next_bytes >= active.end_bytes {
                 let noticed_ns = self.noise.as_mut().map(|noise| noise.noticed_ns(world.now_ns()));
                 if let Some(noticed_ns) = noticed_ns.filter(|noticed_ns| *noticed_ns > world.now_ns()) {
-                    world.charge(active.job, self.other_work, noticed_ns);
+                    world.charge(active.job, self.words.other_work, noticed_ns);
                     world.finish_at(noticed_ns, active.job);
                 } else {
                     world.finish(active.job);
@@ -339,11 +258,7 @@ impl Layer for Host {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "in_flight" => self.most = setting.whole(),
-            "command_time" => self.command_ns = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }
 
@@ -377,11 +292,11 @@ mod tests {
         Stack::new(&spec(), 1).unwrap()
     }
 
-    fn time_of(kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
+    fn time_of(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> u64 {
         time_on(stack(), kind, offset_bytes, length_bytes)
     }
 
-    fn time_on(mut stack: Stack, kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
+    fn time_on(mut stack: Stack, kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> u64 {
         stack.submit(0, Request::new(kind, offset_bytes, length_bytes), 0);
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
@@ -395,14 +310,14 @@ mod tests {
     #[test]
     fn a_long_request_is_cut_into_commands() {
         // Three commands: the processor's 10 µs once, then the medium without a gap.
-        assert_eq!(time_of(Kind::Read, 0, 160 << 10), 10_000 + 3_000_000 + (160 << 10) * 1000);
+        assert_eq!(time_of(RequestKind::Read, 0, 160 << 10), 10_000 + 3_000_000 + (160 << 10) * 1000);
     }
 
     #[test]
     fn parts_of_sectors_are_widened_and_read_before_they_are_written() {
-        assert_eq!(time_of(Kind::Read, 100, 600), 10_000 + 1_000_000 + 1024 * 1000);
-        assert_eq!(time_of(Kind::Write, 0, 1024), 10_000 + 1_000_000 + 1024 * 1000);
-        assert_eq!(time_of(Kind::Write, 100, 600), 2 * (10_000 + 1_000_000 + 1024 * 1000));
+        assert_eq!(time_of(RequestKind::Read, 100, 600), 10_000 + 1_000_000 + 1024 * 1000);
+        assert_eq!(time_of(RequestKind::Write, 0, 1024), 10_000 + 1_000_000 + 1024 * 1000);
+        assert_eq!(time_of(RequestKind::Write, 100, 600), 2 * (10_000 + 1_000_000 + 1024 * 1000));
     }
 
     /// The medium is done with a command before the processor is with the next.
@@ -411,11 +326,14 @@ mod tests {
         let mut spec = spec();
         spec.set("host.command_time", "100 ms").unwrap();
         let slow = Stack::new(&spec, 1).unwrap();
-        assert_eq!(time_on(slow, Kind::Read, 0, 192 << 10), 3 * 100_000_000 + 1_000_000 + (64 << 10) * 1000);
+        assert_eq!(
+            time_on(slow, RequestKind::Read, 0, 192 << 10),
+            3 * 100_000_000 + 1_000_000 + (64 << 10) * 1000
+        );
     }
 
     #[test]
     fn a_flush_is_one_command_without_bytes() {
-        assert_eq!(time_of(Kind::Flush, 0, 0), 10_000 + 1_000_000);
+        assert_eq!(time_of(RequestKind::Flush, 0, 0), 10_000 + 1_000_000);
     }
 }

@@ -119,8 +119,8 @@ fn find(name: &str, user: &str) -> Result<(String, String)> {
         let source = read_file(&path)?;
         return Ok((path, source));
     }
-    let found = embedded(DEVICES, name).or_else(|| embedded(FRAGMENTS, name));
-    let (file, source) = found.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS].concat()))?;
+    let device = embedded(DEVICES, name).or_else(|| embedded(FRAGMENTS, name));
+    let (file, source) = device.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS].concat()))?;
     Ok((file, source.to_owned()))
 }
 

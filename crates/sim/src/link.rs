@@ -13,13 +13,13 @@
 use crate::account::Cause;
 use crate::build::Builder;
 use crate::timeline::{Timeline, transfer_ns};
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A wire that carries the data of several commands, one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
+pub(crate) struct Wire {
     timeline: Timeline,
     rate_bytes_per_s: f64,
     piece_bytes: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Link {
     transfer: Cause,
 }
 
-impl Link {
+impl Wire {
     /// A wire with a rate above 0, and what its time is charged to.
     pub(crate) fn new(rate_bytes_per_s: f64, piece_bytes: u64, busy: Cause, transfer: Cause) -> Self {
         Self { timeline: Timeline::default(), rate_bytes_per_s, piece_bytes, busy, transfer }
@@ -45,7 +45,7 @@ impl Link {
     ) {
         let request = Request { unit, ..world.request(job) };
         // The tag tells when it was sent or, of a write, when its data are across: what `returned_ns` needs.
-        if request.kind != Kind::Write {
+        if request.kind != RequestKind::Write {
             return world.send_at(from_ns, Some(job), below, request, from_ns);
         }
         let (start_ns, piece_ns, across_ns) = self.write(from_ns, u64::from(request.length_bytes));
@@ -58,13 +58,13 @@ impl Link {
     pub(crate) fn returned_ns(&mut self, job: JobId, child: &Child, world: &mut World) -> u64 {
         let now_ns = world.now_ns();
         let end_ns = match child.request.kind {
-            Kind::Read => {
+            RequestKind::Read => {
                 let (start_ns, end_ns) = self.read(child.tag, now_ns, u64::from(child.request.length_bytes));
                 world.charge(job, self.busy, start_ns);
                 end_ns
             }
-            Kind::Write => child.tag.max(now_ns),
-            Kind::Flush | Kind::Trim | Kind::WriteZeroes => now_ns,
+            RequestKind::Write => child.tag.max(now_ns),
+            RequestKind::Flush | RequestKind::Trim | RequestKind::WriteZeroes => now_ns,
         };
         world.charge(job, self.transfer, end_ns);
         end_ns
@@ -105,7 +105,7 @@ pub(crate) fn common_capacity_bytes(builder: &Builder<'_>) -> u64 {
 
 /// Places for commands in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct CommandSlots {
     /// When each place that is not taken is free.
     free_ns: BinaryHeap<Reverse<u64>>,
     count: usize,
@@ -113,7 +113,7 @@ pub(crate) struct Places {
     ended_ns: u64,
 }
 
-impl Places {
+impl CommandSlots {
     /// So many, all free.
     pub(crate) fn new(count: u64) -> Self {
         let count = count as usize;
@@ -159,7 +159,7 @@ mod tests {
             piece in 1u64..20_000,
             moves in prop::collection::vec((any::<bool>(), 0u64..1000, 1u64..100_000, 0u64..50_000), 1..50),
         ) {
-            let mut link = Link::new(1e9, piece, UNEXPLAINED, UNEXPLAINED);
+            let mut link = Wire::new(1e9, piece, UNEXPLAINED, UNEXPLAINED);
             let (mut now_ns, mut last_ns, mut sum) = (0, 0, 0);
             for (is_read, gap_ns, bytes, medium_ns) in moves {
                 now_ns += gap_ns;
@@ -181,13 +181,13 @@ mod tests {
 
     #[test]
     fn a_slow_medium_hides_the_wire_but_for_a_piece() {
-        let mut link = Link::new(1e9, 8192, UNEXPLAINED, UNEXPLAINED);
+        let mut link = Wire::new(1e9, 8192, UNEXPLAINED, UNEXPLAINED);
         assert_eq!(link.read(0, 10_000_000, 1 << 20), (10_000_000 + 8192 - (1 << 20), 10_008_192));
     }
 
     #[test]
     fn places_are_taken_in_the_order_in_which_they_get_free() {
-        let mut places = Places::new(2);
+        let mut places = CommandSlots::new(2);
         assert_eq!((places.take(5), places.take(6), places.take(7)), (Some(5), Some(6), None));
         places.give(30);
         places.give(20);

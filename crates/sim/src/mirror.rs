@@ -11,14 +11,12 @@
 //! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
 //! order of priorities within a queue, and repair.
 
-use crate::account::{Cause, Counter};
-use crate::build::Builder;
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
 use crate::ranges::{AtRisk, Ranges};
-use crate::schema::{Parameter, ParameterType, SIZE};
-use crate::settings::Setting;
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::settings::{Live, Setting};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,53 +27,32 @@ pub const MIRROR: LayerKind = LayerKind {
     title: ("a mirror as ZFS keeps one", "ZFS のミラー"),
     of_host: false,
     below: Below::Members,
-    parameters: &[
-        Parameter::usual(
-            "members",
-            ParameterType::Count(1, 64),
-            "1",
-            "assumed: one shared bus, whose drives are the copies",
-            (
-                "stacks below; the copies are all drives that can be addressed below them",
-                "下に並ぶスタックの数。その先のすべてのドライブがコピーを持つ",
-            ),
-        ),
-        Parameter::usual(
-            "seek_load",
-            ParameterType::Count(0, 1_000_000),
-            "5",
-            "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc",
-            ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷"),
-        )
-        .live(),
-        Parameter::usual(
-            "seek_near",
-            SIZE,
-            "1 MiB",
-            "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset",
-            ("within this distance half of that load counts", "この距離以内なら負荷は半分になる"),
-        )
-        .live(),
-        Parameter::usual(
-            "reads",
-            ParameterType::Count(1, 1000),
-            "10",
-            "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3",
-            ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数"),
-        )
-        .live(),
-        Parameter::usual(
-            "writes",
-            ParameterType::Count(1, 1000),
-            "10",
-            "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active",
-            ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数"),
-        )
-        .live(),
-    ],
+    parameters: PARAMETERS,
     relations: &[],
     build,
 };
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "members": Count(1, 64), usual("1", "assumed: one shared bus, whose drives are the copies"),
+            ("stacks below; the copies are all drives that can be addressed below them",
+             "下に並ぶスタックの数。その先のすべてのドライブがコピーを持つ");
+        "seek_load" seek_load: Count(0, 1_000_000),
+            usual("5", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc").live(),
+            ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷");
+        "seek_near" seek_near_bytes: SIZE,
+            usual("1 MiB", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset").live(),
+            ("within this distance half of that load counts", "この距離以内なら負荷は半分になる");
+        "reads" reads: Count(1, 1000),
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3")
+                .live(),
+            ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数");
+        "writes" writes: Count(1, 1000),
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live(),
+            ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数");
+    }
+}
 
 /// Among drives of equal load the place decides, in units of 2 MiB (`vdev_mirror_shift`).
 const PLACE_SHIFT: u32 = 21;
@@ -100,20 +77,27 @@ struct Mirror {
     /// How many of them have not failed.
     sound: usize,
     capacity_bytes: u64,
-    seek_load: u64,
-    near_bytes: u64,
-    most_reads: u64,
-    most_writes: u64,
     /// Of requests that went to several drives: how many are still to return.
     open: BTreeMap<JobId, usize>,
     /// Drives of least load, kept to spare an allocation for each read.
     least: Vec<usize>,
-    queue: Cause,
-    near: Counter,
-    far: Counter,
+    values: Values,
+    words: Words,
+}
+
+words! {
+    struct Words {
+        queue: line("queue",
+            ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
+            ("the mirror gives each drive only a few commands at a time",
+             "ミラーは各ドライブに一度に数個のコマンドしか出しません"));
+        near: counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し"));
+        far: counter("far", ("reads that make a drive seek", "シークを伴う読み出し"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let values = Values::new(builder);
     let drive = |(below, unit)| Drive {
         below,
         unit,
@@ -129,22 +113,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         sound: drives.len(),
         drives,
         capacity_bytes: common_capacity_bytes(builder),
-        seek_load: builder.count("seek_load"),
-        near_bytes: builder.bytes("seek_near"),
-        most_reads: builder.count("reads"),
-        most_writes: builder.count("writes"),
         open: BTreeMap::new(),
         least: Vec::new(),
-        queue: builder.line(
-            "queue",
-            ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
-            (
-                "the mirror gives each drive only a few commands at a time",
-                "ミラーは各ドライブに一度に数個のコマンドしか出しません",
-            ),
-        ),
-        near: builder.counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し")),
-        far: builder.counter("far", ("reads that make a drive seek", "シークを伴う読み出し")),
+        values,
+        words: Words::new(builder),
     }))
 }
 
@@ -156,8 +128,8 @@ impl Mirror {
         for (index, drive) in self.drives.iter().enumerate().filter(|(_, drive)| !drive.failed) {
             let seek = match drive.last_end_bytes.abs_diff(offset_bytes) {
                 0 => 0,
-                distance if distance < self.near_bytes => self.seek_load / 2,
-                _ => self.seek_load,
+                distance if distance < self.values.seek_near_bytes => self.values.seek_load / 2,
+                _ => self.values.seek_load,
             };
             let load = drive.reads + drive.writes + seek;
             if load < lowest.0 {
@@ -168,8 +140,8 @@ impl Mirror {
                 self.least.push(index);
             }
         }
-        let seeks = self.seek_load > 0 && lowest.1 == self.seek_load;
-        world.count(if seeks { self.far } else { self.near }, 1);
+        let seeks = self.values.seek_load > 0 && lowest.1 == self.values.seek_load;
+        world.count(if seeks { self.words.far } else { self.words.near }, 1);
         let place = (offset_bytes >> PLACE_SHIFT) as usize % self.least.len().max(1);
         self.least.get(place).copied().unwrap_or(0)
     }
@@ -189,10 +161,10 @@ impl Mirror {
     fn feed(&mut self, index: usize, world: &mut World) {
         let drive = &mut self.drives[index];
         loop {
-            let job = if drive.reads < self.most_reads && !drive.waiting_reads.is_empty() {
+            let job = if drive.reads < self.values.reads && !drive.waiting_reads.is_empty() {
                 drive.reads += 1;
                 drive.waiting_reads.pop_front()
-            } else if drive.writes < self.most_writes {
+            } else if drive.writes < self.values.writes {
                 let job = drive.waiting_writes.pop_front();
                 drive.writes += u64::from(job.is_some());
                 job
@@ -202,7 +174,7 @@ impl Mirror {
             let Some(job) = job else { return };
             let request = world.request(job);
             drive.last_end_bytes = request.end_bytes();
-            world.charge(job, self.queue, world.now_ns());
+            world.charge(job, self.words.queue, world.now_ns());
             world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
         }
     }
@@ -218,7 +190,7 @@ impl Layer for Mirror {
         if self.sound == 0 {
             return world.fail(job, ErrorNumber::IO);
         }
-        if request.kind == Kind::Read {
+        if request.kind == RequestKind::Read {
             let index = self.choose(request.offset_bytes, world);
             self.drives[index].waiting_reads.push_back(job);
             return self.feed(index, world);
@@ -243,9 +215,9 @@ impl Layer for Mirror {
         let Some(job) = child.parent else { return };
         let index = child.tag as usize;
         match child.request.kind {
-            Kind::Read => self.drives[index].reads -= 1,
-            Kind::Write | Kind::WriteZeroes => self.drives[index].writes -= 1,
-            Kind::Flush | Kind::Trim => {}
+            RequestKind::Read => self.drives[index].reads -= 1,
+            RequestKind::Write | RequestKind::WriteZeroes => self.drives[index].writes -= 1,
+            RequestKind::Flush | RequestKind::Trim => {}
         }
         self.came(job, world);
         self.feed(index, world);
@@ -297,13 +269,7 @@ impl Layer for Mirror {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "seek_load" => self.seek_load = setting.whole(),
-            "seek_near" => self.near_bytes = setting.whole(),
-            "reads" => self.most_reads = setting.whole(),
-            "writes" => self.most_writes = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }
 
@@ -312,7 +278,7 @@ mod tests {
     use super::Control;
     use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
     use crate::stack::Stack;
-    use crate::world::{Kind, Request};
+    use crate::world::{Request, RequestKind};
     use proptest::prelude::*;
 
     const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=100_MB/s";
@@ -341,10 +307,10 @@ mod tests {
             let mirror = device(&[&format!("mirror members={copies}"), DRIVE]);
             let one = device(&["mirror", DRIVE]);
             let writes: Vec<Request> =
-                requests.iter().filter(|request| request.kind == Kind::Write).copied().collect();
+                requests.iter().filter(|request| request.kind == RequestKind::Write).copied().collect();
             prop_assert_eq!(ends_ns(&mirror, depth, &writes), ends_ns(&one, depth, &writes));
             let reads: Vec<Request> =
-                requests.iter().filter(|request| request.kind == Kind::Read).copied().collect();
+                requests.iter().filter(|request| request.kind == RequestKind::Read).copied().collect();
             prop_assert!(last_ns(&mirror, depth, &reads) <= last_ns(&one, depth, &reads));
         }
     }
@@ -354,8 +320,8 @@ mod tests {
         let box_of = |drives: u32| {
             let usb = format!("usb generation=usb-3 protocol=bot members={drives} gap=0_ns");
             let spec = device(&["mirror", &usb, "constant capacity=1_GiB access=10_ms rate=10_GB/s"]);
-            let read = last_ns(&spec, 1, &[request(Kind::Read, 0, 0, 4096)]);
-            (last_ns(&spec, 1, &[request(Kind::Write, 0, 0, 4096)]), read)
+            let read = last_ns(&spec, 1, &[request(RequestKind::Read, 0, 0, 4096)]);
+            (last_ns(&spec, 1, &[request(RequestKind::Write, 0, 0, 4096)]), read)
         };
         let ((one_write, one_read), (three_writes, read)) = (box_of(1), box_of(3));
         assert_eq!(three_writes, 3 * one_write);
@@ -367,7 +333,9 @@ mod tests {
         // Two readers far apart: after the first read of each, every drive keeps to its reader.
         let spec = device(&["mirror members=3", DRIVE]);
         let turns: Vec<Request> = (0..40)
-            .map(|turn| request(Kind::Read, 0, (turn % 2) * (512 << 20) + (turn / 2) * 131_072, 131_072))
+            .map(|turn| {
+                request(RequestKind::Read, 0, (turn % 2) * (512 << 20) + (turn / 2) * 131_072, 131_072)
+            })
             .collect();
         assert_eq!(counted(&spec, &turns, "far"), 1);
         assert_eq!(counted(&spec, &turns, "near"), 39);
@@ -378,7 +346,7 @@ mod tests {
     #[test]
     fn a_mirror_goes_on_without_drives_that_failed_until_none_is_left() {
         let mut stack = Stack::new(&device(&["mirror members=2 writes=1", DRIVE]), 1).unwrap();
-        let mut end = |control: Option<usize>, kinds: &[Kind]| {
+        let mut end = |control: Option<usize>, kinds: &[RequestKind]| {
             for kind in kinds {
                 stack.submit(stack.now_ns(), request(*kind, 0, 0, 4096), 0);
             }
@@ -395,17 +363,17 @@ mod tests {
         };
         // Two reads at once are one on each drive, and one after the other on the one that is left.
         let read_ns = 1_000_000 + 40_960;
-        assert_eq!(end(None, &[Kind::Read; 2]), (2, read_ns));
+        assert_eq!(end(None, &[RequestKind::Read; 2]), (2, read_ns));
         assert_eq!(end(Some(1), &[]), (0, 0));
-        assert_eq!(end(None, &[Kind::Read; 2]), (2, 2 * read_ns));
+        assert_eq!(end(None, &[RequestKind::Read; 2]), (2, 2 * read_ns));
         // The write that is with the last drive comes back; the one that waits for it cannot be kept anywhere.
-        assert_eq!(end(Some(0), &[Kind::Write; 2]).0, 1);
-        assert_eq!(end(None, &[Kind::Read, Kind::Write, Kind::Flush]).0, 0);
+        assert_eq!(end(Some(0), &[RequestKind::Write; 2]).0, 1);
+        assert_eq!(end(None, &[RequestKind::Read, RequestKind::Write, RequestKind::Flush]).0, 0);
     }
 
     #[test]
     fn a_flush_goes_to_all_drives() {
         let spec = device(&["mirror", "usb generation=usb-3 protocol=bot members=3", DRIVE]);
-        assert!(last_ns(&spec, 1, &[request(Kind::Flush, 0, 0, 0)]) > 3_000_000);
+        assert!(last_ns(&spec, 1, &[request(RequestKind::Flush, 0, 0, 0)]) > 3_000_000);
     }
 }

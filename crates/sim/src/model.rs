@@ -3,7 +3,7 @@
 use crate::layer::Volatile;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Completion, Kind, Request};
+use crate::world::{CompletedRequest, Request, RequestKind};
 use kurabe_core::device::{self, Buffer, Device, Wait};
 use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
@@ -125,17 +125,17 @@ impl Device for ModelDevice<'_> {
         self.stack.now_ns()
     }
 
-    fn submit(&mut self, request: device::Request<ModelBuffer>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: device::Submission<ModelBuffer>, now_ns: u64) -> Result<u64> {
         let (op, buffer) = (request.op, request.buffer);
         let kind = match op.kind {
-            OpKind::Read => Kind::Read,
-            OpKind::Write => Kind::Write,
-            OpKind::Sync => Kind::Flush,
+            OpKind::Read => RequestKind::Read,
+            OpKind::Write => RequestKind::Write,
+            OpKind::Sync => RequestKind::Flush,
         };
         let held = buffer.holds.is_some_and(|(offset_bytes, length_bytes)| {
             offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
         });
-        let identical = kind == Kind::Write && held;
+        let identical = kind == RequestKind::Write && held;
         let request = Request { identical, ..Request::new(kind, op.offset_bytes, op.length_bytes) };
         let slot = buffer.slot;
         self.flying[slot] = Some((buffer, op.kind, op.offset_bytes, op.length_bytes));
@@ -157,7 +157,7 @@ impl Device for ModelDevice<'_> {
                     ));
                 };
                 buffer.fill(kind, offset_bytes, length_bytes);
-                let Completion { outcome, at_ns: completed_at_ns, .. } = completion;
+                let CompletedRequest { outcome, at_ns: completed_at_ns, .. } = completion;
                 done(device::Completion { buffer, outcome, completed_at_ns });
                 any = true;
             }

@@ -8,13 +8,11 @@
 //!
 //! Not modelled: the host's limit of tags for all drives together, which differs among controllers.
 
-use crate::account::{Cause, Counter};
-use crate::build::Builder;
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{Link, common_capacity_bytes, targets};
+use crate::link::{Wire, common_capacity_bytes, targets};
 use crate::sata::rate_bytes_per_s;
-use crate::schema::{Parameter, ParameterType, SIZE};
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -26,59 +24,37 @@ pub const PORT_MULTIPLIER: LayerKind = LayerKind {
     title: ("a SATA port multiplier", "SATA ポートマルチプライヤー"),
     of_host: false,
     below: Below::Members,
-    parameters: &[
-        Parameter::needed(
-            "members",
-            ParameterType::Count(1, 15),
-            ("drives at the port", "ポートにつながるドライブ数"),
-        ),
-        Parameter::needed(
-            "switching",
-            ParameterType::Word(&["fbs", "cbs"]),
-            (
-                "fbs: commands at all drives at once (FIS-based); cbs: at one drive at a time (command-based)",
-                "fbs: 全ドライブに同時にコマンドを出せる(FIS-based)、cbs: 一度に 1 台だけ(command-based)",
-            ),
-        ),
-        Parameter::needed(
-            "generation",
-            ParameterType::Word(&["sata-1", "sata-2", "sata-3"]),
-            ("the port's SATA: 1.5, 3 or 6 Gb/s", "ポートの SATA の世代: 1.5、3、6 Gb/s"),
-        ),
-        Parameter::usual(
-            "efficiency",
-            ParameterType::Number(0.001, 1.0),
-            "0.93",
-            "derived: the fastest 6 Gb/s drives are sold with 560 MB/s, of 600 MB/s after 8b/10b coding",
-            ("share of the rate that is data", "転送速度のうちデータが占める割合"),
-        ),
-        Parameter::usual(
-            "switch",
-            ParameterType::Time,
-            "20 us",
-            "assumed: the host writes the port number and starts its engine again",
-            ("turning to another drive, by cbs", "cbs で別のドライブに切り替える時間"),
-        )
-        .live(),
-        Parameter::usual(
-            "piece",
-            SIZE,
-            "8 KiB",
-            "Serial ATA 2.5: a data frame holds at most 8192 bytes",
-            ("data that are passed on at once", "一度に渡すデータの単位"),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[],
     build,
 };
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "members": Count(1, 15), needed, ("drives at the port", "ポートにつながるドライブ数");
+        "switching" switching: Word(&["fbs", "cbs"]), needed,
+            ("fbs: commands at all drives at once (FIS-based); cbs: at one drive at a time (command-based)",
+             "fbs: 全ドライブに同時にコマンドを出せる(FIS-based)、cbs: 一度に 1 台だけ(command-based)");
+        "generation" generation: Word(&["sata-1", "sata-2", "sata-3"]), needed,
+            ("the port's SATA: 1.5, 3 or 6 Gb/s", "ポートの SATA の世代: 1.5、3、6 Gb/s");
+        "efficiency" efficiency: Number(0.001, 1.0),
+            usual("0.93", "derived: the fastest 6 Gb/s drives are sold with 560 MB/s, of 600 MB/s after 8b/10b coding"),
+            ("share of the rate that is data", "転送速度のうちデータが占める割合");
+        "switch" switch_ns: Time,
+            usual("20 us", "assumed: the host writes the port number and starts its engine again").live(),
+            ("turning to another drive, by cbs", "cbs で別のドライブに切り替える時間");
+        "piece" piece_bytes: SIZE, usual("8 KiB", "Serial ATA 2.5: a data frame holds at most 8192 bytes"),
+            ("data that are passed on at once", "一度に渡すデータの単位");
+    }
+}
 
 #[derive(Clone)]
 struct PortMultiplier {
     targets: Vec<(LayerId, u16)>,
     capacity_bytes: u64,
-    link: Link,
+    link: Wire,
     one_drive: bool,
-    switch_ns: u64,
     /// By command-based switching: the drive that has the port, since when, and how many commands it has.
     unit: u16,
     ready_ns: u64,
@@ -86,51 +62,45 @@ struct PortMultiplier {
     /// When the last command ended of those that came back.
     ended_ns: u64,
     queue: VecDeque<JobId>,
-    other_drive: Cause,
-    switching: Cause,
-    switches: Counter,
+    values: Values,
+    words: Words,
+}
+
+words! {
+    struct Words {
+        busy: cause("port-busy",
+            ("waiting for the shared port", "共有ポートが空くのを待つ時間"),
+            ("data of another command are on the port's cable", "別のコマンドのデータを転送中です"));
+        transfer: cause("transfer",
+            ("data on the shared port", "共有ポートの転送"),
+            ("the part of the transfer that does not happen while the drive is still at work",
+             "ドライブの動作と重ならない分の転送時間です"));
+        other_drive: cause("other-drive",
+            ("waiting for another drive at the port", "同じポートの別ドライブを待つ時間"),
+            ("this port lets only one drive have commands at a time, so the others wait until it is done",
+             "このポートでは一度に 1 台のドライブしかコマンドを持てないため、ほかのドライブは終わるのを待ちます"));
+        switching: cause("switch",
+            ("turning to another drive", "ドライブの切り替え"),
+            ("the host sets the port to another drive", "ポートの接続先を別のドライブに切り替える時間です"));
+        switches: counter("switches", ("switches to another drive", "ドライブの切り替え"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let rate = rate_bytes_per_s(builder.word("generation")) * builder.number("efficiency");
-    let busy = builder.cause(
-        "port-busy",
-        ("waiting for the shared port", "共有ポートが空くのを待つ時間"),
-        ("data of another command are on the port's cable", "別のコマンドのデータを転送中です"),
-    );
-    let transfer = builder.cause(
-        "transfer",
-        ("data on the shared port", "共有ポートの転送"),
-        (
-            "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です",
-        ),
-    );
+    let (values, words) = (Values::new(builder), Words::new(builder));
+    let rate = rate_bytes_per_s(values.generation) * values.efficiency;
     Ok(Box::new(PortMultiplier {
         targets: targets(builder),
         capacity_bytes: common_capacity_bytes(builder),
-        link: Link::new(rate, builder.bytes("piece"), busy, transfer),
-        one_drive: builder.word("switching") == "cbs",
-        switch_ns: builder.ns("switch"),
+        link: Wire::new(rate, values.piece_bytes, words.busy, words.transfer),
+        one_drive: values.switching == "cbs",
         unit: 0,
         ready_ns: 0,
         outstanding: 0,
         ended_ns: 0,
         queue: VecDeque::new(),
-        other_drive: builder.cause(
-            "other-drive",
-            ("waiting for another drive at the port", "同じポートの別ドライブを待つ時間"),
-            (
-                "this port lets only one drive have commands at a time, so the others wait until it is done",
-                "このポートでは一度に 1 台のドライブしかコマンドを持てないため、ほかのドライブは終わるのを待ちます"
-            ),
-        ),
-        switching: builder.cause(
-            "switch",
-            ("turning to another drive", "ドライブの切り替え"),
-            ("the host sets the port to another drive", "ポートの接続先を別のドライブに切り替える時間です"),
-        ),
-        switches: builder.counter("switches", ("switches to another drive", "ドライブの切り替え")),
+        values,
+        words,
     }))
 }
 
@@ -144,13 +114,13 @@ impl PortMultiplier {
                     return;
                 }
                 let drained_ns = now_ns.max(self.ended_ns);
-                world.charge(job, self.other_drive, drained_ns);
-                world.count(self.switches, 1);
-                (self.unit, self.ready_ns) = (unit, drained_ns.saturating_add(self.switch_ns));
+                world.charge(job, self.words.other_drive, drained_ns);
+                world.count(self.words.switches, 1);
+                (self.unit, self.ready_ns) = (unit, drained_ns.saturating_add(self.values.switch_ns));
             }
-            world.charge(job, self.other_drive, now_ns);
+            world.charge(job, self.words.other_drive, now_ns);
             let start_ns = now_ns.max(self.ready_ns);
-            world.charge(job, self.switching, start_ns);
+            world.charge(job, self.words.switching, start_ns);
             self.queue.pop_front();
             self.outstanding += 1;
             self.link.send(job, start_ns, self.targets[usize::from(unit)], world);
@@ -190,9 +160,6 @@ impl Layer for PortMultiplier {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "switch" => self.switch_ns = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }

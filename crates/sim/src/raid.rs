@@ -35,12 +35,12 @@ mod tests;
 mod words;
 mod writes;
 
-use crate::build::Builder;
+use crate::build::{Builder, parameters};
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
-use crate::schema::{Parameter, ParameterType, SIZE, Scale};
-use card::{Card, Costs, Policies, ReadAhead};
-use geometry::{BLOCK_BYTES, Geometry, MOST_MEMBERS};
+use crate::schema::ParameterScale;
+use card::{Card, Policies, ReadAhead};
+use geometry::{BLOCK_BYTES, MOST_MEMBERS, RaidGeometry};
 use kurabe_core::Result;
 
 /// The kind.
@@ -54,205 +54,90 @@ pub const RAID: LayerKind = LayerKind {
     build,
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::needed(
-        "level",
-        ParameterType::OneOf(&[0, 1, 5, 6, 10]),
-        ("RAID level: 0, 1, 5, 6 or 10", "RAID レベル。0、1、5、6、10 のいずれか"),
-    ),
-    Parameter::usual(
-        "members",
-        ParameterType::Count(1, MOST_MEMBERS),
-        "4",
-        "assumed",
-        ("number of drives", "ドライブの台数"),
-    ),
-    Parameter::usual(
-        "strip",
-        ParameterType::Bytes(BLOCK_BYTES, 1 << 30),
-        "64 KiB",
-        "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)",
-        (
-            "consecutive bytes on one drive before the next drive's turn",
-            "次のドライブへ移る前に 1 台に続けて置くバイト数(ストライプサイズ)",
-        ),
-    ).scaled(Scale::Multiples(BLOCK_BYTES)),
-    Parameter::usual(
-        "latency",
-        ParameterType::Time,
-        "0 us",
-        "assumed",
-        (
-            "time of a request in driver and card during which the card's processor is free for others",
-            "ドライバーとカードが要求ごとにかける時間のうち、カードのプロセッサーが空いている分",
-        ),
-    ).live(),
-    Parameter::usual(
-        "request_time",
-        ParameterType::Time,
-        "0 us",
-        "assumed",
-        ("time of the card's processor for a request", "要求 1 件に使うプロセッサー時間"),
-    ).live(),
-    Parameter::usual(
-        "strip_time",
-        ParameterType::Time,
-        "0 us",
-        "assumed",
-        (
-            "time of the card's processor for every strip that a request touches",
-            "要求がまたがるストリップ 1 個ごとに使うプロセッサー時間",
-        ),
-    ).live(),
-    Parameter::usual(
-        "strips_per_request",
-        ParameterType::Count(1, 1 << 20),
-        "42",
-        "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)",
-        (
-            "strips that the firmware takes at once; a longer request costs the processor several times",
-            "ファームウェアが一度に扱うストリップ数。これを超える要求は複数回分の処理時間がかかる",
-        ),
-    ).live(),
-    Parameter::usual(
-        "parity_rate",
-        ParameterType::Rate,
-        "2 GB/s",
-        "assumed",
-        ("rate at which parity is computed", "パリティーの計算速度"),
-    ).live(),
-    Parameter::usual(
-        "cache",
-        SIZE,
-        "0 B",
-        "assumed",
-        ("memory for data", "データ用のキャッシュメモリーの容量"),
-    ),
-    Parameter::usual(
-        "write_policy",
-        ParameterType::Word(&["through", "back", "always-back"]),
-        "through",
-        "assumed",
-        (
-            "through: acknowledged when the drives have it; back: when the memory has it, if there is a battery; always-back: \
+parameters! {
+    /// Values of its parameters.
+    pub(super) struct Values, PARAMETERS {
+        "level" level: OneOf(&[0, 1, 5, 6, 10]), needed,
+            ("RAID level: 0, 1, 5, 6 or 10", "RAID レベル。0、1、5、6、10 のいずれか");
+        "members": Count(1, MOST_MEMBERS), usual("4", "assumed"), ("number of drives", "ドライブの台数");
+        "strip" strip_bytes: Bytes(BLOCK_BYTES, 1 << 30),
+            usual("64 KiB", "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)")
+                .scaled(ParameterScale::Multiples(BLOCK_BYTES)),
+            ("consecutive bytes on one drive before the next drive's turn",
+             "次のドライブへ移る前に 1 台に続けて置くバイト数(ストライプサイズ)");
+        "latency" latency_ns: Time, usual("0 us", "assumed").live(),
+            ("time of a request in driver and card during which the card's processor is free for others",
+             "ドライバーとカードが要求ごとにかける時間のうち、カードのプロセッサーが空いている分");
+        "request_time" request_ns: Time, usual("0 us", "assumed").live(),
+            ("time of the card's processor for a request", "要求 1 件に使うプロセッサー時間");
+        "strip_time" strip_ns: Time, usual("0 us", "assumed").live(),
+            ("time of the card's processor for every strip that a request touches",
+             "要求がまたがるストリップ 1 個ごとに使うプロセッサー時間");
+        "strips_per_request" strips_per_request: Count(1, 1 << 20),
+            usual("42", "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)")
+                .live(),
+            ("strips that the firmware takes at once; a longer request costs the processor several times",
+             "ファームウェアが一度に扱うストリップ数。これを超える要求は複数回分の処理時間がかかる");
+        "parity_rate" parity_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
+            ("rate at which parity is computed", "パリティーの計算速度");
+        "cache" cache_bytes: SIZE, usual("0 B", "assumed"),
+            ("memory for data", "データ用のキャッシュメモリーの容量");
+        "write_policy" write_policy: Word(&["through", "back", "always-back"]), usual("through", "assumed"),
+            ("through: acknowledged when the drives have it; back: when the memory has it, if there is a battery; always-back: \
              even without one",
-            "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様",
-        ),
-    ),
-    Parameter::usual(
-        "io_policy",
-        ParameterType::Word(&["direct", "cached"]),
-        "direct",
-        "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)",
-        (
-            "direct: reads go past the memory to the host; cached: they are put into it and copied from there",
-            "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す",
-        ),
-    ),
-    Parameter::usual(
-        "read_policy",
-        ParameterType::Word(&["none", "always", "adaptive"]),
-        "none",
-        "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)",
-        (
-            "reading ahead: never, after every read, or after two reads in a row",
-            "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか",
-        ),
-    ),
-    Parameter::usual(
-        "read_ahead",
-        ParameterType::Bytes(0, 64 << 20),
-        "1 MiB",
-        "assumed",
-        ("how far ahead, up to 64 MiB", "先読みする量(64 MiB まで)"),
-    ).live(),
-    Parameter::usual(
-        "memory_read_rate",
-        ParameterType::Rate,
-        "2 GB/s",
-        "assumed",
-        ("rate from the card's memory to the host", "カードのメモリーからホストへの速度"),
-    ).live(),
-    Parameter::usual(
-        "memory_write_rate",
-        ParameterType::Rate,
-        "2 GB/s",
-        "assumed",
-        ("rate from the host to the card's memory", "ホストからカードのメモリーへの速度"),
-    ).live(),
-    Parameter::usual(
-        "high_water",
-        ParameterType::Number(0.0, 1.0),
-        "0.8",
-        "assumed",
-        (
-            "share of the memory that may wait to be written; at half of it writing back begins",
-            "未書き込みのデータで埋めてよいメモリーの割合。この半分で書き戻しを始める",
-        ),
-    ),
-    Parameter::usual(
-        "flush_interval",
-        ParameterType::Time,
-        "4 s",
-        "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)",
-        ("age of written data at which writing back begins", "書き込みデータをためておく時間の上限"),
-    ).live(),
-    Parameter::usual(
-        "destages",
-        ParameterType::Count(1, 4096),
-        "16",
-        "assumed",
-        ("rows that are written back at once", "同時に書き戻すストライプの数"),
-    ).live(),
-    Parameter::usual(
-        "battery",
-        ParameterType::Flag,
-        "true",
-        "assumed",
-        ("whether a battery saves the memory at a power cut", "停電時にメモリーを保持するバッテリーの有無"),
-    ),
-];
+             "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様");
+        "io_policy" io_policy: Word(&["direct", "cached"]),
+            usual("direct", "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)"),
+            ("direct: reads go past the memory to the host; cached: they are put into it and copied from there",
+             "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す");
+        "read_policy" read_policy: Word(&["none", "always", "adaptive"]),
+            usual("none", "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)"),
+            ("reading ahead: never, after every read, or after two reads in a row",
+             "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか");
+        "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("1 MiB", "assumed").live(),
+            ("how far ahead, up to 64 MiB", "先読みする量(64 MiB まで)");
+        "memory_read_rate" memory_read_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
+            ("rate from the card's memory to the host", "カードのメモリーからホストへの速度");
+        "memory_write_rate" memory_write_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
+            ("rate from the host to the card's memory", "ホストからカードのメモリーへの速度");
+        "high_water" high_water: Number(0.0, 1.0), usual("0.8", "assumed"),
+            ("share of the memory that may wait to be written; at half of it writing back begins",
+             "未書き込みのデータで埋めてよいメモリーの割合。この半分で書き戻しを始める");
+        "flush_interval" flush_interval_ns: Time,
+            usual("4 s", "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)")
+                .live(),
+            ("age of written data at which writing back begins", "書き込みデータをためておく時間の上限");
+        "destages" destages: Count(1, 4096), usual("16", "assumed").live(),
+            ("rows that are written back at once", "同時に書き戻すストライプの数");
+        "battery" battery: Flag, usual("true", "assumed"),
+            ("whether a battery saves the memory at a power cut",
+             "停電時にメモリーを保持するバッテリーの有無");
+    }
+}
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let values = Values::new(builder);
     let members = targets(builder);
     let smallest_bytes = common_capacity_bytes(builder);
-    let geometry =
-        Geometry::new(builder.count("level"), members.len() as u64, builder.bytes("strip"), smallest_bytes)
-            .map_err(|(key, what)| builder.error(key, &what))?;
-    let costs = Costs {
-        latency_ns: builder.ns("latency"),
-        request_ns: builder.ns("request_time"),
-        strip_ns: builder.ns("strip_time"),
-        strips_per_request: builder.count("strips_per_request"),
-        parity_bytes_per_s: builder.rate("parity_rate"),
-        memory_read_bytes_per_s: builder.rate("memory_read_rate"),
-        memory_write_bytes_per_s: builder.rate("memory_write_rate"),
-    };
-    let (cache_bytes, battery) = (builder.bytes("cache"), builder.flag("battery"));
+    let geometry = RaidGeometry::new(values.level, members.len() as u64, values.strip_bytes, smallest_bytes)
+        .map_err(|(key, what)| builder.error(key, &what))?;
     let policies = Policies {
-        write_back: match builder.word("write_policy") {
+        write_back: match values.write_policy {
             "always-back" => true,
-            "back" => battery,
+            "back" => values.battery,
             _ => false,
         },
-        cached: builder.word("io_policy") == "cached",
-        read_ahead: match builder.word("read_policy") {
+        cached: values.io_policy == "cached",
+        read_ahead: match values.read_policy {
             "always" => ReadAhead::Always,
             "adaptive" => ReadAhead::Adaptive,
             _ => ReadAhead::None,
         },
-        ahead_bytes: builder.bytes("read_ahead"),
-        flush_ns: builder.ns("flush_interval"),
-        destages: builder.count("destages"),
-        battery,
     };
+    let cache_bytes = values.cache_bytes;
     let cache = (cache_bytes >= BLOCK_BYTES).then(|| {
-        cache::Cache::new(
-            cache_bytes,
-            (cache_bytes as f64 * builder.number("high_water")) as u64,
-            geometry.strip_bytes,
-        )
+        cache::Cache::new(cache_bytes, (cache_bytes as f64 * values.high_water) as u64, geometry.strip_bytes)
     });
     let words = words::Words::new(builder);
-    Ok(Box::new(Card::new(members, geometry, costs, policies, cache, words)))
+    Ok(Box::new(Card::new(members, geometry, policies, cache, values, words)))
 }

@@ -78,10 +78,10 @@ impl Ranges {
     /// Adds a range; where there is one already, the lower number stays. Returns the bytes that were in none before.
     pub fn add(&mut self, from: u64, to: u64, number: u64) -> u64 {
         let (mut at, mut new_bytes) = (from, 0);
-        for (first, end, known) in self.cut(from, to) {
+        for (first, end, older) in self.cut(from, to) {
             new_bytes += first - at;
             self.insert(at, first, number);
-            self.insert(first, end, known.min(number));
+            self.insert(first, end, older.min(number));
             at = end;
         }
         self.insert(at, to, number);
@@ -116,8 +116,8 @@ impl Ranges {
     pub fn both(&self, other: &Self) -> Self {
         let mut both = Self::default();
         for (from, to, number) in self.iter() {
-            for (first, end, known) in other.within(from, to) {
-                both.insert(first, end, number.max(known));
+            for (first, end, other_number) in other.within(from, to) {
+                both.insert(first, end, number.max(other_number));
             }
         }
         both
@@ -132,13 +132,13 @@ impl Ranges {
         if from >= to {
             return;
         }
-        if let Some((first, (end, known))) = self.map.range(..=from).next_back().map(|(a, b)| (*a, *b))
-            && (end, known) == (from, number)
+        if let Some((first, (end, neighbour))) = self.map.range(..=from).next_back().map(|(a, b)| (*a, *b))
+            && (end, neighbour) == (from, number)
         {
             from = first;
         }
-        if let Some((end, known)) = self.map.get(&to).copied()
-            && known == number
+        if let Some((end, neighbour)) = self.map.get(&to).copied()
+            && neighbour == number
         {
             self.map.remove(&to);
             to = end;

@@ -1,7 +1,7 @@
 //! The parameters of layers: key, type, range, default and meaning in one place, for the reader of device files, for
 //! `--set`, for `kurabe models show`, for the documentation, and for whoever lets people move a parameter.
 
-use crate::settings::{Settings, Worth};
+use crate::settings::{LayerSettings, Worth};
 use kurabe_core::quantity::{GIB, KIB, MIB, parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, Result, Text, Value, text};
 
@@ -44,7 +44,7 @@ pub enum ParameterType {
 
 /// Which values of its range a parameter can have, and how one goes through them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum ParameterScale {
     /// Every value, by equal steps.
     Linear,
     /// Every value, by equal ratios.
@@ -112,13 +112,13 @@ impl ParameterType {
         }
     }
 
-    const fn scale(self) -> Scale {
+    const fn scale(self) -> ParameterScale {
         match self {
-            Self::Bytes(..) | Self::Time | Self::Rate => Scale::Log,
+            Self::Bytes(..) | Self::Time | Self::Rate => ParameterScale::Log,
             // From a few hundred values on, small steps matter at the lower end only.
-            Self::Count(_, most) if most > 256 => Scale::Log,
-            Self::Count(..) | Self::Number(..) | Self::Rows(_) => Scale::Linear,
-            Self::OneOf(_) | Self::Flag | Self::Word(_) => Scale::Choice,
+            Self::Count(_, most) if most > 256 => ParameterScale::Log,
+            Self::Count(..) | Self::Number(..) | Self::Rows(_) => ParameterScale::Linear,
+            Self::OneOf(_) | Self::Flag | Self::Word(_) => ParameterScale::Choice,
         }
     }
 
@@ -144,7 +144,7 @@ pub struct Parameter {
     /// Its type and range.
     pub kind: ParameterType,
     /// Which values of its range it can have.
-    pub scale: Scale,
+    pub scale: ParameterScale,
     /// Whether it may change while requests are served.
     pub live: bool,
     /// Keys of the parameters from which its value is worked out where it is left out.
@@ -182,7 +182,7 @@ impl Parameter {
     }
 
     /// One with other values than every one of its range.
-    pub(crate) const fn scaled(self, scale: Scale) -> Self {
+    pub(crate) const fn scaled(self, scale: ParameterScale) -> Self {
         Self { scale, ..self }
     }
 
@@ -193,17 +193,17 @@ impl Parameter {
 
     /// Its range in words; nothing where its type says all.
     pub fn range(&self) -> Option<Text> {
-        let (least, most) = self.kind.range().filter(|_| self.scale != Scale::Choice)?;
+        let (least, most) = self.kind.range().filter(|_| self.scale != ParameterScale::Choice)?;
         let (least, most) = (self.kind.words(least), self.kind.words(most));
         Some(match self.scale {
-            Scale::PowersOfTwo => {
+            ParameterScale::PowersOfTwo => {
                 text!("{least} to {most}, a power of two", "{least} から {most} までの 2 のべき乗")
             }
-            Scale::Multiples(step) => {
+            ParameterScale::Multiples(step) => {
                 let step = self.kind.words(step as f64);
                 text!("{least} to {most}, a multiple of {step}", "{least} から {most} までの {step} の倍数")
             }
-            Scale::Linear | Scale::Log | Scale::Choice => {
+            ParameterScale::Linear | ParameterScale::Log | ParameterScale::Choice => {
                 text!("{least} to {most}", "{least} から {most} まで")
             }
         })
@@ -277,7 +277,7 @@ impl Parameter {
                 let choices: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
                 Worth::Word(value.choice(&choices)?)
             }
-            ParameterType::Rows(columns) => Worth::Rows(read_rows(value, columns)?),
+            ParameterType::Rows(columns) => Worth::Rows(read_rows(value, columns)?.into()),
         })
     }
 
@@ -286,8 +286,8 @@ impl Parameter {
         let whole = number as u64;
         (least..=most).contains(&number)
             && match (self.scale, self.kind) {
-                (Scale::PowersOfTwo, _) => whole == 0 || whole.is_power_of_two(),
-                (Scale::Multiples(step), _) => whole.is_multiple_of(step),
+                (ParameterScale::PowersOfTwo, _) => whole == 0 || whole.is_power_of_two(),
+                (ParameterScale::Multiples(step), _) => whole.is_multiple_of(step),
                 (_, ParameterType::OneOf(numbers)) => numbers.contains(&whole),
                 _ => true,
             }
@@ -328,7 +328,7 @@ impl Relation {
 
     /// # Errors
     /// When it does not hold, at one of the parameters; the remedy names the other.
-    pub(crate) fn check(self, layer: &str, settings: &Settings) -> Result<()> {
+    pub(crate) fn check(self, layer: &str, settings: &LayerSettings) -> Result<()> {
         let (first, second) = self.keys();
         let (mut first, mut second) = (settings.setting(first), settings.setting(second));
         let (one, other) = (first.number().unwrap_or(0.0), second.number().unwrap_or(0.0));

@@ -17,17 +17,18 @@ use crate::account::Cause;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::schema::HOUR_NS;
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, whole_ns};
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
 
 pub use params::SCSI;
+use params::Values;
 
 /// How the target moves data of one direction.
 #[derive(Clone, Copy, Debug)]
-struct Direction {
+struct DataPhase {
     /// Of a byte on the bus.
     ns_per_byte: f64,
     piece_bytes: u64,
@@ -38,7 +39,7 @@ struct Direction {
 
 /// A command under way.
 #[derive(Clone, Copy, Debug)]
-struct Command {
+struct ActiveCommand {
     job: JobId,
     /// What is still to be asked of the medium (read) or to go over the bus (write).
     next_bytes: u64,
@@ -54,22 +55,16 @@ struct Scsi {
     below: LayerId,
     capacity_bytes: u64,
     units: u16,
-    selection_ns: u64,
-    command_ns: u64,
-    status_ns: u64,
-    disconnects: bool,
-    reconnect_ns: u64,
-    write_lead_bytes: u64,
-    flushes: bool,
-    data_in: Direction,
-    data_out: Direction,
+    data_in: DataPhase,
+    data_out: DataPhase,
     bus: Timeline,
     /// Commands under way, by slot: one slot without tagged queueing.
-    commands: Vec<Option<Command>>,
+    commands: Vec<Option<ActiveCommand>>,
     /// Of a read: when the pieces that were last in the buffers were through the bus.
     sent: Vec<VecDeque<u64>>,
     queue: VecDeque<JobId>,
     causes: Causes,
+    values: Values,
 }
 
 words! {
@@ -96,7 +91,7 @@ words! {
     }
 }
 
-impl Direction {
+impl DataPhase {
     /// The end of the piece that begins at `from_bytes`.
     fn piece_end(&self, from_bytes: u64, end_bytes: u64) -> u64 {
         from_bytes.saturating_add(self.piece_bytes).min(end_bytes)
@@ -134,11 +129,11 @@ impl Scsi {
     fn start(&mut self, slot: usize, job: JobId, world: &mut World) {
         let request = world.request(job);
         let start_ns = self.take_bus(job, world.now_ns(), world);
-        let selected_ns = start_ns.saturating_add(self.selection_ns);
-        let told_ns = self.bus.take(start_ns, self.selection_ns + self.command_ns).1;
+        let selected_ns = start_ns.saturating_add(self.values.selection_ns);
+        let told_ns = self.bus.take(start_ns, self.values.selection_ns + self.values.command_ns).1;
         world.charge(job, self.causes.selection, selected_ns);
         world.charge(job, self.causes.command, told_ns);
-        let command = Command {
+        let command = ActiveCommand {
             job,
             next_bytes: request.offset_bytes,
             end_bytes: request.end_bytes(),
@@ -148,13 +143,13 @@ impl Scsi {
         self.commands[slot] = Some(command);
         self.sent[slot].clear();
         match request.kind {
-            Kind::Read => self.fetch(slot, told_ns, world),
-            Kind::Write | Kind::WriteZeroes => {
+            RequestKind::Read => self.fetch(slot, told_ns, world),
+            RequestKind::Write | RequestKind::WriteZeroes => {
                 for _ in 0..self.data_out.buffers {
                     self.take_in(slot, told_ns, world);
                 }
             }
-            Kind::Flush | Kind::Trim => self.pass_on(slot, told_ns, request, world),
+            RequestKind::Flush | RequestKind::Trim => self.pass_on(slot, told_ns, request, world),
         }
         // A request without bytes has nothing to wait for.
         self.end_if_done(slot, told_ns, world);
@@ -219,7 +214,8 @@ impl Scsi {
         world.charge(command.job, self.data_out.cause, command.sent_ns);
         let start_ns = self.on_bus(command, from_ns.max(command.sent_ns), world);
         let end_ns = self.bus.take(start_ns, self.data_out.data_ns(bytes)).1;
-        let lead_bytes = if self.write_lead_bytes == 0 { bytes } else { self.write_lead_bytes.min(bytes) };
+        let lead_bytes =
+            if self.values.write_lead_bytes == 0 { bytes } else { self.values.write_lead_bytes.min(bytes) };
         let begin_ns = start_ns.saturating_add(self.data_out.data_ns(lead_bytes));
         world.charge(command.job, self.data_out.cause, begin_ns);
         command.sent_ns = end_ns;
@@ -231,12 +227,12 @@ impl Scsi {
 
     /// When a command gets the bus for what is ready at `from_ns`. A target that had nothing to do on the bus until
     /// then, and disconnects, comes back first.
-    fn on_bus(&mut self, command: Command, from_ns: u64, world: &mut World) -> u64 {
+    fn on_bus(&mut self, command: ActiveCommand, from_ns: u64, world: &mut World) -> u64 {
         let start_ns = self.take_bus(command.job, from_ns, world);
-        if !self.disconnects || from_ns <= command.sent_ns {
+        if !self.values.disconnect || from_ns <= command.sent_ns {
             return start_ns;
         }
-        let back_ns = self.bus.take(start_ns, self.reconnect_ns).1;
+        let back_ns = self.bus.take(start_ns, self.values.reconnect_ns).1;
         world.charge(command.job, self.causes.reconnect, back_ns);
         back_ns
     }
@@ -250,7 +246,7 @@ impl Scsi {
         let from_ns = done_ns.max(command.sent_ns);
         world.charge(command.job, self.data_out.cause, command.sent_ns);
         let start_ns = self.on_bus(command, from_ns, world);
-        let end_ns = self.bus.take(start_ns, self.status_ns).1;
+        let end_ns = self.bus.take(start_ns, self.values.status_ns).1;
         world.charge(command.job, self.causes.status, end_ns);
         world.finish_at(end_ns, command.job);
         self.commands[slot] = None;
@@ -269,8 +265,8 @@ impl Layer for Scsi {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         match world.request(job).kind {
             // SCSI of that time knows no trim, and a target without a write cache gets no SYNCHRONIZE CACHE.
-            Kind::Trim => return world.finish(job),
-            Kind::Flush if !self.flushes => return world.finish(job),
+            RequestKind::Trim => return world.finish(job),
+            RequestKind::Flush if !self.values.write_cache => return world.finish(job),
             _ => world.write_as_data(job),
         }
         self.queue.push_back(job);
@@ -280,13 +276,13 @@ impl Layer for Scsi {
     fn returned(&mut self, child: Child, world: &mut World) {
         let slot = child.tag as usize;
         let now_ns = world.now_ns();
-        if child.request.kind == Kind::Read {
+        if child.request.kind == RequestKind::Read {
             self.give_out(slot, child.request.length_bytes, world);
         } else {
             if let Some(command) = &mut self.commands[slot] {
                 command.out -= 1;
             }
-            if child.request.kind == Kind::Write {
+            if child.request.kind == RequestKind::Write {
                 self.take_in(slot, now_ns, world);
             }
             self.end_if_done(slot, now_ns, world);
@@ -300,12 +296,6 @@ impl Layer for Scsi {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "selection" => self.selection_ns = setting.whole(),
-            "command" => self.command_ns = setting.whole(),
-            "status" => self.status_ns = setting.whole(),
-            "reconnect" => self.reconnect_ns = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }

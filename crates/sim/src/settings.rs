@@ -1,7 +1,11 @@
 //! The values of a layer's parameters, each with its source and the place where it stands.
 
 use crate::schema::Parameter;
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, Value, text};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use std::sync::Arc;
+
+/// Rows of numbers, shared: a measured drive has hundreds, and every stack that is built or copied keeps them.
+pub(crate) type Rows = Arc<[Vec<f64>]>;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +16,7 @@ pub(crate) enum Worth {
     Real(f64),
     Flag(bool),
     Word(&'static str),
-    Rows(Vec<Vec<f64>>),
+    Rows(Rows),
 }
 
 impl Worth {
@@ -47,7 +51,11 @@ impl Setting {
     ///
     /// # Errors
     /// When it is no value of the parameter.
-    pub(crate) fn read(parameter: &'static Parameter, value: &Value<'_>, source: &str) -> Result<Self> {
+    pub(crate) fn read(
+        parameter: &'static Parameter,
+        value: &kurabe_core::Value<'_>,
+        source: &str,
+    ) -> Result<Self> {
         Ok(Self {
             parameter,
             worth: parameter.read(value)?,
@@ -63,50 +71,54 @@ impl Setting {
         self.worth.number()
     }
 
-    /// A size in bytes, a time in nanoseconds, or a count.
-    ///
-    /// # Panics
-    /// As those below: when it is of another type, a defect of the layer that asks.
-    pub fn whole(&self) -> u64 {
-        match self.worth {
-            Worth::Whole(value) => value,
-            _ => self.is_other(),
-        }
-    }
-
-    /// A rate in bytes per second, or a number.
-    pub fn real(&self) -> f64 {
-        match self.worth {
-            Worth::Real(value) => value,
-            _ => self.is_other(),
-        }
-    }
-
-    /// `true` or `false`.
-    pub fn flag(&self) -> bool {
-        match self.worth {
-            Worth::Flag(value) => value,
-            _ => self.is_other(),
-        }
-    }
-
-    pub(crate) fn is_other(&self) -> ! {
-        panic!("`{}` is {:?}", self.parameter.key, self.worth)
-    }
-
     /// For a layer that does not take a change of it, although the table says that it is live.
     pub fn refused(&self) {
         panic!("the layer does not take a change of `{}`", self.parameter.key)
     }
 }
 
+/// A value as layers keep it.
+pub(crate) trait LayerValue {
+    /// The value of a setting.
+    ///
+    /// # Panics
+    /// When it is of another type, a defect of the layer that asks.
+    fn of(setting: &Setting) -> Self;
+}
+
+/// Lets a type be that of the values of one variant.
+macro_rules! value {
+    ($kept:ty: $variant:ident) => {
+        impl LayerValue for $kept {
+            fn of(setting: &Setting) -> Self {
+                match &setting.worth {
+                    Worth::$variant(value) => value.clone(),
+                    worth => panic!("`{}` is {worth:?}", setting.parameter.key),
+                }
+            }
+        }
+    };
+}
+
+value!(u64: Whole);
+value!(f64: Real);
+value!(bool: Flag);
+value!(&'static str: Word);
+value!(Rows: Rows);
+
+/// Values that a layer keeps of its parameters.
+pub(crate) trait Live {
+    /// Takes another value of a parameter that may change while requests are served.
+    fn change(&mut self, setting: &Setting);
+}
+
 /// The values of a layer: one for each of its parameters.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct LayerSettings {
     pub(crate) list: Vec<Setting>,
 }
 
-impl Settings {
+impl LayerSettings {
     /// All of them, in the order of the layer's parameters.
     pub fn iter(&self) -> impl Iterator<Item = &Setting> {
         self.list.iter()

@@ -7,8 +7,8 @@
 
 use crate::layer::{Below, KINDS, LayerKind};
 use crate::schema::Parameter;
-use crate::settings::{Setting, Settings};
-use kurabe_core::{DataFile, Error, ErrorKind, Result, Table, Text, Value, nearest, text};
+use crate::settings::{LayerSettings, Setting};
+use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, nearest, text};
 use std::sync::LazyLock;
 
 /// Keys of a file.
@@ -38,7 +38,7 @@ pub struct LayerSpec {
     /// Its name, unique in the stack unless it is the same part of different members; that of its kind if not given.
     pub name: String,
     /// Its parameters.
-    pub settings: Settings,
+    pub settings: LayerSettings,
     /// What stands below it, if that is not the rest of the list.
     pub members: Vec<MemberSpec>,
 }
@@ -81,7 +81,7 @@ impl DeviceSpec {
         let file = DataFile::parse(name, source)?;
         let root = file.root(KEYS)?;
         root.require("schema")?.integer(1..=1)?;
-        let reader = Reader { find, file: name, depth: 0, partial: false };
+        let reader = SpecReader { find, file: name, depth: 0, partial: false };
         let list = root.require("layer")?;
         let spec = Self {
             name: root.require("name")?.string()?.to_owned(),
@@ -171,7 +171,7 @@ fn are_same_layers(one: &[LayerSpec], other: &[LayerSpec]) -> bool {
 impl LayerSpec {
     /// Gives what is left out its default, all in the order of the kind. `table` is where the layer stands, and `path` what
     /// its keys begin with there.
-    fn complete(&mut self, table: &Table<'_>, path: &str) -> Result<()> {
+    fn complete(&mut self, table: &DataTable<'_>, path: &str) -> Result<()> {
         let kind = KINDS.iter().position(|kind| kind.word == self.kind.word);
         let mut list = Vec::with_capacity(self.kind.parameters.len());
         for (index, parameter) in self.kind.parameters.iter().enumerate() {
@@ -188,7 +188,7 @@ impl LayerSpec {
                 },
             }
         }
-        self.settings = Settings { list };
+        self.settings = LayerSettings { list };
         Ok(())
     }
 
@@ -350,7 +350,7 @@ fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct SpecReader<'a> {
     find: Find<'a>,
     /// The file that is read.
     file: &'a str,
@@ -359,7 +359,7 @@ struct Reader<'a> {
     partial: bool,
 }
 
-impl Reader<'_> {
+impl SpecReader<'_> {
     fn layers(&self, list: &Value<'_>) -> Result<Vec<LayerSpec>> {
         let mut layers = Vec::new();
         for value in list.elements() {
@@ -373,10 +373,10 @@ impl Reader<'_> {
     }
 
     /// The layers of another file, with the changes of the table that uses them; `known` are its other keys.
-    fn used(&self, user: &Value<'_>, name: &Value<'_>, known: &[&str]) -> Result<Vec<LayerSpec>> {
+    fn used(&self, user: &Value<'_>, name: &Value<'_>, own_keys: &[&str]) -> Result<Vec<LayerSpec>> {
         let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(&error))?;
         let names: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
-        let keys: Vec<&str> = names.iter().map(String::as_str).chain(known.iter().copied()).collect();
+        let keys: Vec<&str> = names.iter().map(String::as_str).chain(own_keys.iter().copied()).collect();
         let table = user.table(&keys)?;
         for layer in &mut layers {
             if let Some(changes) = table.get(&layer.name) {
@@ -402,13 +402,13 @@ impl Reader<'_> {
         let root = data.root(KEYS)?;
         root.require("schema")?.integer(1..=1)?;
         let partial = root.get("name").is_none();
-        let reader = Reader { find: self.find, file: &file, depth: self.depth + 1, partial };
+        let reader = SpecReader { find: self.find, file: &file, depth: self.depth + 1, partial };
         let mut layers = reader.layers(&root.require("layer")?)?;
         layers.retain(|layer| partial || !layer.kind.of_host);
         Ok(layers)
     }
 
-    fn layer(&self, value: &Value<'_>, table: &Table<'_>) -> Result<LayerSpec> {
+    fn layer(&self, value: &Value<'_>, table: &DataTable<'_>) -> Result<LayerSpec> {
         let kinds: Vec<_> = KINDS.iter().map(|kind| (kind.word, *kind)).collect();
         let kind = table.require("kind")?.choice(&kinds)?;
         let mut keys: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.key).collect();
@@ -417,11 +417,11 @@ impl Reader<'_> {
             keys.push("member");
         }
         let table = value.table(&keys)?;
-        let members = table.get("member").map(|list| Reader { partial: false, ..*self }.members(&list));
+        let members = table.get("member").map(|list| SpecReader { partial: false, ..*self }.members(&list));
         let mut layer = LayerSpec {
             kind,
             name: table.get("name").map_or(Ok(kind.word), |name| name.string())?.to_owned(),
-            settings: Settings { list: given(kind, &table)? },
+            settings: LayerSettings { list: given(kind, &table)? },
             members: members.transpose()?.unwrap_or_default(),
         };
         if !self.partial {
@@ -456,7 +456,7 @@ impl Reader<'_> {
 }
 
 /// The parameters that a table gives.
-fn given(kind: &'static LayerKind, table: &Table<'_>) -> Result<Vec<Setting>> {
+fn given(kind: &'static LayerKind, table: &DataTable<'_>) -> Result<Vec<Setting>> {
     let read = |parameter: &'static Parameter| Some(read_parameter(parameter, &table.get(parameter.key)?));
     kind.parameters.iter().filter_map(read).collect()
 }

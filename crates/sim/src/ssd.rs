@@ -31,11 +31,11 @@ mod write;
 use crate::build::Builder;
 use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::ranges::AtRisk;
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
-use crate::world::{JobId, Kind, Request, World};
+use crate::world::{JobId, Request, RequestKind, World};
 use ahead::ReadAhead;
-use config::{Config, Geometry};
+use config::{Config, FlashGeometry};
 use die::{Dies, Manners};
 use flash::ReadPath;
 use kurabe_core::random::Random;
@@ -43,7 +43,7 @@ use kurabe_core::{Result, Text, text};
 use mapping_cache::{Lookup, MappingCache};
 use refresh::Refresh;
 use schedule::Schedule;
-use store::{Place, Store};
+use store::{FlashStore, UnitPlace};
 use words::{Causes, Counters};
 use write::{Latest, OpenRow};
 
@@ -63,7 +63,7 @@ struct Ssd {
     config: Config,
     /// What the layout of a worn drive is drawn from.
     random: Random,
-    store: Store,
+    store: FlashStore,
     dies: Dies,
     manners: Manners,
     channels: Vec<Schedule>,
@@ -92,9 +92,9 @@ struct Ssd {
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let config = Config::new(builder)?;
     let geometry = config.geometry;
-    let units_per_page = (config.page_bytes / 4).clamp(1, 1 << 30) as u32;
+    let units_per_page = (config.values.page_bytes / 4).clamp(1, 1 << 30) as u32;
     Ok(Box::new(Ssd {
-        store: Store::new(&config, builder.random()),
+        store: FlashStore::new(&config, builder.random()),
         random: builder.random(),
         dies: Dies::new(geometry.dies),
         manners: Manners {
@@ -112,7 +112,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         latest: Latest::new(&config),
         next_die: 0,
         mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
-        ahead: ReadAhead::new(config.read_ahead_bytes),
+        ahead: ReadAhead::new(config.values.read_ahead_bytes),
         refresh: Refresh::new(builder, &config)?,
         parked: Vec::new(),
         parked_free: Vec::new(),
@@ -136,7 +136,7 @@ impl Ssd {
         let units = self.units(request);
         let mut ready_ns = from_ns;
         for page in mapping.page_of(*units.start())..=mapping.page_of(*units.end()) {
-            if let Lookup::Miss { written_back } = mapping.look_up(page, request.kind != Kind::Read) {
+            if let Lookup::Miss { written_back } = mapping.look_up(page, request.kind != RequestKind::Read) {
                 world.count(self.counters.misses, 1);
                 ready_ns = ready_ns.max(self.read_table_page(page, from_ns, world.now_ns()));
                 if let Some(page) = written_back {
@@ -161,26 +161,27 @@ impl Ssd {
     fn serve(&mut self, job: JobId, from_ns: u64, world: &mut World) {
         let request = world.request(job);
         match request.kind {
-            Kind::Read => self.read(job, &request, from_ns, world),
-            Kind::Write => self.write(job, &request, from_ns, world),
-            Kind::Trim | Kind::WriteZeroes => {
+            RequestKind::Read => self.read(job, &request, from_ns, world),
+            RequestKind::Write => self.write(job, &request, from_ns, world),
+            RequestKind::Trim | RequestKind::WriteZeroes => {
                 self.trim(&request);
                 world.finish_at(from_ns, job);
             }
-            Kind::Flush => self.flush(job, from_ns, world),
+            RequestKind::Flush => self.flush(job, from_ns, world),
         }
     }
 
     fn read(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
         let Request { offset_bytes, .. } = *request;
         let limit_bytes = self.config.geometry.capacity_bytes;
-        let (found, further) = self.ahead.read(offset_bytes, request.end_bytes(), limit_bytes);
+        let (ready, further) = self.ahead.read(offset_bytes, request.end_bytes(), limit_bytes);
         let mut start_bytes = offset_bytes;
         let mut found_ns = from_ns;
-        if let Some(found) = found {
-            start_bytes = found.end_bytes;
-            let memory_ns = transfer_ns(start_bytes - offset_bytes, self.config.controller_rate);
-            let ready_ns = found.ready_ns.max(from_ns);
+        if let Some(ready) = ready {
+            start_bytes = ready.end_bytes;
+            let memory_ns =
+                transfer_ns(start_bytes - offset_bytes, self.config.values.controller_bytes_per_s);
+            let ready_ns = ready.ready_ns.max(from_ns);
             found_ns = self.memory.book(world.now_ns(), ready_ns, memory_ns).1;
             if start_bytes == request.end_bytes() {
                 world.charge(job, self.causes.read_ahead, ready_ns);
@@ -220,13 +221,13 @@ impl Ssd {
             let bytes = next_bytes - at_bytes;
             at_bytes = next_bytes;
             let place = match self.store.find(unit as u32) {
-                Place::At(place) => place,
-                Place::Unwritten(place) if self.config.unwritten_as_data => place,
-                Place::Unwritten(_) | Place::Trimmed => continue,
+                UnitPlace::At(place) => place,
+                UnitPlace::Unwritten(place) if self.config.values.unwritten_as_data => place,
+                UnitPlace::Unwritten(_) | UnitPlace::Trimmed => continue,
             };
             let number = place / geometry.units_per_row;
             match &mut row {
-                Some((known, _, sum)) if *known == number => *sum += bytes,
+                Some((reading, _, sum)) if *reading == number => *sum += bytes,
                 _ => {
                     if let Some((_, place, bytes)) = row.replace((number, place, bytes)) {
                         last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
@@ -252,7 +253,7 @@ impl Ssd {
 
     /// Whether a request covers whole units.
     fn is_whole(&self, request: &Request) -> bool {
-        let Geometry { unit_bytes, capacity_bytes, .. } = self.config.geometry;
+        let FlashGeometry { unit_bytes, capacity_bytes, .. } = self.config.geometry;
         let end_bytes = request.end_bytes();
         request.offset_bytes.is_multiple_of(unit_bytes)
             && (end_bytes.is_multiple_of(unit_bytes) || end_bytes == capacity_bytes)
@@ -276,8 +277,8 @@ impl Ssd {
 }
 
 /// Whichever ends later.
-fn later(known: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
-    known.filter(|known| known.end_ns >= path.end_ns).or(Some(path))
+fn later(last: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
+    last.filter(|last| last.end_ns >= path.end_ns).or(Some(path))
 }
 
 impl Layer for Ssd {
@@ -291,21 +292,23 @@ impl Layer for Ssd {
             world.write_as_data(job);
         }
         let request = world.request(job);
-        let hit = request.kind == Kind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
+        let hit =
+            request.kind == RequestKind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
         let command_ns = match request.kind {
-            Kind::Write => self.config.write_command_ns.unwrap_or(self.config.command_ns),
-            _ if hit => self.config.hit_ns,
-            _ => self.config.command_ns,
+            RequestKind::Write => self.config.write_command_ns.unwrap_or(self.config.values.command_ns),
+            _ if hit => self.config.values.hit_ns,
+            _ => self.config.values.command_ns,
         };
         let (start_ns, end_ns) = self.processor.take(world.now_ns(), command_ns);
         world.charge(job, self.causes.controller_wait, start_ns);
-        let write_ns = if request.kind == Kind::Write { self.config.write_latency_ns } else { 0 };
-        let from_ns = end_ns.saturating_add(self.config.latency_ns).saturating_add(write_ns);
+        let write_ns =
+            if request.kind == RequestKind::Write { self.config.values.write_latency_ns } else { 0 };
+        let from_ns = end_ns.saturating_add(self.config.values.command_latency_ns).saturating_add(write_ns);
         world.charge(job, self.causes.controller, from_ns);
-        if request.length_bytes == 0 && request.kind != Kind::Flush {
+        if request.length_bytes == 0 && request.kind != RequestKind::Flush {
             return world.finish_at(from_ns, job);
         }
-        if self.mapping.is_some() && request.kind != Kind::Flush {
+        if self.mapping.is_some() && request.kind != RequestKind::Flush {
             let ready_ns = self.look_up(&request, from_ns, world);
             if ready_ns > from_ns {
                 world.charge(job, self.causes.mapping, ready_ns);
@@ -328,13 +331,13 @@ impl Layer for Ssd {
         // The open row has its place among blocks that are laid out anew.
         self.program_row(world.now_ns());
         self.config.worn = true;
-        self.store = Store::new(&self.config, self.random.clone());
+        self.store = FlashStore::new(&self.config, self.random.clone());
         Ok(())
     }
 
     /// A row counts until it is programmed. Without a buffer a write is acknowledged when it is in flash.
     fn at_risk(&self, now_ns: u64) -> AtRisk {
-        let Geometry { dies, blocks_per_die, rows_per_block, .. } = self.config.geometry;
+        let FlashGeometry { dies, blocks_per_die, rows_per_block, .. } = self.config.geometry;
         let open = |die| u32::from(self.open_row.is_some_and(|row| row.die == die));
         let rows: Vec<u32> = (0..dies)
             .map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.program_ns) + open(die))
@@ -344,26 +347,14 @@ impl Layer for Ssd {
         }
         AtRisk::all(
             self.latest.in_rows(now_ns, &rows, blocks_per_die * rows_per_block),
-            self.config.power_loss_protection,
+            self.config.values.power_loss_protection,
         )
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "controller_rate" => self.config.controller_rate = setting.real(),
-            "command_time" => self.config.command_ns = setting.whole(),
-            "command_latency" => self.config.latency_ns = setting.whole(),
-            "hit_time" => self.config.hit_ns = setting.whole(),
-            "write_latency" => self.config.write_latency_ns = setting.whole(),
-            "flush_waits" => self.config.flush_waits = setting.flag(),
-            "idle_after" => self.config.idle_after_ns = setting.whole(),
-            "unwritten_as_data" => self.config.unwritten_as_data = setting.flag(),
-            "suspend_time" => {
-                let Manners { suspend_program_ns, suspend_erase_ns, .. } = &mut self.manners;
-                let times = [suspend_program_ns, suspend_erase_ns].into_iter().flatten();
-                times.for_each(|time_ns| *time_ns = setting.whole());
-            }
-            _ => setting.refused(),
-        }
+        self.config.values.change(setting);
+        let Manners { suspend_program_ns, suspend_erase_ns, .. } = &mut self.manners;
+        let times = [suspend_program_ns, suspend_erase_ns].into_iter().flatten();
+        times.for_each(|time_ns| *time_ns = self.config.values.suspend_ns);
     }
 }

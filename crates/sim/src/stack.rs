@@ -5,7 +5,7 @@ use crate::build::{Builder, Register};
 use crate::layer::{Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
 use crate::spec::{DeviceSpec, LayerSpec, changed, split_path};
-use crate::world::{Completion, LayerId, Message, Request, World};
+use crate::world::{CompletedRequest, LayerId, Message, Request, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
     CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord,
@@ -170,7 +170,7 @@ impl Stack {
     }
 
     /// A request that left the stack.
-    pub fn take_completion(&mut self) -> Option<Completion> {
+    pub fn take_completion(&mut self) -> Option<CompletedRequest> {
         self.world.completions.pop_front()
     }
 
@@ -394,7 +394,7 @@ impl Stack {
     pub fn record(&self, spec: &DeviceSpec) -> ModelRecord {
         let mut layers: Vec<LayerRecord> = Vec::new();
         for layer in spec.all_layers() {
-            if layers.iter().all(|known| known.name != layer.name) {
+            if layers.iter().all(|recorded| recorded.name != layer.name) {
                 layers.push(self.layer_record(layer));
             }
         }

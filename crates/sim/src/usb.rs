@@ -7,12 +7,11 @@
 //!
 //! Not modelled: both directions at once, which USB 3 could; bridges differ in whether they use it.
 
-use crate::account::{Cause, Counter};
-use crate::build::Builder;
+use crate::account::Cause;
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{Link, Places, common_capacity_bytes, targets};
-use crate::schema::{Parameter, ParameterType, SIZE};
-use crate::settings::Setting;
+use crate::link::{CommandSlots, Wire, common_capacity_bytes, targets};
+use crate::settings::{Live, Setting};
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -27,82 +26,38 @@ pub const USB: LayerKind = LayerKind {
     title: ("a USB bridge", "USB ブリッジ"),
     of_host: false,
     below: Below::Members,
-    parameters: &[
-        Parameter::usual(
-            "members",
-            ParameterType::Count(1, 64),
-            "1",
-            "assumed: a stick or a box for one drive",
-            ("drives behind the bridge", "ブリッジの先のドライブ数"),
-        ),
-        Parameter::needed(
-            "generation",
-            ParameterType::Word(&["usb-1", "usb-2", "usb-3", "usb-3.1"]),
-            (
-                "which USB: 12 Mb/s, 480 Mb/s, 5 Gb/s, 10 Gb/s",
-                "USB の世代: 12 Mb/s、480 Mb/s、5 Gb/s、10 Gb/s",
-            ),
-        ),
-        Parameter::needed(
-            "protocol",
-            ParameterType::Word(&["bot", "uas"]),
-            (
-                "bot: one command at a time for the whole box; uas: several",
-                "bot: 箱全体で一度に 1 コマンド、uas: 複数同時",
-            ),
-        ),
-        Parameter::usual(
-            "efficiency",
-            ParameterType::Number(0.001, 1.0),
-            "0.8",
-            "electronicdesign.com (2012): about 400 MB/s by UAS, of 500 MB/s after 8b/10b coding",
-            ("share of the rate that is data", "転送速度のうちデータが占める割合"),
-        ),
-        Parameter::usual(
-            "depth",
-            ParameterType::Count(1, 256),
-            "32",
-            "assumed: as many as SATA has tags",
-            ("commands in flight by UAS", "UAS で同時に出せるコマンド数"),
-        ),
-        Parameter::usual(
-            "command",
-            ParameterType::Time,
-            "100 us",
-            BOT_SOURCE,
-            ("from the host's call until the drive has the command", "ドライブにコマンドが届くまでの時間"),
-        )
-        .live(),
-        Parameter::usual(
-            "status",
-            ParameterType::Time,
-            "50 us",
-            BOT_SOURCE,
-            (
-                "from the end of the data until the host knows",
-                "データの終わりからホストが完了を知るまでの時間",
-            ),
-        )
-        .live(),
-        Parameter::usual(
-            "gap",
-            ParameterType::Time,
-            "46 us",
-            BOT_SOURCE,
-            ("from a status until the next command, by BOT", "BOT で、完了から次のコマンドまでの間隔"),
-        )
-        .live(),
-        Parameter::usual(
-            "piece",
-            SIZE,
-            "16 KiB",
-            "assumed: the bridge's buffer is passed on at this size",
-            ("data that are passed on at once", "一度に渡すデータの単位"),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[],
     build,
 };
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "members": Count(1, 64), usual("1", "assumed: a stick or a box for one drive"),
+            ("drives behind the bridge", "ブリッジの先のドライブ数");
+        "generation" generation: Word(&["usb-1", "usb-2", "usb-3", "usb-3.1"]), needed,
+            ("which USB: 12 Mb/s, 480 Mb/s, 5 Gb/s, 10 Gb/s",
+             "USB の世代: 12 Mb/s、480 Mb/s、5 Gb/s、10 Gb/s");
+        "protocol" protocol: Word(&["bot", "uas"]), needed,
+            ("bot: one command at a time for the whole box; uas: several",
+             "bot: 箱全体で一度に 1 コマンド、uas: 複数同時");
+        "efficiency" efficiency: Number(0.001, 1.0),
+            usual("0.8", "electronicdesign.com (2012): about 400 MB/s by UAS, of 500 MB/s after 8b/10b coding"),
+            ("share of the rate that is data", "転送速度のうちデータが占める割合");
+        "depth" depth: Count(1, 256), usual("32", "assumed: as many as SATA has tags"),
+            ("commands in flight by UAS", "UAS で同時に出せるコマンド数");
+        "command" command_ns: Time, usual("100 us", BOT_SOURCE).live(),
+            ("from the host's call until the drive has the command", "ドライブにコマンドが届くまでの時間");
+        "status" status_ns: Time, usual("50 us", BOT_SOURCE).live(),
+            ("from the end of the data until the host knows",
+             "データの終わりからホストが完了を知るまでの時間");
+        "gap" gap_ns: Time, usual("46 us", BOT_SOURCE).live(),
+            ("from a status until the next command, by BOT", "BOT で、完了から次のコマンドまでの間隔");
+        "piece" piece_bytes: SIZE, usual("16 KiB", "assumed: the bridge's buffer is passed on at this size"),
+            ("data that are passed on at once", "一度に渡すデータの単位");
+    }
+}
 
 /// Bytes per second of a generation after coding: 8b/10b at 5 Gb/s, 128b/132b at 10 Gb/s.
 fn rate_bytes_per_s(generation: &str) -> f64 {
@@ -118,23 +73,43 @@ fn rate_bytes_per_s(generation: &str) -> f64 {
 struct Usb {
     targets: Vec<(LayerId, u16)>,
     capacity_bytes: u64,
-    link: Link,
-    places: Places,
-    command_ns: u64,
-    status_ns: u64,
-    gap_ns: u64,
+    link: Wire,
+    places: CommandSlots,
+    /// One command at a time.
+    bot: bool,
     /// The drive of the last command that was sent.
     last_unit: u16,
     queue: VecDeque<JobId>,
     waiting: Cause,
-    command: Cause,
-    status: Cause,
-    other_drive: Counter,
+    values: Values,
+    words: Words,
+}
+
+words! {
+    struct Words {
+        busy: cause("cable-busy",
+            ("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
+            ("data of another command are on the cable", "別のコマンドのデータを転送中です"));
+        transfer: cause("transfer",
+            ("data on the USB cable", "USB ケーブル上の転送"),
+            ("the part of the transfer that does not happen while the drive is still at work",
+             "ドライブの動作と重ならない分の転送時間です"));
+        command: cause("command",
+            ("sending the command over USB", "USB でのコマンド送信"),
+            ("the overhead that every command has", "コマンドごとに必ずかかる時間です"));
+        status: cause("status",
+            ("reporting the end over USB", "USB での完了通知"),
+            ("after the data the bridge sends a message that the command is done",
+             "データの後に、ブリッジがコマンドの完了を知らせる時間です"));
+        other_drive: counter("other-drive",
+            ("commands for another drive than the one before", "直前と別のドライブ宛てのコマンド"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let rate = rate_bytes_per_s(builder.word("generation")) * builder.number("efficiency");
-    let bot = builder.word("protocol") == "bot";
+    let values = Values::new(builder);
+    let rate = rate_bytes_per_s(values.generation) * values.efficiency;
+    let bot = values.protocol == "bot";
     let waiting = if bot {
         builder.cause(
             "one-command",
@@ -154,47 +129,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ),
         )
     };
-    let busy = builder.cause(
-        "cable-busy",
-        ("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
-        ("data of another command are on the cable", "別のコマンドのデータを転送中です"),
-    );
-    let transfer = builder.cause(
-        "transfer",
-        ("data on the USB cable", "USB ケーブル上の転送"),
-        (
-            "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です",
-        ),
-    );
+    let words = Words::new(builder);
     Ok(Box::new(Usb {
         targets: targets(builder),
         capacity_bytes: common_capacity_bytes(builder),
-        link: Link::new(rate, builder.bytes("piece"), busy, transfer),
-        places: Places::new(if bot { 1 } else { builder.count("depth") }),
-        command_ns: builder.ns("command"),
-        status_ns: builder.ns("status"),
-        gap_ns: if bot { builder.ns("gap") } else { 0 },
+        link: Wire::new(rate, values.piece_bytes, words.busy, words.transfer),
+        places: CommandSlots::new(if bot { 1 } else { values.depth }),
+        bot,
         last_unit: 0,
         queue: VecDeque::new(),
         waiting,
-        command: builder.cause(
-            "command",
-            ("sending the command over USB", "USB でのコマンド送信"),
-            ("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
-        ),
-        status: builder.cause(
-            "status",
-            ("reporting the end over USB", "USB での完了通知"),
-            (
-                "after the data the bridge sends a message that the command is done",
-                "データの後に、ブリッジがコマンドの完了を知らせる時間です",
-            ),
-        ),
-        other_drive: builder.counter(
-            "other-drive",
-            ("commands for another drive than the one before", "直前と別のドライブ宛てのコマンド"),
-        ),
+        values,
+        words,
     }))
 }
 
@@ -211,11 +157,11 @@ impl Usb {
         let unit = world.request(job).unit;
         if unit != self.last_unit {
             self.last_unit = unit;
-            world.count(self.other_drive, 1);
+            world.count(self.words.other_drive, 1);
         }
-        let sent_ns = start_ns.saturating_add(self.command_ns);
+        let sent_ns = start_ns.saturating_add(self.values.command_ns);
         world.charge(job, self.waiting, start_ns);
-        world.charge(job, self.command, sent_ns);
+        world.charge(job, self.words.command, sent_ns);
         self.link.send(job, sent_ns, self.targets[usize::from(unit)], world);
     }
 }
@@ -240,9 +186,10 @@ impl Layer for Usb {
     fn returned(&mut self, child: Child, world: &mut World) {
         let Some(job) = child.parent else { return };
         let data_ns = self.link.returned_ns(job, &child, world);
-        let end_ns = data_ns.saturating_add(self.status_ns);
-        world.charge(job, self.status, end_ns);
-        self.places.give(end_ns.saturating_add(self.gap_ns));
+        let end_ns = data_ns.saturating_add(self.values.status_ns);
+        world.charge(job, self.words.status, end_ns);
+        let gap_ns = if self.bot { self.values.gap_ns } else { 0 };
+        self.places.give(end_ns.saturating_add(gap_ns));
         world.finish_at(end_ns, job);
         self.start(world);
     }
@@ -252,11 +199,6 @@ impl Layer for Usb {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "command" => self.command_ns = setting.whole(),
-            "status" => self.status_ns = setting.whole(),
-            "gap" => self.gap_ns = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }

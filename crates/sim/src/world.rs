@@ -15,7 +15,7 @@ pub(crate) const LAST_NS: u64 = 1 << 60;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RequestKind {
     /// Bytes from the medium.
     Read,
     /// Bytes to the medium.
@@ -28,7 +28,7 @@ pub enum Kind {
     WriteZeroes,
 }
 
-impl Kind {
+impl RequestKind {
     /// Whether the medium holds other bytes afterwards.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::WriteZeroes)
@@ -39,7 +39,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// What it asks for.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Which of the things below a shared bus it is for, from 0.
     pub unit: u16,
     /// First byte.
@@ -59,7 +59,7 @@ pub struct Request {
 
 impl Request {
     /// A request to what stands alone: an ordinary one, not numbered.
-    pub const fn new(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Self {
+    pub const fn new(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Self {
         Self {
             kind,
             unit: 0,
@@ -138,7 +138,7 @@ pub(crate) enum Message {
 
 /// A request of the user that left the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
+pub struct CompletedRequest {
     /// The word that the user gave it.
     pub token: u64,
     /// When.
@@ -160,7 +160,7 @@ pub struct World {
     first_ready: Option<Message>,
     ready: VecDeque<Message>,
     later: Agenda,
-    pub(crate) completions: VecDeque<Completion>,
+    pub(crate) completions: VecDeque<CompletedRequest>,
     /// Time of requests that left the stack, by cause.
     pub(crate) times_ns: Vec<u64>,
     /// The same of each request, in the order of `completions`, if anybody wants it.
@@ -251,8 +251,8 @@ impl World {
     /// From here on a job that writes zeroes writes data: there is no command for zeroes below.
     pub fn write_as_data(&mut self, job: JobId) {
         let request = &mut self.jobs[job.0 as usize].request;
-        if request.kind == Kind::WriteZeroes {
-            request.kind = Kind::Write;
+        if request.kind == RequestKind::WriteZeroes {
+            request.kind = RequestKind::Write;
         }
     }
 
@@ -316,7 +316,7 @@ impl World {
         if let Some(each) = &mut self.each {
             each.push(vec![0; self.times_ns.len()]);
         }
-        self.completions.push_back(Completion { token, at_ns: self.now_ns, outcome: Err(error) });
+        self.completions.push_back(CompletedRequest { token, at_ns: self.now_ns, outcome: Err(error) });
     }
 
     /// Nothing goes on any more: every request of the user fails.
@@ -424,7 +424,7 @@ impl World {
             self.free.push(id);
             self.in_flight -= 1;
             let outcome = error.map_or(Ok(request.length_bytes), Err);
-            self.completions.push_back(Completion { token: tag, at_ns: now_ns, outcome });
+            self.completions.push_back(CompletedRequest { token: tag, at_ns: now_ns, outcome });
             return None;
         };
         match parent.map(|parent| self.jobs.get_disjoint_mut([id.0 as usize, parent.0 as usize])) {

@@ -10,11 +10,9 @@
 //! Not modelled: the cache for what is read twice (a test with an empty cache reads everything once), compression,
 //! checksums, and the transaction groups of writes, which go down as they come.
 
-use crate::account::Counter;
-use crate::build::Builder;
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{Parameter, ParameterType};
-use crate::world::{Child, JobId, Kind, LayerId, World};
+use crate::world::{Child, JobId, LayerId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,36 +23,27 @@ pub const ZFS: LayerKind = LayerKind {
     title: ("ZFS: records and reading ahead", "ZFS: レコードと先読み"),
     of_host: true,
     below: Below::One,
-    parameters: &[
-        Parameter::usual(
-            "record",
-            ParameterType::Bytes(512, 16 << 20),
-            "128 KiB",
-            "OpenZFS zfsprops(7): recordsize, default 128K",
-            ("bytes of a record of a large file", "大きなファイルのレコード長"),
-        ),
-        Parameter::usual(
-            "ahead",
-            ParameterType::Bytes(0, 1 << 30),
-            "8 MiB",
-            "OpenZFS dmu_zfetch.c: zfetch_max_distance",
-            ("how far it reads ahead at most; 0 is not at all", "先読みする最大の距離(0 なら先読みなし)"),
-        ),
-        Parameter::usual(
-            "streams",
-            ParameterType::Count(1, 256),
-            "8",
-            "OpenZFS dmu_zfetch.c: zfetch_max_streams",
-            ("sequential readers that are kept apart", "区別できる連続読み出しの数"),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[],
     build,
 };
 
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS {
+        "record" record_bytes: Bytes(512, 16 << 20),
+            usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K"),
+            ("bytes of a record of a large file", "大きなファイルのレコード長");
+        "ahead" ahead_bytes: Bytes(0, 1 << 30), usual("8 MiB", "OpenZFS dmu_zfetch.c: zfetch_max_distance"),
+            ("how far it reads ahead at most; 0 is not at all", "先読みする最大の距離(0 なら先読みなし)");
+        "streams" streams: Count(1, 256), usual("8", "OpenZFS dmu_zfetch.c: zfetch_max_streams"),
+            ("sequential readers that are kept apart", "区別できる連続読み出しの数");
+    }
+}
+
 /// A reader that goes forward.
 #[derive(Clone, Copy)]
-struct Stream {
+struct PrefetchStream {
     /// Where its next read begins.
     next_bytes: u64,
     /// Records before this one were asked for.
@@ -78,20 +67,27 @@ struct Zfs {
     most_streams: usize,
     most_records: usize,
     /// The one that read last stands last.
-    streams: Vec<Stream>,
+    streams: Vec<PrefetchStream>,
     records: BTreeMap<u64, Record>,
     /// Records in the order in which they came.
     came: VecDeque<u64>,
     /// How many pieces a request still waits for.
     open: BTreeMap<JobId, u64>,
-    hits: Counter,
-    read_ahead: Counter,
+    words: Words,
+}
+
+words! {
+    struct Words {
+        hits: counter("hits", ("records that were there in time", "先読みが間に合ったレコード"));
+        read_ahead: counter("read-ahead", ("records read ahead", "先読みしたレコード"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let record_bytes = builder.bytes("record");
-    let ahead_bytes = builder.bytes("ahead");
-    let most_streams = builder.count("streams") as usize;
+    let values = Values::new(builder);
+    let record_bytes = values.record_bytes;
+    let ahead_bytes = values.ahead_bytes;
+    let most_streams = values.streams as usize;
     Ok(Box::new(Zfs {
         below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
@@ -103,8 +99,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         records: BTreeMap::new(),
         came: VecDeque::new(),
         open: BTreeMap::new(),
-        hits: builder.counter("hits", ("records that were there in time", "先読みが間に合ったレコード")),
-        read_ahead: builder.counter("read-ahead", ("records read ahead", "先読みしたレコード")),
+        words: Words::new(builder),
     }))
 }
 
@@ -117,8 +112,8 @@ impl Zfs {
             let record = offset_bytes / self.record_bytes;
             let end_bytes = request.end_bytes().min((record + 1) * self.record_bytes);
             match self.records.get_mut(&record) {
-                Some(known) if known.is_here => {
-                    world.count(self.hits, 1);
+                Some(state) if state.is_here => {
+                    world.count(self.words.hits, 1);
                     if end_bytes == (record + 1) * self.record_bytes {
                         self.records.remove(&record);
                     }
@@ -147,22 +142,26 @@ impl Zfs {
 
     fn look_ahead(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        let known = self.streams.iter().position(|stream| stream.next_bytes == request.offset_bytes);
-        let stream = match known.map(|index| self.streams.remove(index)) {
+        let index = self.streams.iter().position(|stream| stream.next_bytes == request.offset_bytes);
+        let stream = match index.map(|index| self.streams.remove(index)) {
             Some(stream) => self.extend(stream, job, world),
             None => {
                 if self.streams.len() >= self.most_streams {
                     self.streams.remove(0);
                 }
                 let until_record = request.end_bytes().div_ceil(self.record_bytes);
-                Stream { next_bytes: request.end_bytes(), until_record, window_bytes: self.record_bytes }
+                PrefetchStream {
+                    next_bytes: request.end_bytes(),
+                    until_record,
+                    window_bytes: self.record_bytes,
+                }
             }
         };
         self.streams.push(stream);
     }
 
     /// Reads ahead of a stream that went on.
-    fn extend(&mut self, mut stream: Stream, job: JobId, world: &mut World) -> Stream {
+    fn extend(&mut self, mut stream: PrefetchStream, job: JobId, world: &mut World) -> PrefetchStream {
         let request = world.request(job);
         stream.next_bytes = request.end_bytes();
         let grown = stream.window_bytes.max(u64::from(request.length_bytes)).saturating_mul(2);
@@ -172,7 +171,7 @@ impl Zfs {
         for record in first..reach / self.record_bytes {
             if let Entry::Vacant(place) = self.records.entry(record) {
                 place.insert(Record::default());
-                world.count(self.read_ahead, 1);
+                world.count(self.words.read_ahead, 1);
                 let piece = request.at(record * self.record_bytes, self.record_bytes as u32);
                 world.send_in_background(self.below, piece, record + 1);
             }
@@ -224,8 +223,8 @@ impl Layer for Zfs {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         match request.kind {
-            Kind::Read => self.read(job, world),
-            Kind::Write | Kind::WriteZeroes => {
+            RequestKind::Read => self.read(job, world),
+            RequestKind::Write | RequestKind::WriteZeroes => {
                 let (first, end) = (request.offset_bytes, request.end_bytes());
                 if first == end {
                     return world.finish(job);
@@ -239,7 +238,7 @@ impl Layer for Zfs {
                     offset_bytes = next;
                 }
             }
-            Kind::Flush | Kind::Trim => world.send(job, self.below, request, 0),
+            RequestKind::Flush | RequestKind::Trim => world.send(job, self.below, request, 0),
         }
     }
 
@@ -258,12 +257,12 @@ impl Layer for Zfs {
 #[cfg(test)]
 mod tests {
     use crate::link::laws::{device, last_ns, request};
-    use crate::world::{Kind, Request};
+    use crate::world::{Request, RequestKind};
 
     const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=100_MB/s";
 
     fn reads(block: u32, count: u64) -> Vec<Request> {
-        (0..count).map(|index| request(Kind::Read, 0, index * u64::from(block), block)).collect()
+        (0..count).map(|index| request(RequestKind::Read, 0, index * u64::from(block), block)).collect()
     }
 
     #[test]
@@ -299,7 +298,7 @@ mod tests {
     #[test]
     fn short_reads_here_and_there_go_down_as_they_are() {
         let requests: Vec<Request> =
-            (0..50).map(|index| request(Kind::Read, 0, index * 997 % 1000 * 65_536, 4096)).collect();
+            (0..50).map(|index| request(RequestKind::Read, 0, index * 997 % 1000 * 65_536, 4096)).collect();
         assert_eq!(last_ns(&device(&["zfs", DRIVE]), 1, &requests), last_ns(&device(&[DRIVE]), 1, &requests));
     }
 

@@ -2,7 +2,7 @@
 //! nanosecond accounted for.
 
 use kurabe_sim::{
-    DEVICES, DeviceSpec, Kind, LayerSpec, Parameter, ParameterType, Request, Stack, device_named,
+    DEVICES, DeviceSpec, LayerSpec, Parameter, ParameterType, Request, RequestKind, Stack, device_named,
 };
 use proptest::prelude::*;
 
@@ -47,25 +47,28 @@ fn values(parameter: &Parameter) -> Vec<String> {
 
 /// All parameters of a device as `layer.parameter`, each with the values to try.
 fn parameters(spec: &DeviceSpec) -> Vec<(String, Vec<String>)> {
-    fn add(layers: &[LayerSpec], found: &mut Vec<(String, Vec<String>)>) {
+    fn add(layers: &[LayerSpec], parameters: &mut Vec<(String, Vec<String>)>) {
         for layer in layers {
             for parameter in layer.kind.parameters {
-                found.push((format!("{}.{}", layer.name, parameter.key), values(parameter)));
+                parameters.push((format!("{}.{}", layer.name, parameter.key), values(parameter)));
             }
             for member in &layer.members {
-                add(&member.layers, found);
+                add(&member.layers, parameters);
             }
         }
     }
-    let mut found = Vec::new();
-    add(&spec.layers, &mut found);
-    found
+    let mut parameters = Vec::new();
+    add(&spec.layers, &mut parameters);
+    parameters
 }
 
 fn request(capacity_bytes: u64, kind: u8, at: f64, length: usize) -> Request {
-    let kind = [Kind::Read, Kind::Write, Kind::Write, Kind::Flush, Kind::Trim][usize::from(kind)];
+    let kind =
+        [RequestKind::Read, RequestKind::Write, RequestKind::Write, RequestKind::Flush, RequestKind::Trim]
+            [usize::from(kind)];
     let length = [0u32, 1, 512, 4096, 100_000, 1 << 20][length];
-    let length_bytes = if kind == Kind::Flush { 0 } else { u64::from(length).min(capacity_bytes) as u32 };
+    let length_bytes =
+        if kind == RequestKind::Flush { 0 } else { u64::from(length).min(capacity_bytes) as u32 };
     let last_bytes = capacity_bytes - u64::from(length_bytes);
     // Places of sectors, of pages, anywhere, and the very end.
     let offset_bytes = match (at * 8.0) as u64 {
@@ -90,12 +93,12 @@ proptest! {
         depth in 1u64..6,
     ) {
         let mut spec = device_named(DEVICES[device].0).unwrap();
-        let known = parameters(&spec);
-        let mut told = DEVICES[device].0.to_owned();
+        let parameters = parameters(&spec);
+        let mut device_line = DEVICES[device].0.to_owned();
         for (parameter, value) in changes {
-            let (path, values) = parameter.get(&known);
+            let (path, values) = parameter.get(&parameters);
             let value = value.get(values);
-            told += &format!(" {path}={value}");
+            device_line += &format!(" {path}={value}");
             let _ = spec.set(path, value);
         }
         let Ok(mut stack) = Stack::new(&spec, 1) else { return Ok(()) };
@@ -109,7 +112,7 @@ proptest! {
                 sent += 1;
             }
             while let Some(done) = stack.take_completion() {
-                prop_assert!(done.at_ns >= last_ns, "{told}: time went back");
+                prop_assert!(done.at_ns >= last_ns, "{device_line}: time went back");
                 last_ns = done.at_ns;
             }
             let Some(at_ns) = stack.next_wake_ns() else {
@@ -118,16 +121,16 @@ proptest! {
                 }
                 break;
             };
-            prop_assert!(at_ns >= stack.now_ns(), "{told}: time went back");
+            prop_assert!(at_ns >= stack.now_ns(), "{device_line}: time went back");
             stack.advance(at_ns);
             left -= 1;
         }
         if let Some(error) = stack.check_not_blocked().err() {
-            prop_assert!(error.what().en.contains("end of its time"), "{told}: {error}");
+            prop_assert!(error.what().en.contains("end of its time"), "{device_line}: {error}");
         }
         let account = stack.take_account();
         let sum: u64 = account.shares.iter().map(|share| share.time_ns).sum();
-        prop_assert_eq!(sum, account.latency_ns, "{}", told);
-        prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{told}: {account:?}");
+        prop_assert_eq!(sum, account.latency_ns, "{}", device_line);
+        prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{device_line}: {account:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Disks in boxes over SATA and USB against what was published of them (ストレージインターフェースにおける SATA と USB の性能差,
 //! qiita.com/belgianbeer/items/9f963d6b33fd4124b45f). What cannot be reached is told with the reason.
 
-use kurabe_sim::{Kind, Request, Stack, device_named};
+use kurabe_sim::{Request, RequestKind, Stack, device_named};
 
 /// An operation of a trace: when it was issued, and what it was.
 type Operation = (u64, Request);
@@ -42,9 +42,9 @@ fn git_pull() -> Vec<Operation> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [at_us, _, action, offset, length] = fields[..] else { return None };
         let kind = match action {
-            "read" => Kind::Read,
-            "write" => Kind::Write,
-            _ => Kind::Flush,
+            "read" => RequestKind::Read,
+            "write" => RequestKind::Write,
+            _ => RequestKind::Flush,
         };
         let (offset_bytes, length_bytes) = (offset.parse().unwrap(), length.parse().unwrap());
         let request = Request::new(kind, offset_bytes, length_bytes);
@@ -58,7 +58,7 @@ fn sequential(name: &str) -> f64 {
     const BLOCK: u32 = 128 << 10;
     let read = |index: u64| {
         let offset_bytes = index * u64::from(BLOCK);
-        (0, Request::new(Kind::Read, offset_bytes, BLOCK))
+        (0, Request::new(RequestKind::Read, offset_bytes, BLOCK))
     };
     let operations: Vec<Operation> = (0..4096).map(read).collect();
     4096.0 * f64::from(BLOCK) / seconds(name, &operations, 1) / 1e6

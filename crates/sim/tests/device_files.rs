@@ -89,14 +89,14 @@ fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
 fn what_stands_below_a_layer_is_the_rest_as_often_as_it_has_members_or_the_members_that_it_lists() {
     let mirror = "[[layer]]\nkind = \"mirror\"\n";
     let bare = MEDIUM.replace("[[layer]]", "[[layer.member.layer]]");
-    for (members, wanted) in [
+    for (members, expected) in [
         (format!("members = {{ value = 0x3, source = \"t\" }}\n{MEDIUM}"), vec![(3, 1)]),
         (format!("[[layer.member]]\ncount = 2\n{bare}[[layer.member]]\n{bare}"), vec![(2, 1), (1, 1)]),
     ] {
         let spec = read(&format!("{mirror}{members}")).unwrap();
         let below = spec.layers[0].below(&spec.layers[1..]);
-        let found: Vec<(u64, usize)> = below.iter().map(|(count, layers)| (*count, layers.len())).collect();
-        assert_eq!(found, wanted);
+        let below: Vec<(u64, usize)> = below.iter().map(|(count, layers)| (*count, layers.len())).collect();
+        assert_eq!(below, expected);
     }
     assert!(read(MEDIUM).unwrap().layers[0].below(&[]).is_empty());
 }

@@ -4,7 +4,7 @@
 use crate::common::gnome_disks::{access_ms, gnome_disks};
 use crate::common::macbench::macbench;
 use crate::common::{OneByOne, device};
-use kurabe_sim::Kind;
+use kurabe_sim::RequestKind;
 
 /// Rows with the part by which each figure may be off.
 fn check<const N: usize>(name: &str, modelled: [f64; N], published: [f64; N], tolerance: [f64; N]) {
@@ -30,8 +30,8 @@ fn gnome_disks_is_met() {
         ("iomega-zip100", [1000.0, 860.8, 46.36], [0.02, 0.02, 0.1]),
     ];
     for (name, published, tolerance) in rows {
-        let found = gnome_disks(&device(name, &[]));
-        check(name, [found.read_kb_per_s, found.write_kb_per_s, found.access_ms], published, tolerance);
+        let figures = gnome_disks(&device(name, &[]));
+        check(name, [figures.read_kb_per_s, figures.write_kb_per_s, figures.access_ms], published, tolerance);
     }
 }
 
@@ -47,9 +47,10 @@ fn macbench_is_met() {
         ("iomega-zip100-mac", [1164.03, 1148.43, 1164.13, 1147.51], [0.02, 0.1, 0.1, 0.1]),
     ];
     for (name, published, tolerance) in rows {
-        let found = macbench(&device(name, &[]));
-        let found = [found.sequential_read, found.random_read, found.sequential_write, found.random_write];
-        check(name, found, published, tolerance);
+        let figures = macbench(&device(name, &[]));
+        let figures =
+            [figures.sequential_read, figures.random_read, figures.sequential_write, figures.random_write];
+        check(name, figures, published, tolerance);
     }
 }
 
@@ -58,13 +59,13 @@ fn macbench_is_met() {
 #[test]
 fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
     let (piece_bytes, turn_bytes, file_bytes) = (64 << 10, 768 << 10, 96 << 20);
-    let pass = |copy: bool, kinds: &[Kind]| {
+    let pass = |copy: bool, kinds: &[RequestKind]| {
         let mut on = OneByOne::new(&device("hitachi-hds721616plat80", &[]));
         let mut time_ns = 0;
         for turn in 0..file_bytes / turn_bytes {
             for kind in kinds {
                 // The copy lies behind the file, which is 4 GiB long.
-                let from_bytes = if copy && *kind == Kind::Write { 4 << 30 } else { 0 };
+                let from_bytes = if copy && *kind == RequestKind::Write { 4 << 30 } else { 0 };
                 for piece in 0..turn_bytes / piece_bytes {
                     let at_bytes = from_bytes + turn * turn_bytes + piece * piece_bytes;
                     time_ns += on.time_ns(*kind, at_bytes, piece_bytes as u32, false);
@@ -72,10 +73,10 @@ fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
             }
         }
         // Of 4 GiB, in seconds.
-        (time_ns + on.time_ns(Kind::Flush, 0, 0, false)) as f64 / 1e9 * 4096.0 / 96.0
+        (time_ns + on.time_ns(RequestKind::Flush, 0, 0, false)) as f64 / 1e9 * 4096.0 / 96.0
     };
-    let (read_s, write_s) = (pass(false, &[Kind::Read]), pass(false, &[Kind::Write]));
-    let copy_s = pass(true, &[Kind::Read, Kind::Write]);
+    let (read_s, write_s) = (pass(false, &[RequestKind::Read]), pass(false, &[RequestKind::Write]));
+    let copy_s = pass(true, &[RequestKind::Read, RequestKind::Write]);
     check("7K160", [read_s, write_s, copy_s], [58.95, 62.90, 199.94], [0.02, 0.1, 0.1]);
     let ratio = copy_s / (read_s + write_s);
     assert!((ratio - 1.64).abs() <= 0.15, "{ratio}");

@@ -5,7 +5,7 @@
 
 use kurabe_core::random::Random;
 use kurabe_core::{Lang, text};
-use kurabe_sim::{Below, KINDS, Kind, LayerKind, Parameter, Request, Stack, read_device};
+use kurabe_sim::{Below, KINDS, LayerKind, Parameter, Request, RequestKind, Stack, read_device};
 use std::fmt::Write;
 
 const PAGES: [(Lang, &str); 2] = [
@@ -86,15 +86,15 @@ fn the_tables_of_kinds_are_those_of_the_code() {
         let page = page(lang);
         let (head, rest) = page.split_once(BEGIN).expect("a mark before the tables");
         let (tables, tail) = rest.split_once(END).expect("a mark behind the tables");
-        let wanted = format!("\n{}", KINDS.iter().map(|kind| section(kind, lang)).collect::<String>());
+        let generated = format!("\n{}", KINDS.iter().map(|kind| section(kind, lang)).collect::<String>());
         if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
             // In one step, because other tests read it meanwhile.
             let new = format!("{path}.new");
-            std::fs::write(&new, format!("{head}{BEGIN}{wanted}{END}{tail}")).expect("the new page");
+            std::fs::write(&new, format!("{head}{BEGIN}{generated}{END}{tail}")).expect("the new page");
             std::fs::rename(&new, path).expect("the page on models");
         } else {
             assert!(
-                tables == wanted,
+                tables == generated,
                 "{path} is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation"
             );
         }
@@ -125,7 +125,7 @@ fn example() -> Stack {
 fn read(stack: &mut Stack, requests: impl Iterator<Item = (u64, u32)>) -> u64 {
     let from_ns = stack.now_ns();
     for (offset_bytes, length_bytes) in requests {
-        let request = Request::new(Kind::Read, offset_bytes, length_bytes);
+        let request = Request::new(RequestKind::Read, offset_bytes, length_bytes);
         stack.submit(stack.now_ns(), request, 0);
         while stack.take_completion().is_none() {
             let at_ns = stack.next_wake_ns().expect("something to wait for");

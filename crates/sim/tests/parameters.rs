@@ -2,8 +2,8 @@
 
 use kurabe_core::random::Random;
 use kurabe_sim::{
-    DEVICES, DeviceSpec, KINDS, Kind, LayerSpec, Parameter, ParameterType, Request, Scale, Stack,
-    device_named, read_device,
+    DEVICES, DeviceSpec, KINDS, LayerSpec, Parameter, ParameterScale, ParameterType, Request, RequestKind,
+    Stack, device_named, read_device,
 };
 use proptest::prelude::*;
 
@@ -39,8 +39,8 @@ fn inside(parameter: &Parameter, share: f64) -> Vec<String> {
     }
     let between = least + (most - least) * share.powi(8);
     let between = match (parameter.scale, parameter.kind) {
-        (Scale::PowersOfTwo, _) => between.log2().floor().exp2().max(least),
-        (Scale::Multiples(step), _) => (between / step as f64).ceil() * step as f64,
+        (ParameterScale::PowersOfTwo, _) => between.log2().floor().exp2().max(least),
+        (ParameterScale::Multiples(step), _) => (between / step as f64).ceil() * step as f64,
         (_, ParameterType::Number(..)) => between,
         _ => between.floor(),
     };
@@ -58,10 +58,10 @@ fn outside(parameter: &Parameter) -> Vec<String> {
         values.extend((least > 0.0).then(|| written(parameter, 0.0)));
     }
     match parameter.scale {
-        Scale::PowersOfTwo => values.push(written(parameter, 3072.0)),
-        Scale::Multiples(step) => values.push(written(parameter, step as f64 + 1.0)),
-        Scale::Choice => values.push("7".to_owned()),
-        Scale::Linear | Scale::Log => {}
+        ParameterScale::PowersOfTwo => values.push(written(parameter, 3072.0)),
+        ParameterScale::Multiples(step) => values.push(written(parameter, step as f64 + 1.0)),
+        ParameterScale::Choice => values.push("7".to_owned()),
+        ParameterScale::Linear | ParameterScale::Log => {}
     }
     values
 }
@@ -207,11 +207,11 @@ fn times(mut stack: Stack, change: impl Fn(&mut Stack)) -> Vec<(u64, u64)> {
     for number in 0..48 {
         let (place, sector) = (random.below(places) * 4096, number / 3 * 32_768);
         let request = match number % 8 {
-            0 | 4 => Request::new(Kind::Read, place, 4096),
-            1 | 5 => Request::new(Kind::Write, place, 65_536),
-            7 if number % 16 == 7 => Request::new(Kind::Flush, 0, 0),
-            2 | 6 => Request::new(Kind::Read, sector, 32_768),
-            _ => Request::new(Kind::Write, sector, 32_768),
+            0 | 4 => Request::new(RequestKind::Read, place, 4096),
+            1 | 5 => Request::new(RequestKind::Write, place, 65_536),
+            7 if number % 16 == 7 => Request::new(RequestKind::Flush, 0, 0),
+            2 | 6 => Request::new(RequestKind::Read, sector, 32_768),
+            _ => Request::new(RequestKind::Write, sector, 32_768),
         };
         stack.submit(stack.now_ns(), request, number);
         if number == 11 {
@@ -279,7 +279,7 @@ const OVER_A_MEDIUM: [(&str, &str); 8] = [
 /// Time of a read of 64 KiB of its own.
 fn read_ns(stack: &mut Stack, number: u64) -> u64 {
     let from_ns = stack.now_ns();
-    stack.submit(from_ns, Request::new(Kind::Read, number * 65_536, 65_536), 0);
+    stack.submit(from_ns, Request::new(RequestKind::Read, number * 65_536, 65_536), 0);
     while stack.in_flight() > 0 {
         stack.advance(stack.next_wake_ns().unwrap());
     }

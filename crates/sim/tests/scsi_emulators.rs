@@ -7,7 +7,7 @@
 use crate::common::gnome_disks::{GnomeDisks, access_ms, gnome_disks};
 use crate::common::macbench::{MacBench, macbench};
 use crate::common::{OneByOne, device};
-use kurabe_sim::{Kind, Stack};
+use kurabe_sim::{RequestKind, Stack};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -168,7 +168,7 @@ proptest! {
         pages in 1u32..600, page in 0u64..10_000, write: bool,
     ) {
         let mut on = OneByOne::new(&device(name, &[]));
-        let kind = if write { Kind::Write } else { Kind::Read };
+        let kind = if write { RequestKind::Write } else { RequestKind::Read };
         let length = pages * 4096;
         let time_ns = on.time_ns(kind, page * 4096, length, false);
         // 10 MB/s synchronous, 5 MB/s at most on the Macintosh.
@@ -177,80 +177,81 @@ proptest! {
     }
 }
 
+const PARAMETERS: [&str; 38] = [
+    "scsi.initiator_in",
+    "scsi.target_out",
+    "scsi.selection",
+    "scsi.command",
+    "scsi.status",
+    "scsi.read_piece",
+    "scsi.write_piece",
+    "scsi.write_lead",
+    "scsi.buffers",
+    "scsi.tags",
+    "scsi.disconnect",
+    "scsi.reconnect",
+    "scsi.read_overlap",
+    "scsi.write_overlap",
+    "scsi.transfer",
+    "scsi.target_synchronous",
+    "scsi.write_cache",
+    "fat-image.image",
+    "fat-image.cluster",
+    "fat-image.reopen",
+    "fat-image.directory",
+    "fat-image.fragments",
+    "fat-image.remedy",
+    "fat-image.restart",
+    "fat-image.tracks",
+    "fat-image.track",
+    "fat-image.drop_identical",
+    "card.capacity",
+    "card.interface",
+    "card.command",
+    "card.access",
+    "card.read",
+    "card.write",
+    "card.program",
+    "card.longest_transfer",
+    "card.write_unit",
+    "card.copy",
+    "card.class",
+];
 /// Values at the ends of what the types hold, and some in between.
+const VALUES: [&str; 29] = [
+    "0",
+    "1",
+    "3",
+    "4096",
+    "1e300",
+    "0 B",
+    "1 B",
+    "512 B",
+    "64 KiB",
+    "3 GB",
+    "15 EiB",
+    "0 ns",
+    "1 ms",
+    "500 h",
+    "5000000 h",
+    "1 B/s",
+    "1 GB/s",
+    "15 EiB/s",
+    "true",
+    "false",
+    "none",
+    "pipelined",
+    "synchronous",
+    "link-map",
+    "contiguous",
+    "forward",
+    "first",
+    "a1",
+    "a2",
+];
+
 fn any_parameter() -> impl Strategy<Value = (&'static str, &'static str)> {
-    let keys = [
-        "scsi.initiator_in",
-        "scsi.target_out",
-        "scsi.selection",
-        "scsi.command",
-        "scsi.status",
-        "scsi.read_piece",
-        "scsi.write_piece",
-        "scsi.write_lead",
-        "scsi.buffers",
-        "scsi.tags",
-        "scsi.disconnect",
-        "scsi.reconnect",
-        "scsi.read_overlap",
-        "scsi.write_overlap",
-        "scsi.transfer",
-        "scsi.target_synchronous",
-        "scsi.write_cache",
-        "fat-image.image",
-        "fat-image.cluster",
-        "fat-image.reopen",
-        "fat-image.directory",
-        "fat-image.fragments",
-        "fat-image.remedy",
-        "fat-image.restart",
-        "fat-image.tracks",
-        "fat-image.track",
-        "fat-image.drop_identical",
-        "card.capacity",
-        "card.interface",
-        "card.command",
-        "card.access",
-        "card.read",
-        "card.write",
-        "card.program",
-        "card.longest_transfer",
-        "card.write_unit",
-        "card.copy",
-        "card.class",
-    ];
-    let values = [
-        "0",
-        "1",
-        "3",
-        "4096",
-        "1e300",
-        "0 B",
-        "1 B",
-        "512 B",
-        "64 KiB",
-        "3 GB",
-        "15 EiB",
-        "0 ns",
-        "1 ms",
-        "500 h",
-        "5000000 h",
-        "1 B/s",
-        "1 GB/s",
-        "15 EiB/s",
-        "true",
-        "false",
-        "none",
-        "pipelined",
-        "synchronous",
-        "link-map",
-        "contiguous",
-        "forward",
-        "first",
-        "a1",
-        "a2",
-    ];
-    (prop::sample::select(keys.to_vec()), prop::sample::select(values.to_vec()))
+    (prop::sample::select(PARAMETERS.to_vec()), prop::sample::select(VALUES.to_vec()))
 }
 
 proptest! {
@@ -266,10 +267,10 @@ proptest! {
         let Ok(stack) = Stack::new(&spec, 1) else { return Ok(()) };
         let capacity = stack.capacity_bytes();
         let mut on = OneByOne::new(&spec);
-        for kind in [Kind::Read, Kind::Write, Kind::Write, Kind::Flush, Kind::Trim] {
+        for kind in [RequestKind::Read, RequestKind::Write, RequestKind::Write, RequestKind::Flush, RequestKind::Trim] {
             let at = (at * 4096).min(capacity - 1);
             let length = u64::from(pages * 4096).min(capacity - at) as u32;
-            on.time_ns(kind, at, if kind == Kind::Flush { 0 } else { length }, false);
+            on.time_ns(kind, at, if kind == RequestKind::Flush { 0 } else { length }, false);
         }
     }
 }

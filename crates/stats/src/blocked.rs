@@ -90,21 +90,21 @@ pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocke
         }
         settle(&mut trials, level);
     }
-    let counts = Open::of(&trials);
+    let counts = OpenClaims::of(&trials);
     let mut p_values: Vec<f64> = trials.iter().flatten().map(|trial| trial.p_value).collect();
     p_values = holm(&p_values).into_iter().map(|p_value| (p_value * families as f64).min(1.0)).collect();
     let mut corrected = p_values.into_iter();
-    let told = |(trial, sides): (&Option<Trial>, &Sides)| {
+    let judged = |(trial, sides): (&Option<Trial>, &Sides)| {
         let trial = trial.as_ref()?;
         Some(trial.told(sides, level, counts, corrected.next()?))
     };
-    trials.iter().zip(cells).map(told).collect()
+    trials.iter().zip(cells).map(judged).collect()
 }
 
 /// Verdicts of one kind free the others of that kind from a part of the correction, so it goes on until nothing changes.
 fn settle(trials: &mut [Option<Trial>], level: f64) {
     loop {
-        let counts = Open::of(trials);
+        let counts = OpenClaims::of(trials);
         let mut changed = false;
         // The clearest first, as Holm has it.
         let mut open: Vec<&mut Trial> =
@@ -125,12 +125,12 @@ fn settle(trials: &mut [Option<Trial>], level: f64) {
 
 /// Cells for which either claim is still open or would be false: what Holm divides the allowed error by.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenClaims {
     difference: usize,
     sameness: usize,
 }
 
-impl Open {
+impl OpenClaims {
     fn of(trials: &[Option<Trial>]) -> Self {
         let all = trials.iter().flatten().count();
         let same = |trial: &&Trial| trial.settled.is_some_and(|settled| settled.verdict == Verdict::Same);
@@ -178,12 +178,12 @@ impl Trial {
     /// Looks after so many pairs. What ended between two looks, because the time was up, is looked at once more with the
     /// share of the look that did not come: the clock ended it, not the values.
     fn look(&mut self, pairs: usize, before: usize, share: f64) {
-        let there = self.differences.len().min(pairs);
-        if self.settled.is_some() || there <= before {
+        let available = self.differences.len().min(pairs);
+        if self.settled.is_some() || available <= before {
             return;
         }
-        self.ranks = SignedRanks::of(&self.differences[..there]);
-        (self.pairs, self.share) = (there, share);
+        self.ranks = SignedRanks::of(&self.differences[..available]);
+        (self.pairs, self.share) = (available, share);
         if let Some(ranks) = &self.ranks {
             self.p_value = self.p_value.min(ranks.p_value() / share);
         }
@@ -194,7 +194,7 @@ impl Trial {
         Some(Estimate { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() })
     }
 
-    fn verdict(&self, level: f64, open: Open) -> Option<Settled> {
+    fn verdict(&self, level: f64, open: OpenClaims) -> Option<Settled> {
         let pairs = self.pairs;
         let within = self.interval(level, open.sameness)?;
         if within.low >= 1.0 / (1.0 + self.margin) && within.high <= 1.0 + self.margin {
@@ -211,7 +211,7 @@ impl Trial {
         Some(Settled { verdict, interval, pairs })
     }
 
-    fn told(&self, sides: &Sides, level: f64, open: Open, p_value: f64) -> Blocked {
+    fn told(&self, sides: &Sides, level: f64, open: OpenClaims, p_value: f64) -> Blocked {
         let unsettled = || {
             let among = open.difference.max(open.sameness);
             let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
@@ -259,9 +259,9 @@ impl Trial {
     fn middle(&self, pairs: usize) -> Estimate {
         let mut sorted = self.differences[..pairs].to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        let found = quantile_interval(&sorted, 0.5, CONFIDENCE);
-        let (low, high) = found.and_then(|found| found.interval).unwrap_or((f64::NAN, f64::NAN));
-        let value = found.map_or(f64::NAN, |found| found.value);
+        let quantile = quantile_interval(&sorted, 0.5, CONFIDENCE);
+        let (low, high) = quantile.and_then(|quantile| quantile.interval).unwrap_or((f64::NAN, f64::NAN));
+        let value = quantile.map_or(f64::NAN, |quantile| quantile.value);
         Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
     }
 
@@ -284,13 +284,13 @@ impl Trial {
     /// The same where the signed ranks have no interval yet: by Student's, from three pairs on. That the first look is near
     /// says nothing of what it will show.
     fn more_by_spread(&self, confidence: f64) -> Option<u32> {
-        let there = &self.differences[..self.pairs];
-        if there.len() < 3 {
+        let differences = &self.differences[..self.pairs];
+        if differences.len() < 3 {
             return None;
         }
-        let count = there.len() as f64;
-        let mean = there.iter().sum::<f64>() / count;
-        let spread = (there.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+        let count = differences.len() as f64;
+        let mean = differences.iter().sum::<f64>() / count;
+        let spread = (differences.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
         let needed = mean.abs().max((1.0 + self.margin).ln() - mean.abs());
         let enough = |pairs: f64| {
             student_quantile(f64::midpoint(1.0, confidence), pairs - 1.0) * spread / pairs.sqrt() < needed

@@ -37,12 +37,12 @@ fn only(sides: Sides) -> Blocked {
 fn a_clear_difference_is_settled_at_the_first_look() {
     let mut random = Random::new(1, 0);
     let sides = steady(&mut random, 30, 1.3, 0.03);
-    let found = only(sides.clone());
+    let judged = only(sides.clone());
     assert_eq!(
-        (found.compared.verdict, found.course.block_pairs, found.course.settled),
+        (judged.compared.verdict, judged.course.block_pairs, judged.course.settled),
         (Verdict::Faster, 10, true)
     );
-    assert!((found.compared.speed.value - 1.3).abs() < 0.05 && found.compared.superiority == 1.0);
+    assert!((judged.compared.speed.value - 1.3).abs() < 0.05 && judged.compared.superiority == 1.0);
     let turned = only(Sides { higher_is_better: false, ..sides });
     assert_eq!(turned.compared.verdict, Verdict::Slower);
 }
@@ -51,21 +51,21 @@ fn a_clear_difference_is_settled_at_the_first_look() {
 fn what_comes_after_the_verdict_does_not_change_it() {
     let mut random = Random::new(2, 0);
     let long = steady(&mut random, 60, 1.1, 0.05);
-    let found = only(long.clone());
-    let cut = 2 * found.course.block_pairs;
+    let judged = only(long.clone());
+    let cut = 2 * judged.course.block_pairs;
     let short = Sides {
         baseline: long.baseline[..cut].to_vec(),
         other: long.other[..cut].to_vec(),
         higher_is_better: true,
     };
-    assert_eq!(only(short).compared, found.compared);
+    assert_eq!(only(short).compared, judged.compared);
     assert!(is_look(cut) && !is_look(cut + 1));
 }
 
 #[test]
 fn equal_sides_settle_on_no_difference_that_matters() {
-    let found = only(steady(&mut Random::new(3, 0), 80, 1.0, 0.05));
-    assert_eq!((found.compared.verdict, found.course.settled), (Verdict::Same, true));
+    let judged = only(steady(&mut Random::new(3, 0), 80, 1.0, 0.05));
+    assert_eq!((judged.compared.verdict, judged.course.settled), (Verdict::Same, true));
 }
 
 #[test]
@@ -115,10 +115,12 @@ fn a_drift_of_both_sides_shows_and_does_not_touch_the_ratio() {
         at -= 0.002;
         at + 0.01 * normal(random)
     });
-    let found = only(sides);
-    assert_eq!(found.compared.verdict, Verdict::Same);
-    assert!(found.course.baseline_trend.unwrap().high < 0.8 && found.course.other_trend.unwrap().high < 0.8);
-    let ratio = found.course.ratio_trend.unwrap();
+    let judged = only(sides);
+    assert_eq!(judged.compared.verdict, Verdict::Same);
+    assert!(
+        judged.course.baseline_trend.unwrap().high < 0.8 && judged.course.other_trend.unwrap().high < 0.8
+    );
+    let ratio = judged.course.ratio_trend.unwrap();
     assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
 }
 
@@ -128,8 +130,8 @@ fn a_few_wild_values_do_not_move_the_centre() {
     for wild in [25, 48, 63] {
         sides.other[wild] /= 20.0;
     }
-    let found = only(sides);
-    assert_eq!(found.compared.verdict, Verdict::Same, "{found:?}");
+    let judged = only(sides);
+    assert_eq!(judged.compared.verdict, Verdict::Same, "{judged:?}");
 }
 
 /// Of trials with equal sides and eight cells, how many call any cell different.
@@ -138,8 +140,8 @@ fn false_alarms(trials: u64, mut cell: impl FnMut(&mut Random) -> Sides) -> u64 
     for trial in 0..trials {
         let mut random = Random::new(9, trial);
         let cells: Vec<Sides> = (0..8).map(|_| cell(&mut random)).collect();
-        let different = |found: &Option<Blocked>| {
-            found.is_some_and(|found| matches!(found.compared.verdict, Verdict::Faster | Verdict::Slower))
+        let different = |judged: &Option<Blocked>| {
+            judged.is_some_and(|judged| matches!(judged.compared.verdict, Verdict::Faster | Verdict::Slower))
         };
         alarms += u64::from(judge(&cells, 0.05, 1).iter().any(different));
     }

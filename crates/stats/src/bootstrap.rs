@@ -240,15 +240,15 @@ mod tests {
             let (low, high) = Resampled::of(Centre::Mean, a, b, 100_000).ends(reach);
             Estimate { value: 1.0, low: low.exp(), high: high.exp() }
         };
-        let found = bca(&A, &B, 1.959_964);
-        close(found.low, 1.042_553, 0.0005);
-        close(found.high, 1.086_265, 0.0005);
-        let found = bca(&A, &B, 1.644_854);
-        close(found.low, 1.046_006, 0.0005);
-        close(found.high, 1.082_963, 0.0005);
-        let found = bca(&[1.1, 2.4, 3.3, 5.0, 6.2, 7.7], &[2.0, 3.1, 4.4, 5.5], 1.959_964);
-        close(found.low, 0.629_857, 0.01);
-        close(found.high, 1.985_348, 0.02);
+        let interval = bca(&A, &B, 1.959_964);
+        close(interval.low, 1.042_553, 0.0005);
+        close(interval.high, 1.086_265, 0.0005);
+        let interval = bca(&A, &B, 1.644_854);
+        close(interval.low, 1.046_006, 0.0005);
+        close(interval.high, 1.082_963, 0.0005);
+        let interval = bca(&[1.1, 2.4, 3.3, 5.0, 6.2, 7.7], &[2.0, 3.1, 4.4, 5.5], 1.959_964);
+        close(interval.low, 0.629_857, 0.01);
+        close(interval.high, 1.985_348, 0.02);
     }
 
     #[test]
@@ -291,9 +291,9 @@ mod tests {
                 if centre == Centre::Median && a.len().min(b.len()) < FEWEST_FOR_MEDIAN {
                     continue;
                 }
-                let (there, back) = (Drawn::of(centre, &a, &b).unwrap(), Drawn::of(centre, &b, &a).unwrap());
-                let (there, back) = (there.estimate(0.95), back.estimate(0.95));
-                prop_assert!((there.low * back.high - 1.0).abs() < 1e-12 && (there.high * back.low - 1.0).abs() < 1e-12);
+                let (forward, back) = (Drawn::of(centre, &a, &b).unwrap(), Drawn::of(centre, &b, &a).unwrap());
+                let (forward, back) = (forward.estimate(0.95), back.estimate(0.95));
+                prop_assert!((forward.low * back.high - 1.0).abs() < 1e-12 && (forward.high * back.low - 1.0).abs() < 1e-12);
             }
         }
     }

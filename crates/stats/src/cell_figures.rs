@@ -7,7 +7,7 @@ use crate::figure::{MeanInterval, mean_interval};
 use crate::latency::percentile_ns;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
 use kurabe_core::workload::Direction;
 use serde::Serialize;
 
@@ -84,101 +84,93 @@ pub fn run_figures(run: &RunRecord) -> Vec<CellFigures<'_>> {
         .collect()
 }
 
-fn empty(cell_index: usize, cell: &Cell, statistic: FigureStatistic) -> CellFigures<'_> {
+/// The main figure of a cell: how it was made, of how many values, its value, and the mean.
+#[derive(Clone, Copy)]
+struct Main {
+    statistic: FigureStatistic,
+    values: usize,
+    figure: Option<f64>,
+    mean: Option<MeanInterval>,
+}
+
+/// The figures of a cell that its main one, and latencies by their share of the operations, come to.
+fn of_cell<'a>(
+    cell_index: usize,
+    cell: &'a Cell,
+    main: Main,
+    latency_ns: &dyn Fn(f64) -> Option<f64>,
+) -> CellFigures<'a> {
+    let is_rate = cell.measure == Measure::Rate;
+    let interval = |mean: MeanInterval| Some([mean.mean - mean.half_width?, mean.mean + mean.half_width?]);
+    let (mean, interval) = (main.mean.map(|mean| mean.mean), main.mean.and_then(interval));
     CellFigures {
         cell_index,
         label: &cell.label,
         part: &cell.part,
         direction: cell.direction,
         measure: cell.measure,
-        statistic,
-        values: 0,
-        rate_bytes_per_s: None,
-        rate_mean_bytes_per_s: None,
-        rate_interval_bytes_per_s: None,
-        time_ns: None,
-        time_mean_ns: None,
-        time_interval_ns: None,
+        statistic: main.statistic,
+        values: main.values,
+        rate_bytes_per_s: main.figure.filter(|_| is_rate),
+        rate_mean_bytes_per_s: mean.filter(|_| is_rate),
+        rate_interval_bytes_per_s: interval.filter(|_| is_rate),
+        time_ns: main.figure.filter(|_| !is_rate),
+        time_mean_ns: mean.filter(|_| !is_rate),
+        time_interval_ns: interval.filter(|_| !is_rate),
         rate_iops: None,
         latency_mean_ns: None,
-        latency_p50_ns: None,
-        latency_p90_ns: None,
-        latency_p99_ns: None,
-        latency_p99_9_ns: None,
-        latency_p99_99_ns: None,
-        latency_maximum_ns: None,
+        latency_p50_ns: latency_ns(0.5),
+        latency_p90_ns: latency_ns(0.9),
+        latency_p99_ns: latency_ns(0.99),
+        latency_p99_9_ns: latency_ns(0.999),
+        latency_p99_99_ns: latency_ns(0.9999),
+        latency_maximum_ns: latency_ns(1.0),
         failed_operations: 0,
         generator_bound: false,
     }
 }
 
-impl CellFigures<'_> {
-    fn set_main(&mut self, figure: Option<f64>, mean: Option<MeanInterval>) {
-        let interval =
-            mean.and_then(|mean| Some([mean.mean - mean.half_width?, mean.mean + mean.half_width?]));
-        let mean = mean.map(|mean| mean.mean);
-        match self.measure {
-            Measure::Rate => {
-                (self.rate_bytes_per_s, self.rate_mean_bytes_per_s) = (figure, mean);
-                self.rate_interval_bytes_per_s = interval;
-            }
-            Measure::AccessTime | Measure::Duration => {
-                (self.time_ns, self.time_mean_ns, self.time_interval_ns) = (figure, mean, interval);
-            }
-        }
-    }
-}
-
 fn of_measured(place: usize, cell: &Cell, statistic: Statistic) -> CellFigures<'_> {
-    let mut figures = empty(place, cell, FigureStatistic::Made(statistic));
     let (values, latency) = (cell_values(cell), cell_latency(cell));
-    let percentile = |share| percentile_ns(&latency, share).map(|ns| ns as f64);
-    figures.set_main(cell_figure(cell, statistic), mean_interval(&values));
-    CellFigures {
+    let main = Main {
+        statistic: FigureStatistic::Made(statistic),
         values: values.len(),
+        figure: cell_figure(cell, statistic),
+        mean: mean_interval(&values),
+    };
+    CellFigures {
         rate_iops: cell_iops(cell, statistic),
         latency_mean_ns: cell_mean_latency_ns(cell, statistic),
-        latency_p50_ns: percentile(0.5),
-        latency_p90_ns: percentile(0.9),
-        latency_p99_ns: percentile(0.99),
-        latency_p99_9_ns: percentile(0.999),
-        latency_p99_99_ns: percentile(0.9999),
-        latency_maximum_ns: percentile(1.0),
-        failed_operations: cell
-            .repetitions
-            .iter()
-            .flat_map(|one| [one.read.failed, one.write.failed, one.sync.failed])
-            .fold(0, u64::saturating_add),
+        failed_operations: cell.repetitions.iter().map(Repetition::failed).fold(0, u64::saturating_add),
         generator_bound: cell.counted().any(|repetition| repetition.generator_bound),
-        ..figures
+        ..of_cell(place, cell, main, &|share| percentile_ns(&latency, share).map(|ns| ns as f64))
     }
 }
 
 fn of_imported<'a>(place: usize, cell: &'a Cell, imported: &ImportedCell) -> CellFigures<'a> {
-    let main = main_figure(imported, cell.measure);
-    let mut figures = empty(place, cell, FigureStatistic::Printed(main.map(|main| main.statistic)));
-    figures.set_main(printed(imported, cell.measure), None);
-    let first = |quantity, statistic: &dyn Fn(PrintedStatistic) -> bool| {
-        let mut all = imported.figures.iter();
-        all.find(|figure| figure.quantity == quantity && statistic(figure.statistic))
+    let printed_figure = main_figure(imported, cell.measure);
+    let main = Main {
+        statistic: FigureStatistic::Printed(printed_figure.map(|figure| figure.statistic)),
+        values: usize::from(printed_figure.is_some()),
+        figure: printed(imported, cell.measure),
+        mean: None,
+    };
+    let first = |quantity, is_it: &dyn Fn(PrintedStatistic) -> bool| {
+        let mut figures = imported.figures.iter();
+        figures
+            .find(|figure| figure.quantity == quantity && is_it(figure.statistic))
             .map(|figure| figure.value)
     };
-    let latency = |share: f64| {
-        first(
-            Quantity::Latency,
-            &|statistic| matches!(statistic, PrintedStatistic::Percentile(percent) if (percent / 100.0 - share).abs() < 1e-9),
-        )
+    let latency_ns = |share: f64| {
+        first(Quantity::Latency, &|statistic| match statistic {
+            PrintedStatistic::Highest => share == 1.0,
+            PrintedStatistic::Percentile(percent) => share < 1.0 && (percent / 100.0 - share).abs() < 1e-9,
+            _ => false,
+        })
     };
     CellFigures {
-        values: usize::from(main.is_some()),
         rate_iops: first(Quantity::Iops, &|_| true),
         latency_mean_ns: first(Quantity::Latency, &|statistic| statistic == PrintedStatistic::Mean),
-        latency_p50_ns: latency(0.5),
-        latency_p90_ns: latency(0.9),
-        latency_p99_ns: latency(0.99),
-        latency_p99_9_ns: latency(0.999),
-        latency_p99_99_ns: latency(0.9999),
-        latency_maximum_ns: first(Quantity::Latency, &|statistic| statistic == PrintedStatistic::Highest),
-        ..figures
+        ..of_cell(place, cell, main, &latency_ns)
     }
 }

@@ -38,7 +38,7 @@ pub struct CurvePoint {
 
 /// The shapes that the pieces of a curve may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum ShapeFamily {
     /// Levels: a rate over time.
     Levels,
     /// A time over the size of the working set: levels, the mixing that a cache makes, a power, a straight line.
@@ -49,7 +49,7 @@ pub enum Family {
     Depth,
 }
 
-impl Family {
+impl ShapeFamily {
     fn shapes(self) -> &'static [Shape] {
         match self {
             Self::Levels => &[Shape::Level],
@@ -99,7 +99,7 @@ pub struct Curve {
 
 /// Cuts a curve. `None` if there are fewer than three points, or any that is not positive. Points are taken in the order
 /// of their places; those of one place are put together.
-pub fn change_points(points: &[CurvePoint], family: Family) -> Option<Curve> {
+pub fn change_points(points: &[CurvePoint], family: ShapeFamily) -> Option<Curve> {
     let (data, error) = data(points, family)?;
     let pieces = cut(&data, family);
     let changes = pieces.windows(2).map(|pair| locate(&data, &pair[0], &pair[1])).collect();
@@ -108,7 +108,7 @@ pub fn change_points(points: &[CurvePoint], family: Family) -> Option<Curve> {
 }
 
 /// The points as what the fits need, and the relative error of a point.
-fn data(points: &[CurvePoint], family: Family) -> Option<(Vec<Datum>, f64)> {
+fn data(points: &[CurvePoint], family: ShapeFamily) -> Option<(Vec<Datum>, f64)> {
     let good = |value: &f64| value.is_finite() && *value > 0.0;
     if !points.iter().all(|point| good(&point.x) && !point.values.is_empty() && point.values.iter().all(good))
     {
@@ -166,7 +166,7 @@ fn scatter(points: &[CurvePoint], means: &[f64]) -> f64 {
 }
 
 /// The pieces of the best cut.
-fn cut(data: &[Datum], family: Family) -> Vec<Piece> {
+fn cut(data: &[Datum], family: ShapeFamily) -> Vec<Piece> {
     let (count, log_count) = (data.len(), (data.len() as f64).ln());
     let piece = |first: usize, last: usize| -> Option<(f64, Piece)> {
         let length_price = ((last - first + 1) as f64 / count as f64).ln();

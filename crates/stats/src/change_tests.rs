@@ -39,10 +39,10 @@ fn percent(mut holds: impl FnMut(u64) -> bool) -> f64 {
 #[test]
 fn a_level_curve_has_no_change_point() {
     for (family, places, seen) in [
-        (Family::WorkingSet, 15, 3),
-        (Family::Depth, 7, 3),
-        (Family::Transfer, 15, 3),
-        (Family::Levels, 60, 1),
+        (ShapeFamily::WorkingSet, 15, 3),
+        (ShapeFamily::Depth, 7, 3),
+        (ShapeFamily::Transfer, 15, 3),
+        (ShapeFamily::Levels, 60, 1),
     ] {
         for noise in [0.05, 0.10, 0.15] {
             let cut = percent(|seed| {
@@ -57,12 +57,12 @@ fn a_level_curve_has_no_change_point() {
 #[test]
 fn a_step_is_found_between_its_points() {
     for noise in [0.05, 0.10, 0.15] {
-        let found = percent(|seed| {
+        let percent_found = percent(|seed| {
             let points = curve(15, 3, noise, seed, |x| if x < 3e6 { 100.0 } else { 250.0 });
-            let curve = change_points(&points, Family::WorkingSet).unwrap();
+            let curve = change_points(&points, ShapeFamily::WorkingSet).unwrap();
             matches!(curve.changes[..], [change] if (1.5e6..=6e6).contains(&change.x))
         });
-        assert!(found >= 95.0, "noise {noise}: found in {found} %");
+        assert!(percent_found >= 95.0, "noise {noise}: found in {percent_found} %");
     }
 }
 
@@ -70,36 +70,36 @@ fn a_step_is_found_between_its_points() {
 fn a_cache_is_found_within_a_step_of_the_grid() {
     for noise in [0.05, 0.10, 0.15] {
         for size in [512.0 * 1024.0, 3e6, 32e6] {
-            let found = percent(|seed| {
+            let percent_found = percent(|seed| {
                 let truth = |x: f64| 1000.0 - 900.0 * (size / x).min(1.0);
                 let points = curve(15, 3, noise, seed, truth);
-                let curve = change_points(&points, Family::WorkingSet).unwrap();
+                let curve = change_points(&points, ShapeFamily::WorkingSet).unwrap();
                 curve.changes.iter().any(|change| (size / 2.0..=size * 2.0).contains(&change.x))
             });
-            assert!(found >= 95.0, "noise {noise}, size {size}: found in {found} %");
+            assert!(percent_found >= 95.0, "noise {noise}, size {size}: found in {percent_found} %");
         }
     }
 }
 
 #[test]
 fn two_caches_are_told_apart() {
-    let found = percent(|seed| {
+    let percent_found = percent(|seed| {
         let truth = |x: f64| {
             let outer = 5000.0 - 4000.0 * (64e6 / x).min(1.0);
             outer - (outer - 100.0) * (512.0 * 1024.0 / x).min(1.0)
         };
         let points = curve(16, 3, 0.05, seed, truth);
-        let changes = change_points(&points, Family::WorkingSet).unwrap().changes;
+        let changes = change_points(&points, ShapeFamily::WorkingSet).unwrap().changes;
         let near = |size: f64| changes.iter().any(|change| (size / 2.0..=size * 2.0).contains(&change.x));
         near(512.0 * 1024.0) && near(64e6)
     });
-    assert!(found >= 90.0, "found in {found} %");
+    assert!(percent_found >= 90.0, "found in {percent_found} %");
 }
 
 #[test]
 fn parallelism_ends_where_the_rate_stops_rising() {
     let points = curve(7, 3, 0.05, 1, |x| (x / 65536.0).min(8.0) * 100.0);
-    let curve = change_points(&points, Family::Depth).unwrap();
+    let curve = change_points(&points, ShapeFamily::Depth).unwrap();
     let [change] = curve.changes[..] else { panic!("{curve:?}") };
     assert!((4.0..=16.0).contains(&(change.x / 65536.0)), "{change:?}");
 }
@@ -107,7 +107,7 @@ fn parallelism_ends_where_the_rate_stops_rising() {
 #[test]
 fn a_start_up_time_and_a_rate_are_one_piece() {
     let points = curve(8, 3, 0.05, 1, |x| 100.0 + x / 1e5);
-    let curve = change_points(&points, Family::Transfer).unwrap();
+    let curve = change_points(&points, ShapeFamily::Transfer).unwrap();
     assert_eq!(curve.changes, []);
     let piece = &curve.pieces[0];
     assert!((piece.a / 100.0 - 1.0).abs() < 0.1 && (piece.b * 1e5 - 1.0).abs() < 0.1, "{piece:?}");
@@ -125,7 +125,7 @@ fn the_fit_of_a_cache_is_that_of_scipy() {
     assert!((cache.size - 2_975_691.5).abs() < 300.0, "{cache:?}");
     assert!(cache.low < 2.9e6 && cache.high > 3e6 && cache.high < 4e6, "{cache:?}");
     // scipy.optimize.curve_fit of a + b/x over the last six, sigma = y.
-    let (data, _) = data(&points, Family::WorkingSet).unwrap();
+    let (data, _) = data(&points, ShapeFamily::WorkingSet).unwrap();
     let equal: Vec<Datum> = data.into_iter().map(|datum| Datum { error: 0.05, ..datum }).collect();
     let (_, piece) = fit(Shape::Mixing, &equal, 5, 10).unwrap();
     assert!(
@@ -137,16 +137,16 @@ fn the_fit_of_a_cache_is_that_of_scipy() {
 #[test]
 fn too_little_is_no_curve() {
     let point = |x: f64, y: f64| CurvePoint { x, values: vec![y] };
-    assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 1.0)], Family::Depth), None);
-    assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 0.0), point(3.0, 1.0)], Family::Depth), None);
+    assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 1.0)], ShapeFamily::Depth), None);
+    assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 0.0), point(3.0, 1.0)], ShapeFamily::Depth), None);
     // The same place several times is one point.
-    assert_eq!(change_points(&[point(1.0, 1.0), point(1.0, 2.0), point(2.0, 1.0)], Family::Depth), None);
+    assert_eq!(change_points(&[point(1.0, 1.0), point(1.0, 2.0), point(2.0, 1.0)], ShapeFamily::Depth), None);
 }
 
 proptest! {
     #[test]
     fn pieces_cover_every_point_once(values in prop::collection::vec(0.1..1e6f64, 3..25), family in 0..4) {
-        let family = [Family::Levels, Family::WorkingSet, Family::Transfer, Family::Depth][family as usize];
+        let family = [ShapeFamily::Levels, ShapeFamily::WorkingSet, ShapeFamily::Transfer, ShapeFamily::Depth][family as usize];
         let points: Vec<CurvePoint> =
             (1..).zip(&values).map(|(x, y)| CurvePoint { x: f64::from(x), values: vec![*y] }).collect();
         let curve = change_points(&points, family).unwrap();
@@ -171,7 +171,7 @@ proptest! {
                 values: point.values.iter().map(|value| value * factor).collect(),
             })
             .collect();
-        let changes = |points: &[CurvePoint]| change_points(points, Family::WorkingSet).unwrap().changes;
+        let changes = |points: &[CurvePoint]| change_points(points, ShapeFamily::WorkingSet).unwrap().changes;
         for (one, other) in changes(&base).iter().zip(changes(&scaled)) {
             prop_assert!((one.x / other.x - 1.0).abs() < 1e-6);
         }

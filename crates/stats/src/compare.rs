@@ -135,14 +135,14 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
 
 /// What stands of a cell among others.
 #[derive(Clone, Copy)]
-pub(crate) struct Claim {
+pub(crate) struct CellClaim {
     pub(crate) interval: Estimate,
     pub(crate) confidence: f64,
     /// Faster, slower or the same, if that may be said.
     stands: Option<Verdict>,
 }
 
-impl Claim {
+impl CellClaim {
     pub(crate) fn verdict(&self, margin: f64, counts: (usize, usize)) -> Verdict {
         let more = || Verdict::NotEnough { more: more(&self.interval, margin, counts, self.confidence) };
         self.stands.unwrap_or_else(more)
@@ -152,30 +152,35 @@ impl Claim {
 /// What may be said of so many cells at once; `interval` gives that of a cell at a confidence. Differences and "no
 /// difference" are two questions, each with Holm's procedure of its own: a cell that was found equal could still have
 /// been called different.
-pub(crate) fn step_down(count: usize, margin: f64, interval: impl Fn(usize, f64) -> Estimate) -> Vec<Claim> {
-    let mut claims: Vec<Option<Claim>> = vec![None; count];
+pub(crate) fn step_down(
+    count: usize,
+    margin: f64,
+    interval: impl Fn(usize, f64) -> Estimate,
+) -> Vec<CellClaim> {
+    let mut claims: Vec<Option<CellClaim>> = vec![None; count];
     loop {
         let same = claims.iter().flatten().filter(|claim| claim.stands == Some(Verdict::Same)).count();
         let different = claims.iter().flatten().count() - same;
         let at = |among: usize| 1.0 - (1.0 - CONFIDENCE) / among.max(1) as f64;
         let (for_same, for_different) = (at(count - same), at(count - different));
-        let claim = |cell: usize, confidence: f64, wanted: fn(&Verdict) -> bool| {
+        let claim = |cell: usize, confidence: f64, question: fn(&Verdict) -> bool| {
             let interval = interval(cell, confidence);
-            let stands = stands(&interval, margin).filter(wanted);
-            Claim { interval, confidence, stands }
+            let stands = stands(&interval, margin).filter(question);
+            CellClaim { interval, confidence, stands }
         };
         let mut changed = false;
         for (cell, place) in claims.iter_mut().enumerate().filter(|(_, claim)| claim.is_none()) {
-            let found = [
+            let both = [
                 claim(cell, for_same, |verdict| *verdict == Verdict::Same),
                 claim(cell, for_different, |verdict| *verdict != Verdict::Same),
             ];
-            *place = found.into_iter().find(|claim| claim.stands.is_some());
+            *place = both.into_iter().find(|claim| claim.stands.is_some());
             changed |= place.is_some();
         }
         if !changed {
             let confidence = for_same.max(for_different);
-            let open = |cell: usize| Claim { interval: interval(cell, confidence), confidence, stands: None };
+            let open =
+                |cell: usize| CellClaim { interval: interval(cell, confidence), confidence, stands: None };
             return claims
                 .iter()
                 .enumerate()

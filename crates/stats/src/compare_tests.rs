@@ -90,8 +90,8 @@ fn sides_turned_round_get_the_verdict_turned_round() {
         let mut side = || -> Vec<f64> { (0..5).map(|_| 100.0 + 10.0 * random.unit()).collect() };
         let cells: Vec<Sides> = (0..4).map(|_| sides(&side(), &side())).collect();
         let turned: Vec<Sides> = cells.iter().map(|cell| sides(&cell.other, &cell.baseline)).collect();
-        for (there, back) in compare(&cells, 0.05).into_iter().zip(compare(&turned, 0.05)) {
-            let expected = match there.unwrap().verdict {
+        for (forward, back) in compare(&cells, 0.05).into_iter().zip(compare(&turned, 0.05)) {
+            let expected = match forward.unwrap().verdict {
                 Verdict::Faster => Verdict::Slower,
                 Verdict::Slower => Verdict::Faster,
                 other => other,
@@ -113,7 +113,7 @@ fn few_repetitions_of_many_cells_are_seldom_called_different() {
         };
         let mut side = || -> Vec<f64> { (0..3).map(|_| normal()).collect() };
         let cells: Vec<Sides> = (0..8).map(|_| sides(&side(), &side())).collect();
-        let different = |found: &Compared| matches!(found.verdict, Verdict::Faster | Verdict::Slower);
+        let different = |compared: &Compared| matches!(compared.verdict, Verdict::Faster | Verdict::Slower);
         false_findings += usize::from(compare(&cells, 0.05).iter().flatten().any(different));
     }
     assert!(false_findings <= 10, "{false_findings} of 200");

@@ -5,8 +5,39 @@
 
 use crate::figure::figure;
 use crate::{cell_figure, cell_iops};
-use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic};
-use kurabe_core::record::{Cell, Measure};
+use kurabe_core::Text;
+use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic, Step};
+use kurabe_core::record::{Cell, Measure, RunRecord};
+
+/// A figure that a profile makes of its cells' figures.
+pub struct DerivedFigure {
+    /// Its name; of one of several also that of its step.
+    pub name: Text,
+    /// Its (first) step.
+    pub step: usize,
+    /// Its value; no unit.
+    pub value: f64,
+    /// What it means, in a sentence below it; several alike go without.
+    pub meaning: Option<Text>,
+}
+
+/// The scores and ratios of a run, as far as their cells were measured; a formula that divides by nothing gives no number.
+pub fn derived_figures(record: &RunRecord) -> Vec<DerivedFigure> {
+    let Some(profile) = &record.header.profile else { return Vec::new() };
+    let mut figures = Vec::new();
+    for derived in &profile.derived {
+        let values = derived_values(profile, &derived.formula, &record.cells);
+        let several = values.len() > 1;
+        figures.extend(values.into_iter().map(|(step, value)| {
+            let name = match profile.steps.get(step).filter(|_| several).map(Step::label) {
+                Some(step) => derived.label.map(|label| format!("{label} ({step})")),
+                None => derived.label.clone(),
+            };
+            DerivedFigure { name, step, value, meaning: derived.meaning.clone().filter(|_| !several) }
+        }));
+    }
+    figures
+}
 
 /// The values of a formula: one, or one for each of several steps of the same id, with the place of the (first) step.
 pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> Vec<(usize, f64)> {

@@ -49,11 +49,11 @@ mod tests {
         let mut drawn: Vec<f64> =
             (0..40_000).map(|_| draw_log_mean(&[98.0, 100.0, 102.0], &mut random) - 100f64.ln()).collect();
         drawn.sort_unstable_by(f64::total_cmp);
-        for (share, wanted) in
+        for (share, expected) in
             [(0.025, -4.302_652_7), (0.1, -1.885_618_1), (0.9, 1.885_618_1), (0.975, 4.302_652_7)]
         {
-            let found = drawn[(share * 40_000.0) as usize] / error;
-            assert!((found / wanted - 1.0).abs() < 0.05, "{share}: {found} is not {wanted}");
+            let quantile = drawn[(share * 40_000.0) as usize] / error;
+            assert!((quantile / expected - 1.0).abs() < 0.05, "{share}: {quantile} is not {expected}");
         }
     }
 

@@ -73,9 +73,9 @@ mod tests {
             values.sort_unstable();
             let rank = ((fraction * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let exact = values[rank - 1] as f64;
-            let found = percentile_ns(&record, fraction).unwrap();
-            prop_assert!((found as f64 - exact).abs() <= 0.01 * exact, "{found} for {exact}");
-            prop_assert!(found >= values[0] && found <= *values.last().unwrap());
+            let percentile = percentile_ns(&record, fraction).unwrap();
+            prop_assert!((percentile as f64 - exact).abs() <= 0.01 * exact, "{percentile} for {exact}");
+            prop_assert!(percentile >= values[0] && percentile <= *values.last().unwrap());
         }
 
         #[test]

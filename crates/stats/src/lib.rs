@@ -32,12 +32,12 @@ pub use cell::{
 };
 pub use cell_figures::{CellFigures, FigureStatistic, run_figures};
 pub use change::{
-    CHANGE_PRICE, ChangePoint, Curve, CurvePoint, Family, LEAST_ERROR, MixingFit, Piece, Shape,
+    CHANGE_PRICE, ChangePoint, Curve, CurvePoint, LEAST_ERROR, MixingFit, Piece, Shape, ShapeFamily,
     change_points, fit_mixing,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use demerit::{Demerit, MeasuredLatencies, demerit};
-pub use derived::{derived_values, figure_in};
+pub use derived::{DerivedFigure, derived_figures, derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
@@ -45,7 +45,7 @@ pub use kendall::{Drift, drift};
 pub use latency::{percentile_ns, since};
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
 pub use rank::{RankTest, holm, is_tie, rank_test};
-pub use relation::{Concordance, Line, concordance, geometric_mean, line};
-pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};
+pub use relation::{Concordance, FittedLine, concordance, geometric_mean, line};
+pub use stutter::{Life, LifePart, ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};
 pub use trend::trend;

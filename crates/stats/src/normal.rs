@@ -1,6 +1,11 @@
 //! The normal distribution and Student's t, as the other files need them.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+use statrs::function::beta::beta_reg;
+
+/// Where t² is below this share of the degrees of freedom, statrs (0.19) is not exact: it works with `freedom / (freedom + t²)`,
+/// which rounds to 1 for the smallest t, and at this share still has twelve digits.
+const SMALL_SHARE: f64 = 1e-4;
 
 /// Probability that a standard normal value lies below `z`.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
@@ -22,12 +27,29 @@ pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
         // It is the normal distribution then, and statrs' inverse (0.19) does not come to an end.
         return normal_quantile(p);
     }
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(p))
+    let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
+    let quantile = student.inverse_cdf(p);
+    if !is_small(quantile, freedom) {
+        return quantile;
+    }
+    // So near to the middle the distribution is a straight line, and one step of Newton's method is enough.
+    quantile + (student_tail(quantile, freedom) - (1.0 - p)) / student.pdf(quantile)
 }
 
 /// Probability that a value of Student's t with so many degrees of freedom, more than 0, lies above `t`.
 pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |distribution| distribution.sf(t))
+    let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
+    if !is_small(t, freedom) {
+        return student.sf(t);
+    }
+    // Abramowitz and Stegun, 26.5.27 and 26.7.1, with the share that is exact for a small t.
+    let between = beta_reg(0.5, freedom / 2.0, t * t / (freedom + t * t));
+    0.5 - 0.5 * between.copysign(t)
+}
+
+/// Whether a value of Student's t is too near to 0 for statrs. With infinite freedom it works as with the normal distribution.
+fn is_small(t: f64, freedom: f64) -> bool {
+    freedom.is_finite() && t * t < SMALL_SHARE * freedom
 }
 
 #[cfg(test)]
@@ -48,21 +70,40 @@ mod tests {
     #[test]
     fn the_quantiles_are_those_of_scipy() {
         // scipy.stats.t.ppf(p, freedom) 1.17
-        for (p, freedom, wanted) in GOLDEN {
-            let found = student_quantile(p, freedom);
-            assert!((found / wanted - 1.0).abs() < 1e-9, "{p}, {freedom}: {found} is not {wanted}");
+        for (p, freedom, expected) in GOLDEN {
+            let quantile = student_quantile(p, freedom);
+            assert!((quantile / expected - 1.0).abs() < 1e-9, "{p}, {freedom}: {quantile} is not {expected}");
             assert_eq!(student_quantile(1.0 - p, freedom), -student_quantile(1.0 - (1.0 - p), freedom));
         }
         assert_eq!(student_quantile(0.5, 3.0), 0.0);
         assert_eq!(student_quantile(0.975, f64::INFINITY), normal_quantile(0.975));
+        for t in [0.0, 1.0, 1.96] {
+            assert!((student_tail(t, f64::INFINITY) - normal_cdf(-t)).abs() < 1e-12, "{t}");
+        }
         assert!(student_quantile(0.975, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn next_to_the_middle_a_quantile_is_as_far_from_it_as_the_density_says() {
+        for freedom in [0.5, 1.0, 3.0, 300.0] {
+            let density = StudentsT::new(0.0, 1.0, freedom).unwrap().pdf(0.0);
+            for beyond in [1e-9, 2.647_043_8e-9, 1e-7] {
+                let p = 0.5 + beyond;
+                let (quantile, expected) = (student_quantile(p, freedom), (p - 0.5) / density);
+                assert!(
+                    (quantile / expected - 1.0).abs() < 1e-6,
+                    "{p}, {freedom}: {quantile}, not {expected}"
+                );
+                assert!((student_tail(-quantile, freedom) - p).abs() < 1e-15, "{p}, {freedom}: {quantile}");
+            }
+        }
     }
 
     proptest! {
         #[test]
         fn a_quantile_is_found_for_any_degrees_of_freedom(p in 0.5f64..0.99999, freedom in 0.5f64..300.0) {
-            let found = student_quantile(p, freedom);
-            prop_assert!((student_tail(found, freedom) - (1.0 - p)).abs() < 1e-10, "{found}");
+            let quantile = student_quantile(p, freedom);
+            prop_assert!((student_tail(quantile, freedom) - (1.0 - p)).abs() < 1e-10, "{quantile}");
         }
     }
 }

@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn fewer_values_have_no_interval() {
-        for (fraction, wanted) in [(0.5, 6), (0.01, 368), (0.9, 36), (0.99, 368), (0.999, 3688)] {
+        for (fraction, expected) in [(0.5, 6), (0.01, 368), (0.9, 36), (0.99, 368), (0.999, 3688)] {
             let fewest = fewest_for_quantile(fraction, 0.95).unwrap();
-            assert_eq!(fewest, wanted, "{fraction}");
+            assert_eq!(fewest, expected, "{fraction}");
             let has = |count: u64| {
                 let values: Vec<f64> = (0..count).map(|value| value as f64).collect();
                 quantile_interval(&values, fraction, 0.95).unwrap().interval.is_some()

@@ -67,7 +67,7 @@ fn net_pairs(one: &[f64], other: &[f64]) -> i64 {
 
 /// Share of all orders of `other` that go with `one` at least as strongly.
 fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
-    let found = net_pairs(one, other).abs();
+    let net = net_pairs(one, other).abs();
     let mut order = other.to_vec();
     let (mut all, mut as_strong) = (0u64, 0u64);
     // Heap's way through all orders: one swap each.
@@ -75,7 +75,7 @@ fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
     let mut at = 0;
     loop {
         all += 1;
-        as_strong += u64::from(net_pairs(one, &order).abs() >= found);
+        as_strong += u64::from(net_pairs(one, &order).abs() >= net);
         while at < order.len() && counters[at] >= at {
             counters[at] = 0;
             at += 1;
@@ -92,7 +92,7 @@ fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
 
 /// A straight line through points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct FittedLine {
     /// What one unit along adds.
     pub slope: f64,
     /// Its height at 0.
@@ -102,7 +102,7 @@ pub struct Line {
 }
 
 /// The line of least squares. `None` for fewer than three points, or if all stand at one place or one height.
-pub fn line(along: &[f64], values: &[f64]) -> Option<Line> {
+pub fn line(along: &[f64], values: &[f64]) -> Option<FittedLine> {
     let count = along.len() as f64;
     if along.len() < 3 || along.len() != values.len() {
         return None;
@@ -116,7 +116,7 @@ pub fn line(along: &[f64], values: &[f64]) -> Option<Line> {
         return None;
     }
     let slope = xy / xx;
-    Some(Line { slope, intercept: y - slope * x, fit: (xy * xy / (xx * yy)).min(1.0) })
+    Some(FittedLine { slope, intercept: y - slope * x, fit: (xy * xy / (xx * yy)).min(1.0) })
 }
 
 /// The geometric mean of values above zero, each with its weight: a value that is twice as large counts the same
@@ -142,17 +142,17 @@ mod tests {
     #[test]
     fn the_order_is_that_of_scipy() {
         // scipy.stats.kendalltau 1.17, method="exact".
-        let found =
+        let kendall =
             concordance(&[1.41, 3.69, 2.32, 0.92, 1.64, 1.8], &[3.1, 90.0, 40.0, 1.2, 2.5, 7.0]).unwrap();
-        close(found.tau, 0.866_666_666_666_666_6);
-        close(found.p_value, 0.016_666_666_666_666_666);
-        assert_eq!((found.same, found.opposite, found.tied), (14, 1, 0));
-        let found = concordance(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0]).unwrap();
-        close(found.tau, 0.6);
-        close(found.p_value, 0.233_333_333_333_333_33);
+        close(kendall.tau, 0.866_666_666_666_666_6);
+        close(kendall.p_value, 0.016_666_666_666_666_666);
+        assert_eq!((kendall.same, kendall.opposite, kendall.tied), (14, 1, 0));
+        let kendall = concordance(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0]).unwrap();
+        close(kendall.tau, 0.6);
+        close(kendall.p_value, 0.233_333_333_333_333_33);
         // With ties tau-b.
-        let found = concordance(&[1.0, 2.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0, 4.0]).unwrap();
-        close(found.tau, 0.642_857_142_857_142_9);
+        let kendall = concordance(&[1.0, 2.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0, 4.0]).unwrap();
+        close(kendall.tau, 0.642_857_142_857_142_9);
     }
 
     #[test]
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn the_line_is_that_of_scipy() {
         // scipy.stats.linregress 1.17.
-        let found =
+        let regression =
             line(&[256.0, 512.0, 1000.0, 2000.0, 4000.0], &[18.0, 34.0, 67.98, 130.0, 256.56]).unwrap();
-        close(found.slope, 0.063_641_364_752_330_72);
-        close(found.intercept, 2.434_775_720_779_015_3);
-        close(found.fit, 0.999_927_139_820_286 * 0.999_927_139_820_286);
+        close(regression.slope, 0.063_641_364_752_330_72);
+        close(regression.intercept, 2.434_775_720_779_015_3);
+        close(regression.fit, 0.999_927_139_820_286 * 0.999_927_139_820_286);
         assert_eq!(line(&[1.0, 2.0, 3.0], &[5.0; 3]), None);
         assert_eq!(line(&[1.0, 2.0], &[5.0, 6.0]), None);
     }
@@ -191,11 +191,11 @@ mod tests {
             let one: Vec<f64> = values.iter().map(|(a, _)| f64::from(*a)).collect();
             let other: Vec<f64> = values.iter().map(|(_, b)| f64::from(*b)).collect();
             let turned: Vec<f64> = other.iter().map(|value| -value).collect();
-            if let Some(found) = concordance(&one, &other) {
+            if let Some(forward) = concordance(&one, &other) {
                 let back = concordance(&one, &turned).unwrap();
-                prop_assert_eq!((found.same, found.opposite), (back.opposite, back.same));
-                prop_assert!((found.tau + back.tau).abs() < 1e-12 && found.tau.abs() <= 1.0 + 1e-12);
-                prop_assert!((0.0..=1.0).contains(&found.p_value) && found.p_value == back.p_value);
+                prop_assert_eq!((forward.same, forward.opposite), (back.opposite, back.same));
+                prop_assert!((forward.tau + back.tau).abs() < 1e-12 && forward.tau.abs() <= 1.0 + 1e-12);
+                prop_assert!((0.0..=1.0).contains(&forward.p_value) && forward.p_value == back.p_value);
             }
         }
     }

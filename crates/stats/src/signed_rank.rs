@@ -59,8 +59,8 @@ impl SignedRanks {
 /// What [`cumulated`] gives, computed once for each count: many cells are looked at after the same number of blocks.
 fn distribution(count: usize) -> Arc<[f64]> {
     static KNOWN: Mutex<BTreeMap<usize, Arc<[f64]>>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    Arc::clone(known.entry(count).or_insert_with(|| cumulated(count).into()))
+    let mut distributions = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(distributions.entry(count).or_insert_with(|| cumulated(count).into()))
 }
 
 /// The distribution of the sum of those of the ranks 1 to `count` that a fair coin picks, summed up.
@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn the_interval_lies_between_order_statistics_of_the_means() {
         // By hand with NumPy: the sorted means of pairs, and scipy.stats.wilcoxon's exact distribution for the ranks.
-        let found = SignedRanks::of(&MAIZE).unwrap().estimate(0.95);
-        close(found.value, 22.5);
-        close(found.low, -5.5);
-        close(found.high, 37.0);
+        let shift = SignedRanks::of(&MAIZE).unwrap().estimate(0.95);
+        close(shift.value, 22.5);
+        close(shift.low, -5.5);
+        close(shift.high, 37.0);
     }
 
     #[test]

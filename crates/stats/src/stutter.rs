@@ -44,7 +44,7 @@ impl Stutter {
 
 /// A part of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Stretch {
+pub struct LifePart {
     /// Mean latency, by Little's law: operations in flight over completions per second.
     pub mean_ns: f64,
     /// Median over the intervals of their worst latency.
@@ -55,9 +55,9 @@ pub struct Stretch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Life {
     /// The first third.
-    pub first: Stretch,
+    pub first: LifePart,
     /// The last third.
-    pub last: Stretch,
+    pub last: LifePart,
 }
 
 /// The stutter of a cell; `None` if no time was measured.
@@ -134,7 +134,7 @@ fn life(repetitions: &[&Repetition]) -> Option<Life> {
     let whole = |one: &'_ Repetition| one.series.intervals.len().saturating_sub(1);
     let long: Vec<&&Repetition> =
         repetitions.iter().filter(|one| whole(one) >= FEWEST_INTERVALS && one.elapsed_ns > 0).collect();
-    let stretch = |last: bool| -> Option<Stretch> {
+    let stretch = |last: bool| -> Option<LifePart> {
         let (mut in_flight_ns, mut operations) = (0.0, 0u64);
         let mut worst_ns: Vec<u64> = Vec::new();
         for one in &long {
@@ -153,7 +153,7 @@ fn life(repetitions: &[&Repetition]) -> Option<Life> {
         }
         worst_ns.sort_unstable();
         let worst_ns = worst_ns.get(worst_ns.len() / 2).copied()?;
-        Some(Stretch { mean_ns: in_flight_ns / operations as f64, worst_ns })
+        Some(LifePart { mean_ns: in_flight_ns / operations as f64, worst_ns })
     };
     Some(Life { first: stretch(false)?, last: stretch(true)? })
 }
@@ -232,12 +232,12 @@ mod tests {
         };
         let discarded =
             Repetition { discarded: true, elapsed_ns: 1, stall_count: 99, ..Repetition::default() };
-        let found = stutter(&cell(vec![discarded, one])).unwrap();
-        assert_eq!((found.stalls, found.stalls_per_minute), (4, 8.0));
-        assert_eq!((found.typical_ns, found.worst_ns), (800_000_000, 800_000_000));
+        let stutter = stutter(&cell(vec![discarded, one])).unwrap();
+        assert_eq!((stutter.stalls, stutter.stalls_per_minute), (4, 8.0));
+        assert_eq!((stutter.typical_ns, stutter.worst_ns), (800_000_000, 800_000_000));
         // 1.0 to 2.3 s and 9.0 to 9.2 s of 30 s.
-        assert!((found.stalled_share - 1.5 / 30.0).abs() < 1e-12);
-        assert_eq!((found.all_kept, found.longest_silence_ns), (false, 200_000_000));
+        assert!((stutter.stalled_share - 1.5 / 30.0).abs() < 1e-12);
+        assert_eq!((stutter.all_kept, stutter.longest_silence_ns), (false, 200_000_000));
     }
 
     #[test]
@@ -296,8 +296,8 @@ mod tests {
             Cell { direction: Some(direction), workload, ..cell(vec![one]) }
         };
         let (alone, beside) = (of(Direction::Read, 100, 4), of(Direction::Mix, 200, 4));
-        let found = reads_beside_writes(&alone, &beside).unwrap();
-        assert_eq!((found.alone_p50_ns, found.beside_p99_ns, found.ratio), (100, 200, 2.0));
+        let reads = reads_beside_writes(&alone, &beside).unwrap();
+        assert_eq!((reads.alone_p50_ns, reads.beside_p99_ns, reads.ratio), (100, 200, 2.0));
         assert_eq!(reads_beside_writes(&alone, &of(Direction::Mix, 200, 8)), None, "another depth");
         assert_eq!(reads_beside_writes(&beside, &alone), None, "the wrong way round");
     }

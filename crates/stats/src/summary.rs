@@ -107,25 +107,25 @@ impl LogRatio {
 /// known, so its interval is not a number and its verdict is "not enough".
 pub fn compare_summaries(cells: &[SummarySides], margin: f64) -> Vec<Option<Judged>> {
     let ratios: Vec<Option<LogRatio>> = cells.iter().map(LogRatio::of).collect();
-    let known: Vec<(usize, &LogRatio)> =
+    let usable: Vec<(usize, &LogRatio)> =
         ratios.iter().enumerate().filter_map(|(index, ratio)| Some((index, ratio.as_ref()?))).collect();
     // What cannot be tested takes no share of the certainty.
-    let tested: Vec<bool> = known.iter().map(|(_, ratio)| !ratio.error.is_nan()).collect();
-    let p_values: Vec<f64> = known
+    let tested: Vec<bool> = usable.iter().map(|(_, ratio)| !ratio.error.is_nan()).collect();
+    let p_values: Vec<f64> = usable
         .iter()
         .zip(&tested)
         .filter(|(_, tested)| **tested)
         .map(|((_, ratio), _)| ratio.p_value())
         .collect();
-    let places: Vec<usize> = (0..known.len()).filter(|place| tested[*place]).collect();
+    let places: Vec<usize> = (0..usable.len()).filter(|place| tested[*place]).collect();
     let claims =
-        step_down(places.len(), margin, |place, confidence| known[places[place]].1.estimate(confidence));
-    let mut told = claims.into_iter().zip(holm(&p_values));
+        step_down(places.len(), margin, |place, confidence| usable[places[place]].1.estimate(confidence));
+    let mut claimed = claims.into_iter().zip(holm(&p_values));
     let mut judged = vec![None; cells.len()];
-    for ((index, ratio), tested) in known.into_iter().zip(tested) {
+    for ((index, ratio), tested) in usable.into_iter().zip(tested) {
         let counts = (cells[index].baseline.count as usize, cells[index].other.count as usize);
-        let found = told.by_ref().take(usize::from(tested)).next();
-        judged[index] = Some(match found {
+        let own_claim = claimed.by_ref().take(usize::from(tested)).next();
+        judged[index] = Some(match own_claim {
             Some((claim, p_value)) => {
                 Judged { speed: claim.interval, p_value, verdict: claim.verdict(margin, counts) }
             }
@@ -168,18 +168,18 @@ mod tests {
     const GOLDEN: [f64; 4] =
         [1.207_296_849_087_894, 1.138_251_666_868_771, 1.280_530_241_459_861_4, 0.000_643_253_524_167_874_7];
 
-    fn near(found: f64, wanted: f64) {
-        assert!((found / wanted - 1.0).abs() < 1e-9, "{found} is not {wanted}");
+    fn near(value: f64, expected: f64) {
+        assert!((value / expected - 1.0).abs() < 1e-9, "{value} is not {expected}");
     }
 
     #[test]
     fn the_interval_is_that_of_scipy() {
-        let found = one(sides(&[100.0, 104.0, 97.0, 101.0], &[118.0, 125.0, 121.0]));
-        near(found.speed.value, GOLDEN[0]);
-        near(found.speed.low, GOLDEN[1]);
-        near(found.speed.high, GOLDEN[2]);
-        near(found.p_value, GOLDEN[3]);
-        assert_eq!(found.verdict, Verdict::Faster);
+        let judged = one(sides(&[100.0, 104.0, 97.0, 101.0], &[118.0, 125.0, 121.0]));
+        near(judged.speed.value, GOLDEN[0]);
+        near(judged.speed.low, GOLDEN[1]);
+        near(judged.speed.high, GOLDEN[2]);
+        near(judged.p_value, GOLDEN[3]);
+        assert_eq!(judged.verdict, Verdict::Faster);
     }
 
     #[test]
@@ -201,9 +201,12 @@ mod tests {
 
     #[test]
     fn of_a_single_measured_value_no_spread_is_known() {
-        let found = one(sides(&[100.0], &[120.0, 121.0]));
-        near(found.speed.value, 1.205);
-        assert!(found.speed.low.is_nan() && matches!(found.verdict, Verdict::NotEnough { .. }), "{found:?}");
+        let judged = one(sides(&[100.0], &[120.0, 121.0]));
+        near(judged.speed.value, 1.205);
+        assert!(
+            judged.speed.low.is_nan() && matches!(judged.verdict, Verdict::NotEnough { .. }),
+            "{judged:?}"
+        );
         // It takes nothing from the others.
         let clear = sides(&[100.0, 101.0, 99.0], &[200.0, 201.0, 202.0]);
         let both = compare_summaries(&[clear, sides(&[100.0], &[120.0])], 0.05);

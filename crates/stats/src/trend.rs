@@ -54,8 +54,8 @@ fn independent(left: &[f64]) -> f64 {
     if squares < ROUNDING {
         return count;
     }
-    let found = neighbours / squares;
-    let together = (found + (1.0 + 4.0 * found) / count).clamp(0.0, 1.0);
+    let correlation = neighbours / squares;
+    let together = (correlation + (1.0 + 4.0 * correlation) / count).clamp(0.0, 1.0);
     count * (1.0 - together) / (1.0 + together)
 }
 
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn wandering_is_seldom_taken_for_a_trend() {
         let mut random = kurabe_core::random::Random::new(5, 0);
-        let mut told = 0;
+        let mut false_trends = 0;
         for _ in 0..200 {
             let mut at = 0.0;
             let values: Vec<f64> = (0..96)
@@ -75,18 +75,18 @@ mod tests {
                     f64::exp(at)
                 })
                 .collect();
-            let found = trend(&values, 0.95).unwrap();
-            told += usize::from(found.low > 1.0 || found.high < 1.0);
+            let trend = trend(&values, 0.95).unwrap();
+            false_trends += usize::from(trend.low > 1.0 || trend.high < 1.0);
         }
-        assert!(told <= 30, "{told} of 200");
+        assert!(false_trends <= 30, "{false_trends} of 200");
     }
 
     #[test]
     fn the_line_is_that_of_scipy() {
         // scipy.stats.linregress of the logarithms and scipy.stats.t.ppf(0.975, 6).
-        let found = trend(&[1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.3, 1.25], 0.95).unwrap();
+        let trend = trend(&[1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.3, 1.25], 0.95).unwrap();
         for (value, expected) in
-            [(found.value, 1.189_054_361_6), (found.low, 0.848_668_670_2), (found.high, 1.665_962_612_5)]
+            [(trend.value, 1.189_054_361_6), (trend.low, 0.848_668_670_2), (trend.high, 1.665_962_612_5)]
         {
             assert!((value - expected).abs() < 1e-8, "{value} is not {expected}");
         }

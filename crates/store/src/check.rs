@@ -16,7 +16,7 @@ pub(crate) struct Fault {
     pub what: Text,
 }
 
-type Verdict = Result<(), Fault>;
+type CheckResult = Result<(), Fault>;
 
 /// Notices of a run. A run has some for each cell at most, and each is shown.
 const MOST_NOTICES: usize = 10_000;
@@ -26,7 +26,7 @@ const MOST_CELLS: usize = 100_000;
 const MOST_LABELS: usize = 1_000;
 
 /// Checks a record.
-pub(crate) fn check(record: &RunRecord) -> Verdict {
+pub(crate) fn check(record: &RunRecord) -> CheckResult {
     let header = &record.header;
     require(id::is_well_formed(&header.id), "header.id", || {
         let id = &header.id;
@@ -82,7 +82,7 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
     check_totals(&record.cells)
 }
 
-fn check_profile(profile: &Profile) -> Verdict {
+fn check_profile(profile: &Profile) -> CheckResult {
     let field = "header.profile";
     require(
         profile.as_printed.as_ref().is_none_or(|unit| unit.bytes > 0),
@@ -103,7 +103,7 @@ fn check_profile(profile: &Profile) -> Verdict {
     Ok(())
 }
 
-fn check_rounds(rounds: &Rounds, field: &str) -> Verdict {
+fn check_rounds(rounds: &Rounds, field: &str) -> CheckResult {
     require((2..=rounds.most).contains(&rounds.window), format!("{field}.window"), || {
         text!("the window has from 2 to `most` rounds", "window は 2 以上、most 以下です")
     })?;
@@ -122,7 +122,7 @@ fn check_pattern(
     read_percent: u8,
     open_loop: Option<OpenLoop>,
     field: &str,
-) -> Verdict {
+) -> CheckResult {
     require(!block_sizes.is_empty(), format!("{field}.block_sizes"), || {
         text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
     })?;
@@ -140,7 +140,7 @@ fn percent() -> Text {
     text!("a share in percent is from 0 to 100", "割合は 0 から 100 までです")
 }
 
-fn check_imported(imported: &ImportedCell, field: &str) -> Verdict {
+fn check_imported(imported: &ImportedCell, field: &str) -> CheckResult {
     require(imported.read_percent.is_none_or(is_percent), format!("{field}.read_percent"), percent)?;
     for (place, figure) in imported.figures.iter().enumerate() {
         check_figure(figure, &format!("{field}.figures[{place}]"))?;
@@ -154,7 +154,7 @@ fn check_imported(imported: &ImportedCell, field: &str) -> Verdict {
     Ok(())
 }
 
-fn check_figure(figure: &PrintedFigure, field: &str) -> Verdict {
+fn check_figure(figure: &PrintedFigure, field: &str) -> CheckResult {
     require(figure.value.is_finite() && figure.value >= 0.0, format!("{field}.value"), || {
         text!("a figure is finite and not negative", "値は有限で、負であってはなりません")
     })?;
@@ -173,7 +173,7 @@ fn is_percent(share: f64) -> bool {
     (0.0..=100.0).contains(&share)
 }
 
-fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> Verdict {
+fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> CheckResult {
     if let Some(step_count) = step_count {
         require((cell.step_index as usize) < step_count, format!("{field}.step_index"), || {
             text!(
@@ -199,7 +199,7 @@ fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> Verdict {
     Ok(())
 }
 
-fn check_repetition(repetition: &Repetition, field: &str) -> Verdict {
+fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
     let kinds = [("read", &repetition.read), ("write", &repetition.write), ("sync", &repetition.sync)];
     for (name, ops) in kinds {
         check_latency(&ops.latency, &format!("{field}.{name}.latency"))?;
@@ -232,7 +232,7 @@ fn of_kinds(repetition: &Repetition, figure: fn(&OpsRecord) -> u64) -> Vec<u64> 
 }
 
 /// Whatever is added up of a run must fit a counter.
-fn check_totals(cells: &[Cell]) -> Verdict {
+fn check_totals(cells: &[Cell]) -> CheckResult {
     let totals: [(&str, Parts); 10] = [
         ("bytes", |repetition| of_kinds(repetition, |ops| ops.bytes)),
         ("submitted", |repetition| of_kinds(repetition, |ops| ops.submitted)),
@@ -258,7 +258,7 @@ fn check_totals(cells: &[Cell]) -> Verdict {
     Ok(())
 }
 
-fn check_latency(latency: &LatencyRecord, field: &str) -> Verdict {
+fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
     let buckets = &latency.buckets;
     let total = buckets.iter().try_fold(0_u64, |total, (_, count)| total.checked_add(*count));
     let count = latency.count;
@@ -304,7 +304,7 @@ fn width_ns(lowest_ns: u64) -> u64 {
     if lowest_ns < 256 { 1 } else { 1 << (lowest_ns.ilog2() - 7) }
 }
 
-fn check_time(words: &str, field: &str) -> Verdict {
+fn check_time(words: &str, field: &str) -> CheckResult {
     require(is_time(words), field, || {
         text!("`{words}` is not a time as RFC 3339 writes it", "`{words}` は RFC 3339 の日時ではありません")
     })
@@ -318,7 +318,7 @@ fn is_time(words: &str) -> bool {
     is_long && words.parse::<jiff::Timestamp>().is_ok()
 }
 
-fn require(holds: bool, field: impl Into<String>, what: impl FnOnce() -> Text) -> Verdict {
+fn require(holds: bool, field: impl Into<String>, what: impl FnOnce() -> Text) -> CheckResult {
     if holds { Ok(()) } else { Err(Fault { field: field.into(), what: what() }) }
 }
 

@@ -17,8 +17,8 @@ use crate::export::{export_owned, parse_export};
 use crate::label::check_label_key;
 use crate::store::{Store, StoreCheck, being_measured, is_same_run, no_such_run};
 use crate::{json, platform, rescue};
-use checksum::seal_ending;
-use digest::{BATCH, Words, keep};
+use checksum::Rows;
+use digest::{BATCH, Vocabulary, keep};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
@@ -32,10 +32,7 @@ use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 use std::path::PathBuf;
-use write::{
-    close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_repetition,
-    insert_run, is_taken, remove_cell, storable, write_fill, write_header, write_label,
-};
+use write::{draw_id, insert_record, insert_run, is_taken, storable};
 
 impl Store for SqliteStore {
     fn salt(&self) -> Result<Vec<u8>> {
@@ -66,7 +63,7 @@ impl Store for SqliteStore {
     }
 
     fn update_header(&self, header: &RunHeader) -> Result<()> {
-        self.change_run(&header.id, |transaction| write_header(transaction, header))
+        self.change_run(&header.id, |rows| rows.write_header(header))
     }
 
     fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()> {
@@ -82,22 +79,22 @@ impl Store for SqliteStore {
     }
 
     fn append_notice(&self, id: &str, notice: &Notice) -> Result<()> {
-        self.change_run(id, |transaction| insert_notice(transaction, id, notice))
+        self.change_run(id, |rows| rows.insert_notice(notice))
     }
 
     fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()> {
-        self.change_run(id, |transaction| write_fill(transaction, id, fill))
+        self.change_run(id, |rows| rows.write_fill(fill))
     }
 
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
-        self.change_run(id, |transaction| {
-            remove_cell(transaction, id, cell.index)?;
-            insert_cell(transaction, id, cell)
+        self.change_run(id, |rows| {
+            rows.remove_cell(cell.index)?;
+            rows.insert_cell(cell)
         })
     }
 
     fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()> {
-        self.change_run(id, |transaction| insert_repetition(transaction, id, cell_index, repetition))
+        self.change_run(id, |rows| rows.insert_repetition(cell_index, repetition))
     }
 
     fn finish_run(
@@ -108,9 +105,7 @@ impl Store for SqliteStore {
         error: Option<&Text>,
         health_after: Option<&DeviceHealth>,
     ) -> Result<()> {
-        self.change_run(id, |transaction| {
-            close_run(transaction, id, status, Some(ended_at), error, health_after)
-        })
+        self.change_run(id, |rows| rows.close(status, Some(ended_at), error, health_after))
     }
 
     fn import(&self, mut record: RunRecord) -> Result<String> {
@@ -121,7 +116,7 @@ impl Store for SqliteStore {
         let mut record = parse_export(export_owned(record).as_bytes())?;
         self.transaction(|transaction| {
             if let Some(id) = self.same_run(transaction, &record)? {
-                insert_missing_labels(transaction, &id, &record)?;
+                Rows { transaction, id: &id }.insert_missing_labels(&record)?;
                 return Ok(id);
             }
             if is_taken(transaction, &record.header.id)? {
@@ -168,7 +163,7 @@ impl Store for SqliteStore {
 
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
         check_label_key(key)?;
-        self.change_run(id, |transaction| write_label(transaction, id, key, value))
+        self.change_run(id, |rows| rows.write_label(key, value))
     }
 
     fn remove(&self, id: &str, alive: &dyn Fn(&ProcessIdentity) -> bool) -> Result<()> {
@@ -224,13 +219,13 @@ impl Store for SqliteStore {
     }
 
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
-        self.change_run(id, |transaction| {
-            let ended = transaction.execute(
+        self.change_run(id, |rows| {
+            let ended = rows.transaction.execute(
                 "UPDATE runs SET status = 'interrupted', ended_at = ?2 WHERE id = ?1 AND status = 'running'",
                 [id, ended_at],
             )?;
             // What has ended before keeps its checksum, so that damage of it is still told.
-            if ended > 0 { seal_ending(transaction, id) } else { Ok(()) }
+            if ended > 0 { rows.seal_ending() } else { Ok(()) }
         })
     }
 
@@ -286,7 +281,7 @@ impl Store for SqliteStore {
             digests = self.kept_digests(version)?;
         }
         let rest = self.undigested(&digests)?;
-        let mut words = Words::new(&digests.words);
+        let mut words = Vocabulary::new(&digests.words);
         for (done, id) in rest.iter().enumerate() {
             match self.load(id) {
                 Ok(record) => {

@@ -12,14 +12,14 @@ const MOST_VALUES: usize = 64;
 
 /// A parameter and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Axis {
+pub struct StudyAxis {
     /// `layer.parameter`.
     pub parameter: String,
     /// Its values, as `--set` takes them.
     pub values: Vec<String>,
 }
 
-impl Axis {
+impl StudyAxis {
     /// Reads `layer.parameter=8KiB..1MiB` or `layer.parameter=1,2,4`.
     ///
     /// # Errors
@@ -41,11 +41,7 @@ pub(crate) fn is_parameter(words: &str) -> bool {
 }
 
 fn usage(words: &str, what: &Text) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Text { en: format!("{words}: {}", what.en), ja: format!("{words}: {}", what.ja) },
-    )
-    .remedy(text!(
+    Error::new(ErrorKind::Usage, what.map(|what| format!("{words}: {what}"))).remedy(text!(
         "write layer.parameter=VALUES, as in raid.strip=8KiB..1MiB (doubling), raid.members=1..8 or \
              raid.strip=8KiB,64KiB",
         "層.パラメーター=値 の形で書いてください。例: raid.strip=8KiB..1MiB (2 倍ずつ)、raid.members=1..8、\
@@ -152,7 +148,7 @@ mod tests {
 
     #[test]
     fn sizes_double_and_plain_numbers_count() {
-        let values = |words: &str| Axis::parse(words).unwrap().values;
+        let values = |words: &str| StudyAxis::parse(words).unwrap().values;
         assert_eq!(values("raid.strip=8KiB..64KiB"), ["8 KiB", "16 KiB", "32 KiB", "64 KiB"]);
         assert_eq!(values("raid.members=1..4"), ["1", "2", "3", "4"]);
         assert_eq!(values("a.b=1ms..5ms"), ["1 ms", "2 ms", "4 ms"]);
@@ -173,7 +169,7 @@ mod tests {
             "a.b=x..y",
             "a.b=1..999",
         ] {
-            let error = Axis::parse(bad).unwrap_err();
+            let error = StudyAxis::parse(bad).unwrap_err();
             assert!(error.remedy_text().unwrap().ja.contains("raid.strip=8KiB..1MiB"), "{bad}");
         }
     }

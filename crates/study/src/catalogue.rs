@@ -12,7 +12,7 @@ mod work;
 pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
-pub use standing::{Band, NearFigure, Standing, standings};
+pub use standing::{Band, CellStanding, NearFigure, standings};
 pub use work::PublishedWork;
 
 use crate::published::Published;
@@ -204,14 +204,14 @@ pub struct PublishedRow {
 
 /// A row with its table.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct CatalogueEntry<'a> {
     /// The table.
     pub table: &'a PublishedTable,
     /// The row.
     pub row: &'a PublishedRow,
 }
 
-impl Entry<'_> {
+impl CatalogueEntry<'_> {
     /// `TABLE/ROW`
     pub fn id(&self) -> String {
         format!("{}/{}", self.table.id, self.row.id)
@@ -278,12 +278,12 @@ impl Catalogue {
     }
 
     /// All entries, in order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| Entry { table, row }))
+    pub fn entries(&self) -> impl Iterator<Item = CatalogueEntry<'_>> {
+        self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| CatalogueEntry { table, row }))
     }
 
     /// The entries in which every word is found: in id, device, tool, procedure, source, host or note.
-    pub fn search(&self, words: &[String]) -> Vec<Entry<'_>> {
+    pub fn search(&self, words: &[String]) -> Vec<CatalogueEntry<'_>> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         self.entries().filter(|entry| entry.has(&words)).collect()
     }
@@ -297,12 +297,12 @@ impl Catalogue {
     ///
     /// # Errors
     /// When there is none, or several.
-    pub fn entry(&self, id: &str) -> Result<Entry<'_>> {
+    pub fn entry(&self, id: &str) -> Result<CatalogueEntry<'_>> {
         let usage = |what: Text| Error::new(ErrorKind::Usage, what);
         if let Some(entry) = self.entries().find(|entry| entry.id() == id) {
             return Ok(entry);
         }
-        let of_row: Vec<Entry<'_>> = self.entries().filter(|entry| entry.row.id == id).collect();
+        let of_row: Vec<CatalogueEntry<'_>> = self.entries().filter(|entry| entry.row.id == id).collect();
         match of_row.as_slice() {
             [entry] => Ok(*entry),
             [] => {
@@ -324,7 +324,7 @@ impl Catalogue {
                 .remedy(remedy))
             }
             several => {
-                let ids: Vec<String> = several.iter().map(Entry::id).collect();
+                let ids: Vec<String> = several.iter().map(CatalogueEntry::id).collect();
                 let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                 let all = ids.join(", ");
                 Err(usage(text!(
@@ -378,7 +378,7 @@ mod tests {
         let catalogue = Catalogue::load().unwrap();
         let ids = |words: &[&str]| -> Vec<String> {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            catalogue.search(&words).iter().map(Entry::id).collect()
+            catalogue.search(&words).iter().map(CatalogueEntry::id).collect()
         };
         assert_eq!(ids(&["GNOME", "rascsi"]), ["scsi-gnome/rascsi-1gb", "scsi-gnome/rascsi-2gb"]);
         assert_eq!(ids(&["変換番長PRO", "macbench"]), ["scsi-macbench/henkan-bancho-pro-1gb"]);

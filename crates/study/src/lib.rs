@@ -21,9 +21,9 @@ mod run;
 mod study;
 mod verdict;
 
-pub use axis::{Along, Axis};
+pub use axis::{Along, StudyAxis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
-pub use plan::{Options, PlannedPart, PlannedRow, Point, PointTarget, StudyPlan, plan};
+pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{
     Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
@@ -31,10 +31,10 @@ pub use question::{
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
 pub use run::{Models, Paths, run};
 pub use study::{
-    Column, Mark, MarkKind, Part, STUDIES, Study, StudyRow, TRACES, WhyRun, embedded_profile, embedded_trace,
-    load_study, study_named,
+    FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,
+    embedded_trace, load_study, study_named,
 };
 pub use verdict::{
-    Agreement, Answer, Best, Caveat, Change, Choice, Course, Deciding, OfPublished, QuestionResult, RestsOn,
-    Said, Standing,
+    Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
+    QuestionResult, RankedChoice, RestsOn,
 };

@@ -7,10 +7,10 @@
 //!
 //! Not here: what a row's own marks are (`study`), and which rows the user changed (`plan`).
 
-use crate::axis::Axis;
+use crate::axis::StudyAxis;
 use crate::catalogue::Catalogue;
 use crate::plan::{Devices, product};
-use crate::study::{Mark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
+use crate::study::{FigureMark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text};
 use kurabe_sim::DeviceSpec;
@@ -86,7 +86,7 @@ impl Tested {
 }
 
 /// All combinations of axes' values, as changes of a device.
-pub(crate) fn changes(axes: &[Axis]) -> impl Iterator<Item = Vec<(String, String)>> + '_ {
+pub(crate) fn changes(axes: &[StudyAxis]) -> impl Iterator<Item = Vec<(String, String)>> + '_ {
     product(axes)
         .into_iter()
         .map(|values| axes.iter().map(|axis| axis.parameter.clone()).zip(values).collect())
@@ -102,7 +102,7 @@ pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<
         for row in part.rows.iter().filter(|row| row.marks.iter().any(is_carried)) {
             let profile = row.profile.as_ref().unwrap_or(&part.profile);
             let of_column = |key: &str| part.columns.iter().find(|column| column.key == key);
-            let named = |mark: &Mark| {
+            let named = |mark: &FigureMark| {
                 let figure = of_column(&mark.column)?.figure.words(row.step.as_deref(), profile)?;
                 Some((figure, mark.kind, mark.reason.clone()))
             };
@@ -120,7 +120,7 @@ pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<
     Ok(carried)
 }
 
-fn is_carried(mark: &Mark) -> bool {
+fn is_carried(mark: &FigureMark) -> bool {
     mark.kind != MarkKind::Anomaly
 }
 
@@ -143,11 +143,11 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
 
 /// Marks of a row's figures: its `own`, and for the other columns what is known of the same figure elsewhere.
 pub(crate) fn marks<'k>(
-    own: Vec<Mark>,
+    own: Vec<FigureMark>,
     (study, part, row): (&str, &Part, &StudyRow),
     tested: &Tested,
     carried: impl Iterator<Item = &'k CarriedMarks>,
-) -> Vec<Mark> {
+) -> Vec<FigureMark> {
     let mut marks = own;
     let alike: Vec<&CarriedMarks> = carried.filter(|carried| carried.tested.is_same(tested)).collect();
     if alike.is_empty() {
@@ -164,7 +164,7 @@ pub(crate) fn marks<'k>(
         // Whether a figure is reached is said of the published one beside it, and here may stand another.
         let speaks = |kind: MarkKind| kind != MarkKind::Unreachable || published.is_none();
         let of_elsewhere = carried.marks.iter().filter(|(words, kind, _)| *words == figure && speaks(*kind));
-        marks.extend(of_elsewhere.map(|(_, kind, reason)| Mark {
+        marks.extend(of_elsewhere.map(|(_, kind, reason)| FigureMark {
             column: column.key.clone(),
             kind: *kind,
             reason: from(carried, reason, study),

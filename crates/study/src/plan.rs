@@ -4,10 +4,10 @@
 //! same in everything are one, whichever way their parameters came to be what they are. Every model is looked up and every change is tried here, so that a mistake is told
 //! before anything is measured.
 
-use crate::axis::Axis;
+use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::question::Question;
-use crate::study::{Mark, Part, Study, StudyRow, WhyRun};
+use crate::study::{FigureMark, Part, Study, StudyRow, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -16,11 +16,11 @@ use std::path::PathBuf;
 
 /// What the user changes of a study.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct StudyOptions {
     /// Only these parts; all, if empty.
     pub parts: Vec<String>,
     /// Axes to put in the place of the study's, or to add.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<StudyAxis>,
     /// Parameters to change in every model that has them.
     pub sets: Vec<(String, String)>,
     /// Real targets in the place of models, by the name that rows give.
@@ -72,7 +72,7 @@ pub struct PlannedRow {
     /// Whether the user changed the model, so that it is no longer what was published.
     pub changed: bool,
     /// What its figures are: its own marks, and those of the same figures in other tables.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FigureMark>,
 }
 
 /// A part as it will be measured.
@@ -116,7 +116,7 @@ const USUAL_SEED: u64 = 1;
 ///
 /// # Errors
 /// When a part, a model, a parameter or a name of a target is not there.
-pub fn plan(study: &Study, options: &Options) -> Result<StudyPlan> {
+pub fn plan(study: &Study, options: &StudyOptions) -> Result<StudyPlan> {
     let mut devices = Devices::default();
     let mut parts = chosen_parts(study, &options.parts)?;
     check_bindings(&parts, options)?;
@@ -165,7 +165,7 @@ fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
     Ok(study.parts.iter().filter(|part| names.is_empty() || names.contains(&part.id)).cloned().collect())
 }
 
-fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
+fn check_bindings(parts: &[Part], options: &StudyOptions) -> Result<()> {
     let mut names: Vec<&str> =
         parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.on.as_deref()).collect();
     names.sort_unstable();
@@ -188,7 +188,7 @@ fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
 
 /// The user's axes: in the place of the study's of the same parameter, or added where a model has the parameter. Parts
 /// that have nothing to do with them are left out.
-fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str, devices: &mut Devices) -> Result<()> {
+fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &mut Devices) -> Result<()> {
     for axis in axes {
         let mut applied = false;
         let mut kept = Vec::new();
@@ -277,7 +277,7 @@ impl Devices {
 }
 
 struct Planner<'a> {
-    options: &'a Options,
+    options: &'a StudyOptions,
     study: &'a Study,
     /// What the study tells of figures, and what the others do.
     carried: Vec<CarriedMarks>,
@@ -397,7 +397,7 @@ impl Planner<'_> {
 }
 
 /// All combinations of the axes' values, the last axis fastest; one without values, if there are no axes.
-pub(crate) fn product(axes: &[Axis]) -> Vec<Vec<String>> {
+pub(crate) fn product(axes: &[StudyAxis]) -> Vec<Vec<String>> {
     axes.iter().fold(vec![Vec::new()], |lists, axis| {
         lists
             .iter()

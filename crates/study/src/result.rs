@@ -1,8 +1,8 @@
 //! What a study came to: tables with the published figure, kurabe's, the error, and what each figure is.
 
-use crate::axis::Axis;
+use crate::axis::StudyAxis;
 use crate::published::Published;
-use crate::study::{Mark, MarkKind, WhyRun};
+use crate::study::{FigureMark, MarkKind, WhyRun};
 use crate::verdict::QuestionResult;
 use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Text, text};
@@ -68,7 +68,7 @@ pub struct PartResult {
     /// The table of the catalogue beside it.
     pub catalogue: Option<String>,
     /// Parameters that every row goes through.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<StudyAxis>,
     /// Its columns.
     pub columns: Vec<ColumnResult>,
     /// Its rows.
@@ -171,11 +171,12 @@ impl CellResult {
         value: Option<f64>,
         published: Option<Published>,
         column: &str,
-        marks: &[Mark],
+        marks: &[FigureMark],
         ground: MeasuredOn,
     ) -> Self {
         let reason = |kind: MarkKind| {
-            let own = |mark: &&Mark| mark.kind == kind && mark.column == column && ground != MeasuredOn::Real;
+            let own =
+                |mark: &&FigureMark| mark.kind == kind && mark.column == column && ground != MeasuredOn::Real;
             marks.iter().find(own).map(|mark| mark.reason.clone())
         };
         let kinds = [
@@ -252,13 +253,13 @@ impl StudyResult {
     pub fn failure(&self) -> Option<Error> {
         let errors: Vec<_> =
             self.parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.error.as_ref()).collect();
-        let Text { en, ja } = errors.first()?;
+        let first = errors.first()?;
         let (name, rows) = (&self.study, errors.len());
         Some(Error::new(
             ErrorKind::Target,
             text!(
-                "{name}: rows that could not be measured: {rows}; the first: {en}",
-                "{name}: 測定できない行が {rows} 件あります。最初のもの: {ja}"
+                "{name}: rows that could not be measured: {rows}; the first: {first}",
+                "{name}: 測定できない行が {rows} 件あります。最初のもの: {first}"; first
             ),
         ))
     }
@@ -268,13 +269,14 @@ impl StudyResult {
 mod tests {
     use super::*;
 
-    fn mark(kind: MarkKind) -> Mark {
-        Mark { column: "read".to_owned(), kind, reason: text!("because", "理由") }
+    fn mark(kind: MarkKind) -> FigureMark {
+        FigureMark { column: "read".to_owned(), kind, reason: text!("because", "理由") }
     }
 
     #[test]
     fn what_nobody_marked_is_predicted_and_what_is_real_is_measured() {
-        let status = |marks: &[Mark], ground| CellResult::new(Some(1.0), None, "read", marks, ground).status;
+        let status =
+            |marks: &[FigureMark], ground| CellResult::new(Some(1.0), None, "read", marks, ground).status;
         let both = [mark(MarkKind::Source), mark(MarkKind::Calibrated)];
         assert_eq!(status(&[], MeasuredOn::Model), Status::Predicted);
         assert_eq!(status(&both[..1], MeasuredOn::Model), Status::Source);
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!((other.status, other.reason), (Status::Predicted, None));
     }
 
-    fn table(cells: &[(f64, f64, &[Mark])]) -> PartResult {
+    fn table(cells: &[(f64, f64, &[FigureMark])]) -> PartResult {
         let rows = cells.iter().map(|(published, value, marks)| RowResult {
             id: None,
             label: Text::same("a"),
@@ -331,7 +333,7 @@ mod tests {
 
     #[test]
     fn rows_in_another_order_than_published_are_found() {
-        let swaps = |cells: &[(f64, f64, &[Mark])]| table(cells).find_order().0;
+        let swaps = |cells: &[(f64, f64, &[FigureMark])]| table(cells).find_order().0;
         assert!(swaps(&[(1.0, 1.1, &[]), (2.0, 1.9, &[]), (2.0, 1.2, &[])]).is_empty());
         let swapped = swaps(&[(1.0, 3.0, &[]), (2.0, 2.0, &[])]);
         assert_eq!(swapped, [Swap { column: 0, lower: 0, higher: 1 }]);

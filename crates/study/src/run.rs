@@ -161,7 +161,7 @@ fn row_result(
         PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
         PointTarget::Path(path) => (None, Vec::new(), Some(shown::name(path))),
     };
-    let asked = |place: usize| answers[place].as_ref().err().map(told);
+    let asked = |place: usize| answers[place].as_ref().err().map(failure);
     RowResult {
         id: row.id.clone(),
         label: label(row, path.as_deref()),
@@ -181,7 +181,7 @@ fn row_result(
 }
 
 /// What happened, why, and what to do about it, as one line.
-fn told(error: &Error) -> Text {
+fn failure(error: &Error) -> Text {
     let Text { mut en, mut ja } = error.what().clone();
     if let Some(cause) = error.cause() {
         en.push_str(&format!(": {cause}"));
@@ -195,12 +195,8 @@ fn told(error: &Error) -> Text {
 }
 
 fn label(row: &StudyRow, path: Option<&str>) -> Text {
-    match path {
-        None => row.label.clone(),
-        Some(path) => {
-            Text { en: format!("{} ({path})", row.label.en), ja: format!("{} ({path})", row.label.ja) }
-        }
-    }
+    let label = row.label.clone();
+    path.map_or_else(|| label.clone(), |path| label.map(|label| format!("{label} ({path})")))
 }
 
 fn cell_result(

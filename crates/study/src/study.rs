@@ -7,7 +7,7 @@
 
 mod read;
 
-use crate::axis::Axis;
+use crate::axis::StudyAxis;
 use crate::catalogue::Catalogue;
 use crate::figure::FigureSource;
 use crate::published::Published;
@@ -88,16 +88,16 @@ pub struct Part {
     /// The table of the catalogue that stands beside.
     pub catalogue: Option<String>,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<StudyColumn>,
     /// Parameters that every row goes through.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<StudyAxis>,
     /// Its rows.
     pub rows: Vec<StudyRow>,
 }
 
 /// A figure of every row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct StudyColumn {
     /// Its name within the part.
     pub key: String,
     /// What it tells.
@@ -134,12 +134,12 @@ pub struct StudyRow {
     /// Published figures, one place for each column.
     pub published: Vec<Option<Published>>,
     /// What single figures of the row are.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FigureMark>,
 }
 
 /// What a figure is, where it is no plain prediction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct FigureMark {
     /// The column's key.
     pub column: String,
     /// What it is.

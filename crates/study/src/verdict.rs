@@ -19,7 +19,7 @@ use crate::result::PartResult;
 use gather::ChoiceGrid;
 use kurabe_compare::Out;
 use kurabe_core::{Text, text};
-use kurabe_stats::{Concordance, Line};
+use kurabe_stats::{Concordance, FittedLine};
 use serde::Serialize;
 
 /// The answer to a question.
@@ -44,7 +44,7 @@ pub struct QuestionResult {
     /// The answer that the published figures give, where the same ones are published.
     pub published: Option<OfPublished>,
     /// What the article concludes.
-    pub article: Option<Said>,
+    pub article: Option<ArticleView>,
     /// Whether the user changed a model among them, so that the article speaks of another device.
     pub changed: bool,
     /// How many figures went in, counted for each choice.
@@ -121,7 +121,7 @@ pub enum Answer {
         goes: Goes,
     },
     /// How each figure lies over the axis.
-    Line(Vec<Course>),
+    Line(Vec<AxisFit>),
     /// Who keeps the limit.
     Keeps {
         /// These do.
@@ -139,7 +139,7 @@ pub struct Best {
     /// The best, and those that are not worse by more than the margin.
     pub best: Vec<usize>,
     /// All choices that have figures, the best first; those that are out come last.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<RankedChoice>,
     /// Figures without which another answer would come out, and that answer.
     pub rests_on: Vec<RestsOn>,
     /// Share of the draws in which the order of the first two holds, where repetitions were drawn again.
@@ -148,7 +148,7 @@ pub struct Best {
 
 /// A choice in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Standing {
+pub struct RankedChoice {
     /// The choice.
     pub choice: usize,
     /// How many times as good as the best, over all figures: 1 for the best itself.
@@ -181,11 +181,11 @@ pub struct Change {
 
 /// How a figure lies over an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Course {
+pub struct AxisFit {
     /// The figure.
     pub figure: usize,
     /// The line of least squares, over the axis in its base unit.
-    pub line: Line,
+    pub line: FittedLine,
     /// Whether the figure follows it.
     pub on_line: bool,
     /// What the base unit of the axis is.
@@ -194,7 +194,7 @@ pub struct Course {
 
 /// What the article concludes, beside the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Said {
+pub struct ArticleView {
     /// In a few words.
     pub says: Text,
     /// The same in the form of an answer, if it has one.
@@ -300,7 +300,7 @@ fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Ques
     }
 }
 
-fn judge_article(article: &Article, grid: &ChoiceGrid, answer: Option<&Answer>, margin: f64) -> Said {
+fn judge_article(article: &Article, grid: &ChoiceGrid, answer: Option<&Answer>, margin: f64) -> ArticleView {
     let agreement = match (&article.conclusion, answer) {
         (Some(conclusion), Some(answer)) => {
             // What was put in and comes out again confirms nothing; that something else comes out would tell.
@@ -313,5 +313,5 @@ fn judge_article(article: &Article, grid: &ChoiceGrid, answer: Option<&Answer>, 
         (_, None) => Some(Agreement::CannotBeTold),
     };
     let why = article.why.clone().filter(|_| agreement != Some(Agreement::Agrees));
-    Said { says: article.says.clone(), conclusion: article.conclusion.clone(), agreement, why }
+    ArticleView { says: article.says.clone(), conclusion: article.conclusion.clone(), agreement, why }
 }

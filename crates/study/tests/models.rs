@@ -2,14 +2,14 @@
 
 use kurabe_sim::LayerSpec;
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{MarkKind, Options, STUDIES, plan, study_named};
+use kurabe_study::{MarkKind, STUDIES, StudyOptions, plan, study_named};
 
 #[test]
 fn every_model_and_parameter_of_the_studies_is_there() {
     let catalogue = Catalogue::load().unwrap();
     for (name, _) in STUDIES {
         let study = study_named(name, &catalogue).unwrap();
-        let plan = plan(&study, &Options::default())
+        let plan = plan(&study, &StudyOptions::default())
             .unwrap_or_else(|error| panic!("{name}: {}", error.render(Default::default())));
         assert!(!plan.points.is_empty(), "{name}");
     }

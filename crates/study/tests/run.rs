@@ -5,7 +5,8 @@ use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, Measured, Models, Options, Paths, Point, PointTarget, Status, Study, StudyResult, plan, run,
+    Measured, Models, Paths, Point, PointTarget, Status, Study, StudyAxis, StudyOptions, StudyResult, plan,
+    run,
 };
 use proptest::prelude::*;
 use std::sync::{LazyLock, Mutex};
@@ -91,14 +92,14 @@ fn study() -> Study {
     Study::parse("small.toml", SMALL, &Catalogue::load().unwrap()).unwrap()
 }
 
-fn result(options: &Options, inventor: &Inventor) -> StudyResult {
+fn result(options: &StudyOptions, inventor: &Inventor) -> StudyResult {
     run(&plan(&study(), options).unwrap(), inventor, &mut Walker::default(), 3).unwrap()
 }
 
 #[test]
 fn figures_stand_beside_the_published_ones_and_ratios_are_quotients() {
     let inventor = Inventor::default();
-    let result = result(&Options::default(), &inventor);
+    let result = result(&StudyOptions::default(), &inventor);
     let cells = &result.parts[0].rows[0].cells;
     assert_eq!((cells[0].value, cells[0].published.unwrap().low), (Some(1000.0), 239.5));
     assert_eq!(cells[0].error_percent.unwrap().round(), 318.0);
@@ -111,8 +112,10 @@ fn figures_stand_beside_the_published_ones_and_ratios_are_quotients() {
 
 #[test]
 fn the_same_bytes_come_out_of_any_number_of_threads() {
-    let options =
-        Options { axes: vec![Axis::parse("memory.access=1us..1ms").unwrap()], ..Options::default() };
+    let options = StudyOptions {
+        axes: vec![StudyAxis::parse("memory.access=1us..1ms").unwrap()],
+        ..StudyOptions::default()
+    };
     let plan = plan(&study(), &options).unwrap();
     let json = |threads: usize| {
         let result = run(&plan, &Inventor::default(), &mut Walker::default(), threads).unwrap();
@@ -124,8 +127,10 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
 
 #[test]
 fn an_axis_of_the_user_makes_rows_that_are_no_longer_what_was_published() {
-    let options =
-        Options { axes: vec![Axis::parse("memory.access=2us,1 ms").unwrap()], ..Options::default() };
+    let options = StudyOptions {
+        axes: vec![StudyAxis::parse("memory.access=2us,1 ms").unwrap()],
+        ..StudyOptions::default()
+    };
     let rows = result(&options, &Inventor::default()).parts.remove(0).rows;
     let values: Vec<&str> = rows.iter().map(|row| row.values[0].as_str()).collect();
     assert_eq!(values, ["2us", "1 ms", "2us", "1 ms"]);
@@ -138,15 +143,16 @@ fn an_axis_of_the_user_makes_rows_that_are_no_longer_what_was_published() {
 
 #[test]
 fn an_axis_or_a_value_that_is_the_studys_own_changes_nothing() {
-    let plain = result(&Options::default(), &Inventor::default()).parts.remove(0).rows.remove(0);
+    let plain = result(&StudyOptions::default(), &Inventor::default()).parts.remove(0).rows.remove(0);
     for words in ["memory.access=1us,2us", "memory.access=1000 ns,2us"] {
-        let options = Options { axes: vec![Axis::parse(words).unwrap()], ..Options::default() };
+        let options =
+            StudyOptions { axes: vec![StudyAxis::parse(words).unwrap()], ..StudyOptions::default() };
         let rows = result(&options, &Inventor::default()).parts.remove(0).rows;
         assert!(!rows[0].changed && rows[1].changed, "{words}");
         assert_eq!(rows[0].cells, plain.cells);
     }
     let sets = vec![("memory.rate".to_owned(), "5200 MB/s".to_owned())];
-    let same = result(&Options { sets, ..Options::default() }, &Inventor::default());
+    let same = result(&StudyOptions { sets, ..StudyOptions::default() }, &Inventor::default());
     assert!(!same.parts[0].rows[0].changed);
 }
 
@@ -167,7 +173,7 @@ column = [
 [[part.row]]
 model = "ideal-ram-disk"
 "#;
-    let cells = |size: &str, options: &Options| {
+    let cells = |size: &str, options: &StudyOptions| {
         let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
         let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
         let plan = plan(&study, options).unwrap();
@@ -180,20 +186,20 @@ model = "ideal-ram-disk"
     let why = Some(text!("as in table rates: this", "表 rates と同じ: これ"));
     let as_there = (Status::Calibrated, Status::Predicted, why);
     let plain = (Status::Predicted, Status::Predicted, None);
-    let cells_of_16_mib: Vec<_> = cells("16 MiB", &Options::default());
+    let cells_of_16_mib: Vec<_> = cells("16 MiB", &StudyOptions::default());
     assert_eq!(cells_of_16_mib, [as_there.clone(), plain.clone()]);
     // The table that tells it need not be run.
-    let alone = Options { parts: vec!["what-if".to_owned()], ..Options::default() };
+    let alone = StudyOptions { parts: vec!["what-if".to_owned()], ..StudyOptions::default() };
     assert_eq!(cells("16 MiB", &alone), [as_there, plain.clone()]);
     // A test of another size has other figures, and so has a changed device.
-    assert_eq!(cells("8 MiB", &Options::default()), [plain.clone(), plain.clone()]);
+    assert_eq!(cells("8 MiB", &StudyOptions::default()), [plain.clone(), plain.clone()]);
     let sets = vec![("memory.rate".to_owned(), "1 GB/s".to_owned())];
-    assert_eq!(cells("16 MiB", &Options { sets, ..Options::default() }), [plain.clone(), plain]);
+    assert_eq!(cells("16 MiB", &StudyOptions { sets, ..StudyOptions::default() }), [plain.clone(), plain]);
 }
 
 #[test]
 fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
-    let options = Options { on: vec![("disk".to_owned(), "/mnt/x".into())], ..Options::default() };
+    let options = StudyOptions { on: vec![("disk".to_owned(), "/mnt/x".into())], ..StudyOptions::default() };
     let mut walker = Walker::default();
     let result = run(&plan(&study(), &options).unwrap(), &Inventor::default(), &mut walker, 2).unwrap();
     assert_eq!(walker.0, [PointTarget::Path("/mnt/x".into())]);
@@ -206,7 +212,7 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
 
 #[test]
 fn a_row_that_fails_says_why_and_the_others_count() {
-    let result = result(&Options::default(), &Inventor { fail: true, ..Inventor::default() });
+    let result = result(&StudyOptions::default(), &Inventor { fail: true, ..Inventor::default() });
     let failure = result.failure().unwrap();
     let Text { en, ja } = failure.what();
     assert!(en.ends_with(": 2; the first: it broke: worn out; mend it"), "{en}");
@@ -218,19 +224,22 @@ fn a_row_that_fails_says_why_and_the_others_count() {
 
 #[test]
 fn mistakes_are_told_before_anything_is_measured() {
-    let refusal = |options: &Options| {
+    let refusal = |options: &StudyOptions| {
         let error = plan(&study(), options).unwrap_err();
         assert!(error.remedy_text().is_some(), "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Usage, "{error:?}");
         error.what().en.clone()
     };
-    let axes = vec![Axis::parse("raid.strip=8KiB..64KiB").unwrap()];
-    assert!(refusal(&Options { axes, ..Options::default() }).contains("raid.strip"));
+    let axes = vec![StudyAxis::parse("raid.strip=8KiB..64KiB").unwrap()];
+    assert!(refusal(&StudyOptions { axes, ..StudyOptions::default() }).contains("raid.strip"));
     let sets = vec![("memory.acces".to_owned(), "1".to_owned())];
-    assert!(refusal(&Options { sets, ..Options::default() }).contains("memory.acces"));
+    assert!(refusal(&StudyOptions { sets, ..StudyOptions::default() }).contains("memory.acces"));
     let on = vec![("usb".to_owned(), "/x".into())];
-    assert!(refusal(&Options { on, ..Options::default() }).contains("`usb`"));
-    assert!(refusal(&Options { parts: vec!["rate".to_owned()], ..Options::default() }).contains("`rate`"));
+    assert!(refusal(&StudyOptions { on, ..StudyOptions::default() }).contains("`usb`"));
+    assert!(
+        refusal(&StudyOptions { parts: vec!["rate".to_owned()], ..StudyOptions::default() })
+            .contains("`rate`")
+    );
 }
 
 #[test]
@@ -267,7 +276,7 @@ proptest! {
     ) {
         static KNOWN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
         if let Ok(study) = Study::parse("damaged.toml", &damaged(SMALL, at, length, &words), &KNOWN) {
-            let _ = plan(&study, &Options::default());
+            let _ = plan(&study, &StudyOptions::default());
         }
         let (_, tables) = kurabe_study::catalogue::CATALOGUE[0];
         let _ = Catalogue::parse("damaged.toml", &damaged(tables, at, length, &words));

@@ -4,8 +4,8 @@ use crate::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget,
-    QuestionResult, Study, StudyResult, plan, run,
+    Agreement, Answer, Becomes, Goes, Measured, Models, Paths, Point, PointTarget, QuestionResult, Study,
+    StudyAxis, StudyOptions, StudyResult, plan, run,
 };
 
 /// What every repetition moves.
@@ -120,12 +120,12 @@ impl Paths for Disk {
     }
 }
 
-fn asked(source: &str, options: &Options, disk: &mut Disk) -> StudyResult {
+fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
     let study = Study::parse("small.toml", source, &Catalogue::load().unwrap()).unwrap();
     run(&plan(&study, options).unwrap(), &Inventor, disk, 3).unwrap()
 }
 
-fn verdict(id: &str, source: &str, options: &Options) -> QuestionResult {
+fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {
     let result = asked(source, options, &mut Disk(None));
     result.verdicts.into_iter().find(|verdict| verdict.id == id).unwrap()
 }
@@ -137,7 +137,7 @@ fn agreement(verdict: &QuestionResult) -> Option<Agreement> {
 #[test]
 fn whoever_swaps_the_figures_swaps_the_answer() {
     let best = |source: &str| {
-        let verdict = verdict("which", source, &Options::default());
+        let verdict = verdict("which", source, &StudyOptions::default());
         let Some(Answer::Best(best)) = &verdict.answer else { panic!("{verdict:?}") };
         let why = verdict.article.as_ref().unwrap().why.is_some();
         (best.best.clone(), agreement(&verdict).unwrap(), why)
@@ -152,7 +152,7 @@ fn whoever_swaps_the_figures_swaps_the_answer() {
 #[test]
 fn a_change_has_a_direction_and_a_size_that_matters() {
     let becomes = |source: &str| {
-        let verdict = verdict("what", source, &Options::default());
+        let verdict = verdict("what", source, &StudyOptions::default());
         let Some(Answer::Change(changes)) = &verdict.answer else { panic!("{verdict:?}") };
         (changes[0].becomes, agreement(&verdict).unwrap())
     };
@@ -164,20 +164,20 @@ fn a_change_has_a_direction_and_a_size_that_matters() {
 
 #[test]
 fn two_pairs_are_no_order_and_a_line_is_told_from_a_bend() {
-    let order = verdict("alike", SMALL, &Options::default());
+    let order = verdict("alike", SMALL, &StudyOptions::default());
     let Some(Answer::Order { pairs, goes }) = &order.answer else { panic!("{order:?}") };
     // One pair in the same order is what chance does half the time.
     assert_eq!((pairs.same, pairs.opposite, *goes), (1, 0, Goes::Neither));
-    let on_line = |options: &Options| agreement(&verdict("line", SMALL, options));
-    assert_eq!(on_line(&Options::default()), Some(Agreement::Agrees));
-    let axes = vec![Axis::parse("memory.access=1 us,2 us,5 us").unwrap()];
-    assert_eq!(on_line(&Options { axes, ..Options::default() }), Some(Agreement::Differs));
+    let on_line = |options: &StudyOptions| agreement(&verdict("line", SMALL, options));
+    assert_eq!(on_line(&StudyOptions::default()), Some(Agreement::Agrees));
+    let axes = vec![StudyAxis::parse("memory.access=1 us,2 us,5 us").unwrap()];
+    assert_eq!(on_line(&StudyOptions { axes, ..StudyOptions::default() }), Some(Agreement::Differs));
 }
 
 #[test]
 fn who_keeps_a_limit_is_told_row_by_row() {
     let limit = |source: &str| {
-        let verdict = verdict("limit", source, &Options::default());
+        let verdict = verdict("limit", source, &StudyOptions::default());
         let Some(Answer::Keeps { keep, break_it, .. }) = &verdict.answer else { panic!("{verdict:?}") };
         (keep.clone(), break_it.clone(), agreement(&verdict).unwrap())
     };
@@ -188,10 +188,10 @@ fn who_keeps_a_limit_is_told_row_by_row() {
 
 #[test]
 fn what_no_figure_tells_is_said_and_a_question_without_its_table_is_not_asked() {
-    let price = verdict("price", SMALL, &Options::default());
+    let price = verdict("price", SMALL, &StudyOptions::default());
     assert_eq!((&price.answer, agreement(&price)), (&None, Some(Agreement::CannotBeTold)));
     assert_eq!(price.untold.unwrap().en, "no prices are known");
-    let options = Options { parts: vec!["course".to_owned()], ..Options::default() };
+    let options = StudyOptions { parts: vec!["course".to_owned()], ..StudyOptions::default() };
     let result = asked(SMALL, &options, &mut Disk(None));
     let ids: Vec<&str> = result.verdicts.iter().map(|verdict| verdict.id.as_str()).collect();
     assert_eq!(
@@ -205,7 +205,7 @@ fn what_no_figure_tells_is_said_and_a_question_without_its_table_is_not_asked() 
 
 #[test]
 fn a_real_target_takes_part_and_one_that_fails_is_left_out() {
-    let options = Options { on: vec![("disk".to_owned(), "/mnt/x".into())], ..Options::default() };
+    let options = StudyOptions { on: vec![("disk".to_owned(), "/mnt/x".into())], ..StudyOptions::default() };
     let which = |disk: Option<u64>| {
         let result = asked(SMALL, &options, &mut Disk(disk));
         result.verdicts.into_iter().find(|verdict| verdict.id == "which").unwrap()
@@ -224,8 +224,8 @@ fn what_is_known_of_the_figures_goes_with_the_answer_whether_it_agrees_or_not() 
         let marks = format!("on = \"disk\"\n{mark} = {{ read = {{ en = \"so\", ja = \"そう\" }} }}");
         SMALL.replace("on = \"disk\"", &marks)
     };
-    let of = |mark: &str, id: &str| verdict(id, &with(mark), &Options::default());
-    let plain = verdict("which", SMALL, &Options::default());
+    let of = |mark: &str, id: &str| verdict(id, &with(mark), &StudyOptions::default());
+    let plain = verdict("which", SMALL, &StudyOptions::default());
     assert_eq!((plain.count, plain.calibrated, plain.unreached.len(), plain.assumed.len()), (4, 0, 0, 0));
     let fitted = of("calibrated", "which");
     assert_eq!((fitted.count, fitted.calibrated), (4, 1));
@@ -242,26 +242,28 @@ fn what_is_known_of_the_figures_goes_with_the_answer_whether_it_agrees_or_not() 
 fn what_the_model_was_given_confirms_nothing() {
     let marks = "on = \"disk\"\nassumed = { read = { en = \"so\", ja = \"そう\" } }";
     let given = SMALL.replace("on = \"disk\"", marks);
-    let of = |source: &str, id: &str| agreement(&verdict(id, source, &Options::default()));
+    let of = |source: &str, id: &str| agreement(&verdict(id, source, &StudyOptions::default()));
     assert_eq!(of(&given, "what"), Some(Agreement::WasGiven));
-    assert_eq!(verdict("what", &given, &Options::default()).assumed[0].of.len(), 1);
+    assert_eq!(verdict("what", &given, &StudyOptions::default()).assumed[0].of.len(), 1);
     // What comes out against what was given tells something, and what does not use it is none of it.
     let against = given.replace("access=1 us", "access=4 us");
     assert_eq!(of(&against, "what"), Some(Agreement::Differs));
     assert_eq!(of(&given, "line"), Some(Agreement::Agrees));
     // Nor does it hold of another device.
     let sets = vec![("memory.access".to_owned(), "3 us".to_owned())];
-    let changed = verdict("what", &given, &Options { sets, ..Options::default() });
+    let changed = verdict("what", &given, &StudyOptions { sets, ..StudyOptions::default() });
     assert!(changed.assumed.is_empty() && changed.changed, "{changed:?}");
 }
 
 #[test]
 fn changed_models_are_told_as_such() {
-    let options =
-        Options { sets: vec![("memory.access".to_owned(), "3 us".to_owned())], ..Options::default() };
+    let options = StudyOptions {
+        sets: vec![("memory.access".to_owned(), "3 us".to_owned())],
+        ..StudyOptions::default()
+    };
     let changed = verdict("which", SMALL, &options);
     assert!(changed.changed, "{changed:?}");
-    assert!(!verdict("which", SMALL, &Options::default()).changed);
+    assert!(!verdict("which", SMALL, &StudyOptions::default()).changed);
 }
 
 #[test]

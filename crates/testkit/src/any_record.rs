@@ -268,16 +268,7 @@ impl Tape {
             generator_share: self.f64(),
             generator_bound: self.bool(),
             unserved_operations: self.u64() >> 5,
-            noise: Noise {
-                other_read_bytes: self.option(Self::u64),
-                other_write_bytes: self.option(Self::u64),
-                steal_share: self.option(Self::f64),
-                io_pressure_share: self.option(Self::f64),
-                cpu_pressure_share: self.option(Self::f64),
-                memory_pressure_share: self.option(Self::f64),
-                other_cpus_busy: self.option(Self::f64),
-                suspended_ns: self.option(Self::u64),
-            },
+            noise: self.noise(),
             samples: self.list(3, |tape| Sample {
                 offset_bytes: tape.u64() >> 1,
                 bytes: tape.u64() >> 6,
@@ -289,21 +280,38 @@ impl Tape {
                 write_operations: tape.u64(),
                 write_bytes: tape.u64() >> 5,
             }),
-            account: self.option(|tape| TimeAccount {
-                operations: tape.u64() >> 5,
-                latency_ns: tape.u64() >> 5,
-                shares: tape.list(2, |tape| TimeShare {
-                    layer: tape.string(),
-                    cause: tape.string(),
-                    time_ns: tape.u64() >> 5,
-                }),
-                counts: tape.list(2, |tape| LayerCount {
-                    layer: tape.string(),
-                    counter: tape.string(),
-                    count: tape.u64() >> 5,
-                }),
-            }),
+            account: self.option(Self::account),
             kernel,
+        }
+    }
+
+    fn noise(&mut self) -> Noise {
+        Noise {
+            other_read_bytes: self.option(Self::u64),
+            other_write_bytes: self.option(Self::u64),
+            steal_share: self.option(Self::f64),
+            io_pressure_share: self.option(Self::f64),
+            cpu_pressure_share: self.option(Self::f64),
+            memory_pressure_share: self.option(Self::f64),
+            other_cpus_busy: self.option(Self::f64),
+            suspended_ns: self.option(Self::u64),
+        }
+    }
+
+    fn account(&mut self) -> TimeAccount {
+        TimeAccount {
+            operations: self.u64() >> 5,
+            latency_ns: self.u64() >> 5,
+            shares: self.list(2, |tape| TimeShare {
+                layer: tape.string(),
+                cause: tape.string(),
+                time_ns: tape.u64() >> 5,
+            }),
+            counts: self.list(2, |tape| LayerCount {
+                layer: tape.string(),
+                counter: tape.string(),
+                count: tape.u64() >> 5,
+            }),
         }
     }
 

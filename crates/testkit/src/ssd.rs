@@ -21,26 +21,7 @@ pub fn headline() -> Text {
 }
 
 fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction]) -> Step {
-    Step::Io(IoStep {
-        id: None,
-        label: None,
-        warm_up_passes: 0,
-        directions: directions.to_vec(),
-        read_percent: 70,
-        pattern,
-        thread_share: ThreadShare::Usual,
-        block_sizes: vec![BlockSize { size_bytes, weight: 1 }],
-        iodepth,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: None,
-        rewrite_every_reads: None,
-        open_loop: None,
-        warm_up_ns: 0,
-        end: End::default(),
-        sync: SyncRule::default(),
-        data: None,
-    })
+    Step::Io(IoStep { read_percent: 70, ..IoStep::plain(pattern, size_bytes, iodepth, directions.to_vec()) })
 }
 
 pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
@@ -107,6 +88,88 @@ struct Shape {
     stall_ms: u64,
 }
 
+/// A repetition of a cell; `turn` is its place in the run.
+fn measured(number: u32, turn: u32, direction: Direction, workload: &Workload, shape: &Shape) -> Repetition {
+    let block = u64::from(workload.largest_block_bytes());
+    let depth = u64::from(workload.iodepth);
+    let rate = shape.rates[number as usize] * 1e6;
+    let worst = shape.stall_ms * MS;
+    let (read, write) = match direction {
+        Direction::Read => (ops(rate, block, depth, worst), OpsRecord::default()),
+        Direction::Write => (OpsRecord::default(), ops(rate, block, depth, worst)),
+        Direction::Mix => (ops(rate * 0.7, block, depth, worst), ops(rate * 0.3, block, depth, worst)),
+    };
+    let interval = |at: usize| {
+        let bytes = (rate / 10.0 * (shape.course)(number as usize * 50 + at)) as u64;
+        let share = |part: f64| (bytes as f64 * part) as u64;
+        let (read, write) = match direction {
+            Direction::Read => (1.0, 0.0),
+            Direction::Write => (0.0, 1.0),
+            Direction::Mix => (0.7, 0.3),
+        };
+        Interval { read_bytes: share(read), write_bytes: share(write), ..Interval::default() }
+    };
+    let stalls = if shape.stall_ms > 0 && number == 1 {
+        vec![Stall {
+            at_ns: 2_300 * MS,
+            length_ns: shape.stall_ms * MS,
+            kind: if direction == Direction::Write { OpKind::Write } else { OpKind::Read },
+            offset_bytes: 345 << 20,
+            operations: depth,
+            longest_ns: 0,
+        }]
+    } else {
+        Vec::new()
+    };
+    let count = read.completed + write.completed;
+    Repetition {
+        started_ns: u64::from(turn) * 5_100 * MS,
+        read,
+        write,
+        series: Series { interval_ns: S / 10, intervals: (0..50).map(interval).collect() },
+        stall_count: stalls.len() as u64,
+        stalls,
+        stall_threshold_ns: 20 * MS,
+        cpu: CpuUse { user_ns: count * 700, system_ns: count * 2_100 },
+        generator_share: 0.08,
+        noise: Noise {
+            other_read_bytes: Some(0),
+            other_write_bytes: Some(if turn < 3 { 4_000_000 } else { 0 }),
+            steal_share: Some(0.0),
+            io_pressure_share: Some(0.93),
+            cpu_pressure_share: Some(0.021),
+            memory_pressure_share: Some(0.0),
+            other_cpus_busy: Some(0.31),
+            suspended_ns: None,
+        },
+        ..repetition(number, 5 * S)
+    }
+}
+
+fn engine(shallow: bool) -> EngineRecord {
+    EngineRecord {
+        name: if shallow { "threads" } else { "uring" }.into(),
+        asked: "auto".into(),
+        reason: if shallow {
+            text!(
+                "with one operation in flight a plain system call is the shortest way",
+                "同時に 1 操作だけなら、普通のシステムコールが最短です"
+            )
+        } else {
+            text!("several operations are in flight per thread", "スレッドごとに複数の操作を同時に出すため")
+        },
+        features: if shallow {
+            Vec::new()
+        } else {
+            vec!["registered-buffers".into(), "registered-file".into()]
+        },
+        fallbacks: if shallow { Vec::new() } else { vec!["huge pages: none are free".into()] },
+        wait: "sleep".into(),
+        pages: "4k".into(),
+        issuing_threads: 1,
+    }
+}
+
 fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, shape: &Shape) -> Cell {
     let task = profile
         .tasks(1 << 30)
@@ -114,67 +177,8 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
         .find(|task| task.step_index == step_index as usize && task.direction() == Some(direction))
         .unwrap();
     let workload = task.workload().unwrap();
-    let block = u64::from(workload.largest_block_bytes());
-    let depth = u64::from(workload.iodepth);
-    let repetitions = (0..3)
-        .map(|number| {
-            let rate = shape.rates[number as usize] * 1e6;
-            let worst = shape.stall_ms * MS;
-            let (read, write) = match direction {
-                Direction::Read => (ops(rate, block, depth, worst), OpsRecord::default()),
-                Direction::Write => (OpsRecord::default(), ops(rate, block, depth, worst)),
-                Direction::Mix => {
-                    (ops(rate * 0.7, block, depth, worst), ops(rate * 0.3, block, depth, worst))
-                }
-            };
-            let interval = |at: usize| {
-                let bytes = (rate / 10.0 * (shape.course)(number as usize * 50 + at)) as u64;
-                let share = |part: f64| (bytes as f64 * part) as u64;
-                let (read, write) = match direction {
-                    Direction::Read => (1.0, 0.0),
-                    Direction::Write => (0.0, 1.0),
-                    Direction::Mix => (0.7, 0.3),
-                };
-                Interval { read_bytes: share(read), write_bytes: share(write), ..Interval::default() }
-            };
-            let stalls = if shape.stall_ms > 0 && number == 1 {
-                vec![Stall {
-                    at_ns: 2_300 * MS,
-                    length_ns: shape.stall_ms * MS,
-                    kind: if direction == Direction::Write { OpKind::Write } else { OpKind::Read },
-                    offset_bytes: 345 << 20,
-                    operations: depth,
-                    longest_ns: 0,
-                }]
-            } else {
-                Vec::new()
-            };
-            let count = read.completed + write.completed;
-            Repetition {
-                started_ns: (u64::from(index) * 3 + u64::from(number)) * 5_100 * MS,
-                read,
-                write,
-                series: Series { interval_ns: S / 10, intervals: (0..50).map(interval).collect() },
-                stall_count: stalls.len() as u64,
-                stalls,
-                stall_threshold_ns: 20 * MS,
-                cpu: CpuUse { user_ns: count * 700, system_ns: count * 2_100 },
-                generator_share: 0.08,
-                noise: Noise {
-                    other_read_bytes: Some(0),
-                    other_write_bytes: Some(if index == 0 { 4_000_000 } else { 0 }),
-                    steal_share: Some(0.0),
-                    io_pressure_share: Some(0.93),
-                    cpu_pressure_share: Some(0.021),
-                    memory_pressure_share: Some(0.0),
-                    other_cpus_busy: Some(0.31),
-                    suspended_ns: None,
-                },
-                ..repetition(number, 5 * S)
-            }
-        })
-        .collect();
-    let shallow = workload.iodepth == 1;
+    let repetitions =
+        (0..3).map(|number| measured(number, index * 3 + number, direction, workload, shape)).collect();
     Cell {
         index,
         step_index,
@@ -183,30 +187,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
         direction: Some(direction),
         measure: Measure::Rate,
         workload: Some(workload.clone()),
-        engine: Some(EngineRecord {
-            name: if shallow { "threads" } else { "uring" }.into(),
-            asked: "auto".into(),
-            reason: if shallow {
-                text!(
-                    "with one operation in flight a plain system call is the shortest way",
-                    "同時に 1 操作だけなら、普通のシステムコールが最短です"
-                )
-            } else {
-                text!(
-                    "several operations are in flight per thread",
-                    "スレッドごとに複数の操作を同時に出すため"
-                )
-            },
-            features: if shallow {
-                Vec::new()
-            } else {
-                vec!["registered-buffers".into(), "registered-file".into()]
-            },
-            fallbacks: if shallow { Vec::new() } else { vec!["huge pages: none are free".into()] },
-            wait: "sleep".into(),
-            pages: "4k".into(),
-            issuing_threads: 1,
-        }),
+        engine: Some(engine(workload.iodepth == 1)),
         repetitions,
         imported: None,
     }

@@ -67,8 +67,8 @@ fn on_model(mut record: RunRecord, name: &str, title: Text, layers: Vec<LayerRec
     record
 }
 
-/// GNOME Disks on an emulator whose image is a file on FAT: access time is a walk through the chain.
-pub fn fat_walk() -> RunRecord {
+/// The bus, the image file and the card under it.
+fn fat_walk_layers() -> Vec<LayerRecord> {
     let scsi = layer(
         "scsi",
         "scsi-bus",
@@ -125,6 +125,11 @@ pub fn fat_walk() -> RunRecord {
             ),
         ],
     );
+    vec![scsi, image, card]
+}
+
+/// GNOME Disks on an emulator whose image is a file on FAT: access time is a walk through the chain.
+pub fn fat_walk() -> RunRecord {
     let mut record = on_model(
         kinds::run_samples(),
         "henkan-bancho-pro",
@@ -132,7 +137,7 @@ pub fn fat_walk() -> RunRecord {
             "a SCSI disk emulator, image on an SD card",
             "SCSI ディスクエミュレーター(SD カード上のイメージ)"
         ),
-        vec![scsi, image, card],
+        fat_walk_layers(),
     );
     for cell in &mut record.cells {
         let access = cell.measure == Measure::AccessTime;
@@ -345,8 +350,8 @@ pub fn turnaround() -> RunRecord {
             let media = repetition.elapsed_ns / 100 * if within { 60 } else { 97 } / 65_536;
             let turn = both * 38 / 65_536;
             let counts: &[Count<'_>] = if within { &[("disk", "turns", 8)] } else { &[] };
-            let found = account(65_536, &[("disk", "turn", turn), ("disk", "media", media)], counts);
-            repetition.account = Some(if in_memory { TimeAccount::default() } else { found });
+            let account = account(65_536, &[("disk", "turn", turn), ("disk", "media", media)], counts);
+            repetition.account = Some(if in_memory { TimeAccount::default() } else { account });
         }
     }
     record

@@ -4,7 +4,7 @@
 //! may complete in parts, each from its start. A flush has no sector; flushes end in the order of their beginning. A
 //! completion that fits nothing began before the recording, or belongs to something that is not recorded.
 
-use crate::event::{Event, What};
+use crate::event::{BlockEvent, What};
 use crate::instance::Recording;
 use kurabe_core::text;
 use kurabe_core::trace::{BlockVerb, Trace, TraceOp};
@@ -28,7 +28,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    fn holds(&self, event: &Event, flush: bool) -> bool {
+    fn holds(&self, event: &BlockEvent, flush: bool) -> bool {
         let (start, end) = (self.start_sector, self.end_sector);
         self.numbers.contains(&event.device) && (flush || (start..end).contains(&event.sector))
     }
@@ -59,10 +59,10 @@ impl RecordedTrace {
 }
 
 /// What tells an operation in flight from others: the watched device, the verb, the next sector.
-type Key = (usize, OpKind, u64);
+type OperationKey = (usize, OpKind, u64);
 
 /// An operation in flight: which it is, and the sectors that are still to come.
-struct Flight {
+struct QueuedOperation {
     index: usize,
     rest_sectors: u32,
 }
@@ -74,7 +74,7 @@ struct Assembly {
     ends_ns: Vec<Option<u64>>,
     /// Operations that were given back by the driver: their next issue counts.
     given_back: Vec<bool>,
-    flights: HashMap<Key, VecDeque<Flight>>,
+    flights: HashMap<OperationKey, VecDeque<QueuedOperation>>,
     discards: u64,
 }
 
@@ -99,12 +99,12 @@ pub(crate) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTra
 }
 
 /// A flush, or a write of nothing with a flush before it, which is how a flush arrives at a device without requests.
-fn flushes_only(event: &Event) -> bool {
+fn flushes_only(event: &BlockEvent) -> bool {
     event.letters.verb == BlockVerb::Flush || (event.letters.flush_before && event.sectors == 0)
 }
 
 impl Assembly {
-    fn take(&mut self, unit: usize, watched: &Watched, event: &Event, flush: bool) {
+    fn take(&mut self, unit: usize, watched: &Watched, event: &BlockEvent, flush: bool) {
         let kind = match event.letters.verb {
             _ if flush => OpKind::Sync,
             BlockVerb::Read => OpKind::Read,
@@ -131,7 +131,7 @@ impl Assembly {
         }
     }
 
-    fn begin(&mut self, key: Key, watched: &Watched, event: &Event) {
+    fn begin(&mut self, key: OperationKey, watched: &Watched, event: &BlockEvent) {
         let (unit, kind, _) = key;
         let bytes = u64::from(event.sectors) * SECTOR_BYTES;
         let Some((offset_bytes, length_bytes)) = (match kind {
@@ -165,7 +165,10 @@ impl Assembly {
             );
         }
         let index = self.push(operation);
-        self.flights.entry(key).or_default().push_back(Flight { index, rest_sectors: event.sectors });
+        self.flights
+            .entry(key)
+            .or_default()
+            .push_back(QueuedOperation { index, rest_sectors: event.sectors });
     }
 
     fn push(&mut self, operation: TraceOp) -> usize {
@@ -176,7 +179,7 @@ impl Assembly {
     }
 
     /// The oldest operation in flight with this key.
-    fn land(&mut self, key: Key) -> Option<Flight> {
+    fn land(&mut self, key: OperationKey) -> Option<QueuedOperation> {
         let flights = self.flights.get_mut(&key)?;
         let first = flights.pop_front();
         if flights.is_empty() {
@@ -185,7 +188,7 @@ impl Assembly {
         first
     }
 
-    fn end(&mut self, key: Key, event: &Event) {
+    fn end(&mut self, key: OperationKey, event: &BlockEvent) {
         let (unit, kind, sector) = key;
         // The end of a flush is told a second time, as that of an empty write.
         if kind != OpKind::Sync && event.sectors == 0 {
@@ -195,14 +198,14 @@ impl Assembly {
         match flight.rest_sectors.checked_sub(event.sectors) {
             Some(rest_sectors) if rest_sectors > 0 => {
                 let next = (unit, kind, sector + u64::from(event.sectors));
-                let flight = Flight { rest_sectors, ..flight };
+                let flight = QueuedOperation { rest_sectors, ..flight };
                 self.flights.entry(next).or_default().push_back(flight);
             }
             _ => self.ends_ns[flight.index] = Some(event.at_ns),
         }
     }
 
-    fn give_back(&mut self, key: Key) {
+    fn give_back(&mut self, key: OperationKey) {
         if let Some(flight) = self.land(key) {
             self.given_back[flight.index] = true;
         }

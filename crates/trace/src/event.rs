@@ -34,7 +34,7 @@ impl What {
 
 /// An event of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct BlockEvent {
     /// The kernel's monotonic clock.
     pub at_ns: u64,
     pub what: What,
@@ -51,7 +51,7 @@ pub(crate) struct Event {
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    Event(Event),
+    Event(BlockEvent),
     /// So many events were dropped.
     Lost(u64),
     /// A line of the block layer that cannot be understood.
@@ -88,7 +88,7 @@ fn read_lost(line: &str) -> Option<u64> {
     rest.split(' ').next()?.parse().ok()
 }
 
-fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) -> bool) -> Option<Event> {
+fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) -> bool) -> Option<BlockEvent> {
     let at_ns = seconds_ns(before.rsplit(' ').next()?)?;
     let mut words = after.split(' ');
     let (major, minor) = words.next()?.split_once(',')?;
@@ -99,7 +99,7 @@ fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) ->
     let sectors = right.split(' ').next()?.parse().ok()?;
     let thread = thread(before);
     let ours = what == What::Queued && ours(thread, name(after));
-    Some(Event { at_ns, what, device, letters, sector, sectors, thread, ours })
+    Some(BlockEvent { at_ns, what, device, letters, sector, sectors, thread, ours })
 }
 
 /// The number in `comm-pid [cpu]`; 0 if it is not there.
@@ -129,7 +129,7 @@ mod tests {
     use kurabe_core::trace::BlockVerb;
     use proptest::prelude::*;
 
-    fn event(line: &str) -> Event {
+    fn event(line: &str) -> BlockEvent {
         match read_line(line) {
             Read::Event(event) => event,
             other => panic!("{line}: {other:?}"),
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn captured_lines_are_read() {
         let issue = "              dd-16737   [001] .....  1075.053808: block_rq_issue: 7,0 WS 8192 () 48 + 16 be,0,4 [dd]";
-        let expected = Event {
+        let expected = BlockEvent {
             at_ns: 1_075_053_808_000,
             what: What::Issued,
             device: (7, 0),
@@ -151,13 +151,13 @@ mod tests {
         };
         assert_eq!(event(issue), expected);
         let queue = "              dd-16737   [001] .....  1075.053803: block_bio_queue: 7,0 WS 48 + 16 [dd]";
-        assert_eq!(event(queue), Event { at_ns: 1_075_053_803_000, what: What::Queued, ..expected });
+        assert_eq!(event(queue), BlockEvent { at_ns: 1_075_053_803_000, what: What::Queued, ..expected });
         let Read::Event(own) = read_line_of(queue, &|_, name| name == "dd") else { panic!("no event") };
         assert!(own.ours);
         let complete = "     ksoftirqd/1-22      [001] ..s..  1075.054365: block_rq_complete: 7,0 WS () 48 + 16 be,0,4 [0]";
         assert_eq!(
             event(complete),
-            Event { at_ns: 1_075_054_365_000, what: What::Completed, thread: 22, ..expected }
+            BlockEvent { at_ns: 1_075_054_365_000, what: What::Completed, thread: 22, ..expected }
         );
         let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
         let flush = event(flush);

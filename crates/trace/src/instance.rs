@@ -3,7 +3,7 @@
 //! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
 //! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
 
-use crate::event::{Event, Read, What, read_line_of};
+use crate::event::{BlockEvent, Read, What, read_line_of};
 use crate::platform::open_nonblocking;
 use crate::tracefs::{Tracefs, refusal};
 use kurabe_core::{Error, Result, text};
@@ -28,7 +28,7 @@ const REMOVAL_TRIES: u32 = 50;
 /// What was read.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    pub events: Vec<Event>,
+    pub events: Vec<BlockEvent>,
     /// Events that the kernel dropped, or that came after the most that are kept, or that nobody understood.
     pub lost: u64,
 }

@@ -34,7 +34,7 @@ use event::What;
 use instance::{Instance, Ours};
 use kurabe_core::record::Repetition;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_host::{Block, Number, Roots, SECTOR_BYTES};
+use kurabe_host::{BlockNode, Number, Roots, SECTOR_BYTES};
 use split::Disk;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -165,20 +165,20 @@ fn own_threads(roots: &Roots) -> Ours {
 
 /// The disk that a device is or lies on, if it has a request queue.
 fn disk(roots: &Roots, number: Number) -> Option<Disk> {
-    let block = Block::by_number(roots, number).ok()?;
+    let block = BlockNode::by_number(roots, number).ok()?;
     let whole = block.disk().unwrap_or(block);
     // Only a disk with a request queue has hardware queues in sysfs.
     if !whole.directory.join("mq").is_dir() {
         return None;
     }
     let partitions = whole.partitions().unwrap_or_default();
-    let numbers = whole.number().into_iter().chain(partitions.iter().filter_map(Block::number)).collect();
+    let numbers = whole.number().into_iter().chain(partitions.iter().filter_map(BlockNode::number)).collect();
     Some(Disk { name: whole.name, numbers })
 }
 
 /// How a device is watched.
 fn watch(roots: &Roots, number: Number) -> Result<Watched> {
-    let block = Block::by_number(roots, number).map_err(|error| {
+    let block = BlockNode::by_number(roots, number).map_err(|error| {
         let (major, minor) = number;
         Error::new(
             ErrorKind::Target,
@@ -202,7 +202,7 @@ fn watch(roots: &Roots, number: Number) -> Result<Watched> {
     if !requests {
         // An operation that arrives at a partition bears the partition's number and the disk's sector.
         let partitions = whole.partitions().unwrap_or_default();
-        numbers.extend(partitions.iter().filter_map(Block::number));
+        numbers.extend(partitions.iter().filter_map(BlockNode::number));
     }
     Ok(Watched { name: block.name, numbers, requests, start_sector, end_sector })
 }

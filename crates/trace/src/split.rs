@@ -5,7 +5,7 @@
 //! (`block_rq_complete`); which sectors a request holds tells which operations it serves, whatever was split or merged.
 //! An operation ends with the last of its sectors, and is in the device while at least one request of it is.
 
-use crate::event::{Event, What};
+use crate::event::{BlockEvent, What};
 use crate::instance::Recording;
 use kurabe_core::record::Repetition;
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
@@ -26,17 +26,17 @@ pub(crate) struct Disk {
 }
 
 /// What a read or write is told apart by: disk, whether it writes.
-type Side = (usize, bool);
+type DiskDirection = (usize, bool);
 
 /// Sectors that wait for a request: where they end, and whose they are.
 #[derive(Clone, Copy)]
-struct Piece {
+struct QueuedSectors {
     end: u64,
     operation: usize,
 }
 
 /// A request with the device: when it was issued, what is still to come, and the sectors of each operation in it.
-struct Flight {
+struct IssuedRequest {
     issued_ns: u64,
     rest_sectors: u64,
     parts: Vec<(usize, u64)>,
@@ -59,8 +59,8 @@ struct Splitting {
     operations: Vec<Followed>,
     /// The operation that each thread is handing in.
     open: HashMap<u32, usize>,
-    waiting: HashMap<Side, BTreeMap<u64, VecDeque<Piece>>>,
-    flights: HashMap<(Side, u64), VecDeque<Flight>>,
+    waiting: HashMap<DiskDirection, BTreeMap<u64, VecDeque<QueuedSectors>>>,
+    flights: HashMap<(DiskDirection, u64), VecDeque<IssuedRequest>>,
     sizes: BTreeMap<u64, u64>,
     requests: u64,
     merged: u64,
@@ -90,7 +90,7 @@ pub(crate) fn split(disks: &[Disk], recording: Recording, operation_bytes: Optio
 }
 
 impl Splitting {
-    fn take(&mut self, side: Side, event: &Event, wanted_sectors: Option<u64>) {
+    fn take(&mut self, side: DiskDirection, event: &BlockEvent, wanted_sectors: Option<u64>) {
         match event.what {
             What::Queued if event.ours => self.arrive(side, event, wanted_sectors),
             What::Issued => self.issue(side, event),
@@ -100,7 +100,7 @@ impl Splitting {
         }
     }
 
-    fn arrive(&mut self, side: Side, event: &Event, wanted_sectors: Option<u64>) {
+    fn arrive(&mut self, side: DiskDirection, event: &BlockEvent, wanted_sectors: Option<u64>) {
         let sectors = u64::from(event.sectors);
         let room =
             |operation: &Followed| wanted_sectors.is_some_and(|all| operation.sectors + sectors <= all);
@@ -111,12 +111,12 @@ impl Splitting {
         });
         self.operations[operation].sectors += sectors;
         self.open.insert(event.thread, operation);
-        let piece = Piece { end: event.sector + sectors, operation };
+        let piece = QueuedSectors { end: event.sector + sectors, operation };
         self.waiting.entry(side).or_default().entry(event.sector).or_default().push_back(piece);
     }
 
     /// A request takes with it whatever waits for its sectors.
-    fn issue(&mut self, side: Side, event: &Event) {
+    fn issue(&mut self, side: DiskDirection, event: &BlockEvent) {
         let (start, end) = (event.sector, event.sector + u64::from(event.sectors));
         let parts =
             self.waiting.get_mut(&side).map(|waiting| cut_out(waiting, start, end)).unwrap_or_default();
@@ -129,11 +129,11 @@ impl Splitting {
         if parts.iter().any(|(operation, _)| *operation != parts[0].0) {
             self.merged += 1;
         }
-        let flight = Flight { issued_ns: event.at_ns, rest_sectors: end - start, parts };
+        let flight = IssuedRequest { issued_ns: event.at_ns, rest_sectors: end - start, parts };
         self.flights.entry((side, start)).or_default().push_back(flight);
     }
 
-    fn land(&mut self, side: Side, sector: u64) -> Option<Flight> {
+    fn land(&mut self, side: DiskDirection, sector: u64) -> Option<IssuedRequest> {
         let flights = self.flights.get_mut(&(side, sector))?;
         let first = flights.pop_front();
         if flights.is_empty() {
@@ -143,7 +143,7 @@ impl Splitting {
     }
 
     /// The driver gave a request back: its sectors wait again.
-    fn give_back(&mut self, side: Side, event: &Event) {
+    fn give_back(&mut self, side: DiskDirection, event: &BlockEvent) {
         let Some(flight) = self.land(side, event.sector) else { return };
         self.requests -= 1;
         if let Some(count) = self.sizes.get_mut(&(flight.rest_sectors * SECTOR_BYTES)) {
@@ -155,12 +155,12 @@ impl Splitting {
         let waiting = self.waiting.entry(side).or_default();
         let mut start = event.sector;
         for (operation, sectors) in flight.parts {
-            waiting.entry(start).or_default().push_front(Piece { end: start + sectors, operation });
+            waiting.entry(start).or_default().push_front(QueuedSectors { end: start + sectors, operation });
             start += sectors;
         }
     }
 
-    fn complete(&mut self, side: Side, event: &Event) {
+    fn complete(&mut self, side: DiskDirection, event: &BlockEvent) {
         let Some(mut flight) = self.land(side, event.sector) else { return };
         let sectors = u64::from(event.sectors);
         if sectors < flight.rest_sectors {
@@ -216,7 +216,7 @@ impl Splitting {
 }
 
 /// Takes from what waits whatever lies between two sectors: whose it is, and how many sectors.
-fn cut_out(waiting: &mut BTreeMap<u64, VecDeque<Piece>>, start: u64, end: u64) -> Vec<(usize, u64)> {
+fn cut_out(waiting: &mut BTreeMap<u64, VecDeque<QueuedSectors>>, start: u64, end: u64) -> Vec<(usize, u64)> {
     let mut parts = Vec::new();
     let mut at = start;
     while at < end {

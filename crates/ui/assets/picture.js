@@ -1,6 +1,7 @@
-// Every table as a picture: a button below it draws it on a canvas as it is shown, with its title, and saves that.
+// Every table as a picture: a button below it draws it on a canvas as it is shown, with its title and its notes, and saves that.
 (() => {
-  const words = document.body.dataset.picture;
+  // What the button says, and what must be said below every picture of this page.
+  const { picture: words, note: ofPage } = document.body.dataset;
   const main = document.getElementById('main');
   if (!words || !main) return;
   const margin = 16;
@@ -55,10 +56,38 @@
     }
   };
 
-  const draw = (table, title) => {
+  // What stands below a table before anything else begins, and what is true of the whole page.
+  const notesOf = (frame) => {
+    const notes = ofPage ? [ofPage] : [];
+    for (let part = frame.nextElementSibling; part; part = part.nextElementSibling) {
+      if (part.matches('ul.notes')) notes.push(...[...part.children].map((note) => note.textContent.trim()));
+      else if (!part.matches('.as-picture')) break;
+    }
+    return notes;
+  };
+
+  // Lines that are no wider than the picture; Japanese breaks anywhere, other words at spaces.
+  const folded = (pen, note, width) => {
+    const lines = [''];
+    for (const part of note.match(/[\x21-\x7e]+\s*|[^\x21-\x7e]/g) || []) {
+      const longer = lines.at(-1) + part;
+      if (lines.at(-1) && pen.measureText(longer.trimEnd()).width > width) lines.push(part.trimStart());
+      else lines[lines.length - 1] = longer;
+    }
+    return lines;
+  };
+
+  const draw = (table, title, notes) => {
     const [box, style] = [table.getBoundingClientRect(), getComputedStyle(document.body)];
-    const head = 2.2 * parseFloat(style.fontSize);
-    const [width, height] = [box.width + 2 * margin, box.height + head + 2 * margin];
+    const size = parseFloat(style.fontSize);
+    const head = 2.2 * size;
+    const small = `${0.85 * size}px ${style.fontFamily}`;
+    const measuring = document.createElement('canvas').getContext('2d');
+    measuring.font = small;
+    const lines = notes.flatMap((note) => folded(measuring, note, box.width));
+    const line = 1.3 * size;
+    const foot = lines.length ? lines.length * line + 0.5 * size : 0;
+    const [width, height] = [box.width + 2 * margin, head + box.height + foot + 2 * margin];
     const canvas = document.createElement('canvas');
     const scale = Math.min(2, longest / Math.max(width, height));
     [canvas.width, canvas.height] = [Math.ceil(width * scale), Math.ceil(height * scale)];
@@ -69,6 +98,8 @@
     pen.font = `600 ${style.fontSize} ${style.fontFamily}`;
     pen.fillStyle = style.color;
     pen.fillText(title, margin, margin + head / 2, width - 2 * margin);
+    pen.font = small;
+    lines.forEach((words, place) => pen.fillText(words, margin, height - margin - (lines.length - 1 - place) * line));
     pen.translate(margin - box.left, margin + head - box.top);
     for (const cell of table.querySelectorAll('th, td')) drawCell(pen, cell);
     const nodes = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
@@ -82,7 +113,7 @@
     const frame = table.closest('.scroll');
     const left = frame?.scrollLeft;
     if (frame) frame.scrollLeft = 0;
-    const canvas = draw(table, title);
+    const canvas = draw(table, title, notesOf(frame || table));
     if (frame) frame.scrollLeft = left;
     canvas.toBlob((picture) => {
       const link = document.createElement('a');

@@ -11,7 +11,7 @@ use kurabe_core::record::{Cell, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
-use kurabe_report::{Tile, directed, program_lines};
+use kurabe_report::{Tile, directed, pause, program_lines, repetition};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -141,11 +141,6 @@ fn filling(done_bytes: u64, total_bytes: u64) -> Text {
     text!("writing the test file: {share}", "テストファイルを書き込み中: {share}")
 }
 
-fn pause(length_ns: u64) -> Text {
-    let time = number::clock(length_ns);
-    text!("pause of {time}", "{time} 休止中")
-}
-
 /// What a window is told of an event; `None` if it changes nothing there.
 pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
     match event {
@@ -192,14 +187,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             repetition_count,
             discarded,
         } => {
-            let name = directed(*direction, &Text::same(shown::line(label).to_string()));
-            let number = u64::from(*repetition_index) + 1;
-            let apart = if *discarded { text!(" (discarded)", "(集計外)") } else { Text::same("") };
-            let words = text!(
-                "{name} · {number}/{repetition_count}{apart}",
-                "{name} · {number}/{repetition_count}{apart}";
-                name, apart
-            );
+            let words = repetition(*direction, label, *repetition_index, *repetition_count, *discarded);
             json!({ "t": "begin", "cell": cell_index, "words": words.get(lang) })
         }
         Event::Progress { elapsed_ns, interval, interval_ns } => {

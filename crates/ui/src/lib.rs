@@ -17,6 +17,7 @@
 mod assets;
 mod board;
 mod desk;
+mod door;
 mod events;
 mod gate;
 mod pages;
@@ -28,5 +29,6 @@ mod session;
 mod shared;
 mod told;
 
+pub use door::Door;
 pub use pages::measure::turns_of_form;
 pub use server::{Closer, Options, Patience, Ui};

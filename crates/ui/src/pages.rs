@@ -21,23 +21,42 @@ pub(crate) mod turns;
 use crate::shared::{App, Reader, Site, aside};
 use crate::told::Told;
 use axum::Json;
-use axum::http::{Method, StatusCode, Uri};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frame::Frame;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
 use kurabe_report::Html;
 use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
 
-/// A page under this address, made aside.
-pub(crate) async fn page(
-    shared: App,
-    reader: Reader,
+/// A request of a reader, before it is known what is asked.
+pub(crate) struct Visit {
+    pub(crate) shared: App,
+    pub(crate) reader: Reader,
     uri: Uri,
-    work: impl FnOnce(&Site) -> Result<(Text, Html)> + Send + 'static,
+}
+
+impl FromRequestParts<App> for Visit {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &App) -> std::result::Result<Self, Infallible> {
+        let reader = Reader::of(&parts.headers, shared.lang);
+        Ok(Self { shared: Arc::clone(shared), reader, uri: parts.uri.clone() })
+    }
+}
+
+/// A page under its address, made aside in the reader's language.
+pub(crate) async fn page(
+    visit: Visit,
+    work: impl FnOnce(&Site, Lang) -> Result<(Text, Html)> + Send + 'static,
 ) -> Response {
+    let Visit { shared, reader, uri } = visit;
     let address = uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
     let made = aside(move || {
-        let (title, content) = work(&shared)?;
+        let (title, content) = work(&shared, reader.lang)?;
         Ok(Frame { reader, address: &address, title: &title }.around(&content))
     });
     match made.await {
@@ -46,27 +65,50 @@ pub(crate) async fn page(
     }
 }
 
-/// A piece of a page, made aside.
+/// A piece of a page.
 pub(crate) async fn piece(
-    shared: App,
-    reader: Reader,
-    work: impl FnOnce(&Site) -> Result<Html> + Send + 'static,
+    visit: Visit,
+    work: impl FnOnce(&Site, Lang) -> Result<Html> + Send + 'static,
 ) -> Response {
-    match aside(move || work(&shared).map(Html::finish)).await {
-        Ok(piece) => frame::html(piece).into_response(),
-        Err(error) => failed(reader, &Method::POST, "/", status_of(&error), &error),
-    }
+    answer(visit, move |shared, lang| work(shared, lang).map(Html::finish), frame::html).await
 }
 
 /// What an action came to, as JSON.
 pub(crate) async fn action(
-    shared: App,
-    reader: Reader,
-    work: impl FnOnce(&App) -> Result<Value> + Send + 'static,
+    visit: Visit,
+    work: impl FnOnce(&App, Lang) -> Result<Value> + Send + 'static,
 ) -> Response {
-    match aside(move || work(&shared)).await {
-        Ok(value) => Json(value).into_response(),
+    answer(visit, work, Json).await
+}
+
+async fn answer<T: Send + 'static, R: IntoResponse>(
+    visit: Visit,
+    work: impl FnOnce(&App, Lang) -> Result<T> + Send + 'static,
+    body: impl FnOnce(T) -> R,
+) -> Response {
+    let Visit { shared, reader, .. } = visit;
+    match aside(move || work(&shared, reader.lang)).await {
+        Ok(made) => body(made).into_response(),
         Err(error) => failed(reader, &Method::POST, "/", status_of(&error), &error),
+    }
+}
+
+/// A file of this kind, to be kept under a name if it has one.
+pub(crate) async fn file(
+    visit: Visit,
+    kind: &'static str,
+    name: Option<String>,
+    work: impl FnOnce(&Site, Lang) -> Result<Vec<u8>> + Send + 'static,
+) -> Response {
+    let Visit { shared, reader, .. } = visit;
+    match aside(move || work(&shared, reader.lang)).await {
+        Ok(bytes) => {
+            let kept = name.map(|name| format!("attachment; filename=\"{name}\""));
+            let kept = kept.unwrap_or_else(|| "inline".to_owned());
+            let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, kept)];
+            (StatusCode::OK, headers, bytes).into_response()
+        }
+        Err(error) => failed(reader, &Method::GET, "/runs", StatusCode::NOT_FOUND, &error),
     }
 }
 

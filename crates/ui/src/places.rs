@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A place to measure.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TargetOffer {
     /// What a request names.
     pub(crate) target: String,
     /// What it stands on.
@@ -25,7 +25,7 @@ pub(crate) struct Place {
 }
 
 /// The file systems of this machine.
-pub(crate) fn directories() -> Vec<Place> {
+pub(crate) fn directories() -> Vec<TargetOffer> {
     let mut own: Vec<PathBuf> = std::env::current_dir().into_iter().collect();
     own.extend(std::env::var_os("HOME").map(PathBuf::from));
     own.push(std::env::temp_dir());
@@ -33,11 +33,11 @@ pub(crate) fn directories() -> Vec<Place> {
     places.into_iter().map(|place| directory(&place.directory, place.is_writable)).collect()
 }
 
-fn directory(path: &Path, is_writable: bool) -> Place {
+fn directory(path: &Path, is_writable: bool) -> TargetOffer {
     let environment = observed(path);
     let free = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes);
     let limit = text!("nothing can be written there", "ここには書き込めません");
-    Place {
+    TargetOffer {
         target: shown::path(path).to_string(),
         storage: surroundings(&environment),
         room: free.map(format_bytes_decimal).map(|free| text!("{free} free", "空き {free}")),
@@ -48,17 +48,17 @@ fn directory(path: &Path, is_writable: bool) -> Place {
 }
 
 /// The drives of this machine, which the page only reads.
-pub(crate) fn drives() -> Vec<Place> {
+pub(crate) fn drives() -> Vec<TargetOffer> {
     kurabe_host::readable_devices()
         .into_iter()
         .map(|(path, refusal)| drive(&path, refusal.as_ref()))
         .collect()
 }
 
-fn drive(path: &Path, refusal: Option<&std::io::Error>) -> Place {
+fn drive(path: &Path, refusal: Option<&std::io::Error>) -> TargetOffer {
     let environment = observed(path);
     let bytes = environment.devices.iter().find_map(|device| device.size_bytes);
-    Place {
+    TargetOffer {
         target: shown::path(path).to_string(),
         storage: surroundings(&environment),
         room: bytes.map(format_bytes_decimal).map(Text::same),

@@ -85,7 +85,7 @@ async fn guard(
         },
         // Who comes without a session is shown where to get one.
         Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method == Method::GET => {
-            (refusal.status(), frame::html(pages::session::door(reader))).into_response()
+            (refusal.status(), frame::html(pages::session::door(reader.lang))).into_response()
         }
         Err(refusal) => pages::failed(reader, &method, &path, refusal.status(), &refusal.error()),
     };

@@ -5,6 +5,7 @@
 //! closed; more connections than [`MOST_CONNECTIONS`] are not taken.
 
 use crate::desk::Desk;
+use crate::door::Door;
 use crate::gate::Names;
 use crate::routes;
 use crate::session::Sessions;
@@ -123,6 +124,11 @@ impl Ui {
     /// When the system has no random numbers.
     pub fn launch_address(&self) -> Result<String> {
         self.shared.launch_address()
+    }
+
+    /// Leads a browser to an address of its own, where there is one to start; the way is there as long as the door.
+    pub fn open_browser(&self) -> Option<Door> {
+        Door::open(&self.launch_address().ok()?)
     }
 
     /// Has somebody hear all that is told from now on, where it is told.

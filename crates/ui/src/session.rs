@@ -25,10 +25,10 @@ fn word() -> Result<String> {
 
 /// The sessions of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<Words>);
+pub(crate) struct Sessions(Mutex<AccessWords>);
 
 #[derive(Debug, Default)]
-struct Words {
+struct AccessWords {
     launches: Vec<String>,
     browsers: Vec<String>,
 }
@@ -58,7 +58,7 @@ impl Sessions {
         self.words().browsers.iter().any(|word| is_same(word, cookie))
     }
 
-    fn words(&self) -> MutexGuard<'_, Words> {
+    fn words(&self) -> MutexGuard<'_, AccessWords> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,13 +13,19 @@ const SAVED: &str = "const done = arguments[0];
         const pen = canvas.getContext('2d');
         pen.drawImage(bitmap, 0, 0);
         const words = new Uint32Array(pen.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer);
-        done({ name: saved.name, kind: saved.picture.type, width: bitmap.width, height: bitmap.height,
+        done({ name: saved.name, written: window.written.join(' '), kind: saved.picture.type, width: bitmap.width, height: bitmap.height,
             inked: words.filter((word) => word !== words[0]).length });
     };
     look();";
 
-/// Keeps what is saved instead of saving it.
+/// Keeps what is saved instead of saving it, and the words that are written on it.
 const KEEP: &str = "let picture;
+    window.written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (words, ...place) {
+        window.written.push(words);
+        write.call(this, words, ...place);
+    };
     URL.createObjectURL = (own) => { picture = own; return '#'; };
     HTMLAnchorElement.prototype.click = function () { window.saved = { picture, name: this.download }; };";
 
@@ -27,7 +33,10 @@ const KEEP: &str = "let picture;
 fn a_table_is_saved_as_a_picture_in_both_languages_and_themes() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
-    for (lang, theme) in [("en", "light"), ("ja", "dark")] {
+    for (lang, theme, note) in [
+        ("en", "light", "computed by a model, not measured"),
+        ("ja", "dark", "モデルの計算値(実測ではありません)"),
+    ] {
         reader.go(&format!("/choose/lang/{lang}"));
         reader.go(&format!("/choose/theme/{theme}"));
         reader.go("/models/samsung-870-evo");
@@ -44,6 +53,9 @@ fn a_table_is_saved_as_a_picture_in_both_languages_and_themes() {
         assert_eq!(saved["name"], "Samsung 870 EVO 1 TB.png", "{saved}");
         // Twice as fine as the screen, with a margin.
         assert!(size("width") >= 2.0 * shown.as_f64().unwrap_or(f64::INFINITY), "{saved} beside {shown}");
+        // Who sees the picture alone is told what the page says beside the table.
+        let written = saved["written"].as_str().unwrap_or_default();
+        assert!(written.contains(note), "{note}: {written}");
         let share = size("inked") / (size("width") * size("height"));
         assert!((0.01..0.9).contains(&share), "neither empty nor full: {saved}");
     }

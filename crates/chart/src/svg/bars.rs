@@ -2,8 +2,8 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::Ink;
-use super::legend::{self, Sample};
-use super::span::{Ends, Span, shown};
+use super::legend::{self, Swatch};
+use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
 use super::{FIGURE, LABEL, PAD_PX, room_for, widest};
 use crate::font;
@@ -14,19 +14,19 @@ const GROUP_GAP_PX: f64 = 14.0;
 const NONE: &str = "–";
 
 /// Places and sizes that all groups share.
-struct Layout {
-    span: Span,
+struct BarLayout {
+    span: PixelSpan,
     bar_px: f64,
     labels_px: f64,
     figure: Type,
 }
 
 pub(super) fn draw(bars: &Bars, canvas: &mut Canvas, top: f64) -> f64 {
-    let entries: Vec<(Sample, String)> = match bars.series.len() {
+    let entries: Vec<(Swatch, String)> = match bars.series.len() {
         0 => Vec::new(),
         1 if bars.series[0].is_empty() => Vec::new(),
         _ => {
-            bars.series.iter().enumerate().map(|(index, name)| (Sample::Fill(index), name.clone())).collect()
+            bars.series.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect()
         }
     };
     let top = legend::draw(canvas, &entries, top);
@@ -48,7 +48,7 @@ pub(super) fn draw(bars: &Bars, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &ticks, &layout.span, bottom)
 }
 
-fn layout(bars: &Bars, width: f64) -> Layout {
+fn layout(bars: &Bars, width: f64) -> BarLayout {
     let series = bars.groups.iter().map(|group| group.bars.len()).max().unwrap_or(0).max(1);
     let bar_px = match series {
         1 => 20.0,
@@ -64,8 +64,8 @@ fn layout(bars: &Bars, width: f64) -> Layout {
     let figures_px = widest(figures.iter().map(String::as_str).chain([NONE]), figure, width * 0.3);
     let from = PAD_PX + if labels_px > 0.0 { labels_px + 12.0 } else { 0.0 };
     let to = (width - PAD_PX - figures_px - 8.0).max(from + 20.0);
-    let span = Span::over(values, bars.axis.scale, Ends::AtValues).between(from, to);
-    Layout { span, bar_px, labels_px, figure }
+    let span = PixelSpan::over(values, bars.axis.scale, Ends::AtValues).between(from, to);
+    BarLayout { span, bar_px, labels_px, figure }
 }
 
 /// The ends of the interval; the value itself if there is none.
@@ -81,7 +81,7 @@ fn drawn_ends(bar: &Bar) -> (f64, f64) {
     if bar.value >= 0.0 { (low.max(0.0), high) } else { (low, high) }
 }
 
-fn group_height(group: &BarGroup, layout: &Layout) -> f64 {
+fn group_height(group: &BarGroup, layout: &BarLayout) -> f64 {
     let lines = font::wrap(&group.label, LABEL.size, false, layout.labels_px, 3).len();
     let bars = group.bars.len().max(1) as f64 * (layout.bar_px + 3.0) - 3.0;
     bars.max(lines as f64 * LABEL.size * 1.25)
@@ -91,7 +91,7 @@ fn draw_group(
     bars: &Bars,
     group: &BarGroup,
     canvas: &mut Canvas,
-    layout: &Layout,
+    layout: &BarLayout,
     (top, height): (f64, f64),
 ) {
     let lines = font::wrap(&group.label, LABEL.size, false, layout.labels_px, 3);
@@ -129,7 +129,7 @@ fn words(bars: &Bars, bar: &Bar) -> String {
     }
 }
 
-fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &Layout, (index, y): (usize, f64)) {
+fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &BarLayout, (index, y): (usize, f64)) {
     let zero = layout.span.at(0.0).unwrap_or(layout.span.from);
     let end = layout.span.at(bar.value).unwrap_or(zero);
     let (left, right) = (zero.min(end), zero.max(end));

@@ -3,11 +3,11 @@
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{hollow, shape};
-use super::span::{Ends, Span, shown};
+use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
 use super::{LABEL, PAD_PX, widest};
 use crate::font;
-use crate::plot::{Axis, Forest, ForestRow, Outcome, Scale};
+use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale};
 use crate::unit::Unit;
 
 /// Ratios further from 1 are drawn at the edge.
@@ -49,7 +49,7 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
         let middle = y + height / 2.0;
         canvas.line((PAD_PX, y + height), (canvas.width - PAD_PX, y + height), Ink::Grid, "");
         canvas.lines_mid(PAD_PX, middle, Align::Start, LABEL, Ink::Text, &texts.label);
-        let ink = if row.outcome == Outcome::Open { Ink::Quiet } else { Ink::Text };
+        let ink = if row.outcome == RatioVerdict::Open { Ink::Quiet } else { Ink::Text };
         canvas.lines_mid(span.to + 22.0, middle, Align::Start, LABEL, ink, &texts.words);
         canvas.open_mark(&row.label, &row_words(row));
         draw_ratio(row, canvas, &span, middle);
@@ -61,7 +61,7 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
 
 /// The axis between the labels and the words; as far to the left of 1 as to the right, so that twice as fast looks as large
 /// as half as fast.
-fn span(forest: &Forest, rows: &[Texts], width: f64) -> Span {
+fn span(forest: &Forest, rows: &[Texts], width: f64) -> PixelSpan {
     let labels_px = widest(rows.iter().flat_map(|row| &row.label).map(String::as_str), LABEL, width * 0.27);
     let words_px = widest(rows.iter().flat_map(|row| &row.words).map(String::as_str), LABEL, width * 0.35);
     let margin =
@@ -75,7 +75,7 @@ fn span(forest: &Forest, rows: &[Texts], width: f64) -> Span {
     let furthest = furthest.powf(1.06).min(FURTHEST);
     let from = PAD_PX + labels_px + 22.0;
     let to = (width - PAD_PX - words_px - 22.0).max(from + 20.0);
-    Span::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to)
+    PixelSpan::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to)
 }
 
 /// Ratio, interval and verdict in words.
@@ -90,7 +90,7 @@ fn row_words(row: &ForestRow) -> String {
 }
 
 /// The stretch in which ratios do not matter.
-fn band(forest: &Forest, canvas: &mut Canvas, span: &Span, (top, bottom): (f64, f64)) {
+fn band(forest: &Forest, canvas: &mut Canvas, span: &PixelSpan, (top, bottom): (f64, f64)) {
     let margin = forest.margin;
     if !(margin.is_finite() && margin > 0.0) {
         return;
@@ -101,14 +101,14 @@ fn band(forest: &Forest, canvas: &mut Canvas, span: &Span, (top, bottom): (f64, 
     }
 }
 
-fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &Span, y: f64) {
+fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &PixelSpan, y: f64) {
     let Some((ratio, low, high)) = row.ratio else { return };
     let Some(x) = span.at(ratio) else { return };
     let ink = match row.outcome {
-        Outcome::Better => Ink::Better,
-        Outcome::Worse => Ink::Worse,
-        Outcome::Same => Ink::Text,
-        Outcome::Open => Ink::Quiet,
+        RatioVerdict::Better => Ink::Better,
+        RatioVerdict::Worse => Ink::Worse,
+        RatioVerdict::Same => Ink::Text,
+        RatioVerdict::Open => Ink::Quiet,
     };
     let stroke = canvas.paint(ink);
     // An interval without an end runs to the edge.
@@ -122,7 +122,7 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &Span, y: f64) {
         }
     };
     let ends = cap(from, low, -4.0) + &cap(to, high, 4.0);
-    let dash = if row.outcome == Outcome::Open { r#" stroke-dasharray="3 2.5""# } else { "" };
+    let dash = if row.outcome == RatioVerdict::Open { r#" stroke-dasharray="3 2.5""# } else { "" };
     canvas.raw(&format!(
         r#"<path d="M{} {}H{}" fill="none" stroke="{stroke}" stroke-width="2"{dash}/>"#,
         px(from),
@@ -131,9 +131,9 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &Span, y: f64) {
     ));
     canvas.raw(&format!(r#"<path d="{ends}" fill="none" stroke="{stroke}" stroke-width="1.6"/>"#));
     match row.outcome {
-        Outcome::Better => shape(canvas, 2, (x, y), 4.8, ink),
-        Outcome::Worse => shape(canvas, 4, (x, y), 4.8, ink),
-        Outcome::Same => shape(canvas, 1, (x, y), 4.2, ink),
-        Outcome::Open => hollow(canvas, 0, (x, y), 4.2, ink),
+        RatioVerdict::Better => shape(canvas, 2, (x, y), 4.8, ink),
+        RatioVerdict::Worse => shape(canvas, 4, (x, y), 4.8, ink),
+        RatioVerdict::Same => shape(canvas, 1, (x, y), 4.2, ink),
+        RatioVerdict::Open => hollow(canvas, 0, (x, y), 4.2, ink),
     }
 }

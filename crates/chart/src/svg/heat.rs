@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::{Ink, RAMP};
-use super::span::{Ends, Span, shown};
+use super::span::{Ends, PixelSpan, shown};
 use super::{LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
 use crate::plot::{Heat, Scale};
@@ -13,10 +13,10 @@ const KEY_PX: f64 = 150.0;
 /// Numbers in cells, from the largest size that fits to the smallest that can be read.
 const SIZES: [f64; 4] = [12.5, 11.5, 10.5, 9.5];
 
-struct Layout {
+struct HeatLayout {
     left: f64,
     cell_px: f64,
-    shade: Span,
+    shade: PixelSpan,
     number: Option<Type>,
 }
 
@@ -42,13 +42,13 @@ fn values(heat: &Heat) -> impl Iterator<Item = f64> {
 }
 
 /// From the lowest to the highest value: a heat map tells differences, so it does not begin at zero.
-fn shade(heat: &Heat) -> Span {
-    let span = Span::over(values(heat), heat.axis.scale, Ends::AtValues).between(0.0, 1.0);
+fn shade(heat: &Heat) -> PixelSpan {
+    let span = PixelSpan::over(values(heat), heat.axis.scale, Ends::AtValues).between(0.0, 1.0);
     let low = values(heat).fold(f64::INFINITY, f64::min);
-    if heat.axis.scale == Scale::Linear && low < span.high { Span { low, ..span } } else { span }
+    if heat.axis.scale == Scale::Linear && low < span.high { PixelSpan { low, ..span } } else { span }
 }
 
-fn layout(heat: &Heat, width: f64) -> Layout {
+fn layout(heat: &Heat, width: f64) -> HeatLayout {
     let left = PAD_PX + widest(heat.rows.iter().map(String::as_str), LABEL, width * 0.3) + 10.0;
     let cell_px = ((width - PAD_PX - left) / heat.columns.len().max(1) as f64).clamp(0.5, 160.0);
     let widest = |size: f64| {
@@ -60,7 +60,7 @@ fn layout(heat: &Heat, width: f64) -> Layout {
         )
     };
     let size = SIZES.into_iter().find(|size| widest(*size) + 6.0 <= cell_px);
-    Layout { left, cell_px, shade: shade(heat), number: size.map(|size| Type { size, strong: false }) }
+    HeatLayout { left, cell_px, shade: shade(heat), number: size.map(|size| Type { size, strong: false }) }
 }
 
 /// The number in a cell: without its unit if the unit is the same everywhere, since it stands beside the key.
@@ -74,7 +74,7 @@ fn number(heat: &Heat, value: f64) -> String {
     }
 }
 
-fn cell(heat: &Heat, canvas: &mut Canvas, layout: &Layout, (row, column): (usize, usize), y: f64) {
+fn cell(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, (row, column): (usize, usize), y: f64) {
     let x = layout.left + layout.cell_px * column as f64;
     let gap = if layout.cell_px > 8.0 { 2.0 } else { 0.0 };
     let (place, size) = ((x, y), (layout.cell_px - gap, ROW_PX - 2.0));
@@ -99,7 +99,7 @@ fn cell(heat: &Heat, canvas: &mut Canvas, layout: &Layout, (row, column): (usize
 }
 
 /// Names of the columns, as many as stand apart; where they end.
-fn columns(heat: &Heat, canvas: &mut Canvas, layout: &Layout, top: f64) -> f64 {
+fn columns(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, top: f64) -> f64 {
     let most = (layout.cell_px - 4.0).max(48.0);
     let names: Vec<String> =
         heat.columns.iter().map(|name| font::fit(name, TICK.size, false, most)).collect();

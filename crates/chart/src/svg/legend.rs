@@ -23,7 +23,7 @@ pub(super) struct Looks {
 
 /// What stands before a name.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sample {
+pub(super) enum Swatch {
     /// The fill of a series.
     Fill(usize),
     /// The line of a series.
@@ -33,7 +33,7 @@ pub(super) enum Sample {
 }
 
 /// Draws the names in as many rows as they need; where they end.
-pub(super) fn draw(canvas: &mut Canvas, entries: &[(Sample, String)], top: f64) -> f64 {
+pub(super) fn draw(canvas: &mut Canvas, entries: &[(Swatch, String)], top: f64) -> f64 {
     if entries.is_empty() {
         return top;
     }
@@ -53,13 +53,13 @@ pub(super) fn draw(canvas: &mut Canvas, entries: &[(Sample, String)], top: f64) 
     y + ROW_PX + 8.0
 }
 
-fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
+fn draw_sample(canvas: &mut Canvas, sample: Swatch, x: f64, y: f64) {
     match sample {
-        Sample::Fill(index) => {
+        Swatch::Fill(index) => {
             let fill = canvas.series_fill(index);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, r#" rx="2""#);
         }
-        Sample::Line(index, looks) => {
+        Swatch::Line(index, looks) => {
             if looks.joined {
                 let dashes = if looks.dashed { dash(index) } else { String::new() };
                 let more = format!(r#" stroke-width="2"{dashes}"#);
@@ -71,7 +71,7 @@ fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
                 _ => {}
             }
         }
-        Sample::Stall => {
+        Swatch::Stall => {
             let fill = canvas.paint(Ink::Stall);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, "");
         }

@@ -2,9 +2,9 @@
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
-use super::legend::{self, Looks, Sample};
+use super::legend::{self, Looks, Swatch};
 use super::marks::{dash, marker};
-use super::span::{Ends, Span, shown};
+use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Ticks, Way};
 use super::{LABEL, PAD_PX, TICK, room_for, thin};
 use crate::font;
@@ -23,9 +23,9 @@ const LANE_PX: f64 = 17.0;
 
 /// Where things stand.
 struct Frame {
-    x: Span,
-    left: Span,
-    right: Option<Span>,
+    x: PixelSpan,
+    left: PixelSpan,
+    right: Option<PixelSpan>,
     x_ticks: Ticks,
     left_ticks: Ticks,
     right_ticks: Option<Ticks>,
@@ -34,14 +34,14 @@ struct Frame {
 }
 
 impl Frame {
-    fn span(&self, line: &ChartLine) -> &Span {
+    fn span(&self, line: &ChartLine) -> &PixelSpan {
         match &self.right {
             Some(right) if line.at_right => right,
             _ => &self.left,
         }
     }
 
-    fn places<'a>(&'a self, line: &'a ChartLine) -> impl Iterator<Item = thin::Placed> + 'a {
+    fn places<'a>(&'a self, line: &'a ChartLine) -> impl Iterator<Item = thin::PixelPoint> + 'a {
         let span = self.span(line);
         line.points.iter().map(move |(x, y)| Some((self.x.at(*x)?, span.at(*y)?)))
     }
@@ -84,19 +84,19 @@ pub(super) fn height(width: f64) -> f64 {
 }
 
 /// What stands in the legend: the lines, and the stretches if they are all of one kind.
-fn entries(lines: &Lines, frame: &Frame) -> Vec<(Sample, String)> {
-    let mut entries: Vec<(Sample, String)> = Vec::new();
+fn entries(lines: &Lines, frame: &Frame) -> Vec<(Swatch, String)> {
+    let mut entries: Vec<(Swatch, String)> = Vec::new();
     let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
     if !one {
         let named = lines.lines.iter().enumerate();
         entries.extend(
-            named.map(|(index, line)| (Sample::Line(index, looks(lines, line, frame)), line.name.clone())),
+            named.map(|(index, line)| (Swatch::Line(index, looks(lines, line, frame)), line.name.clone())),
         );
     }
     if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
         && lines.stretches.iter().all(|stretch| stretch.label == first.label)
     {
-        entries.push((Sample::Stall, first.label.clone()));
+        entries.push((Swatch::Stall, first.label.clone()));
     }
     entries
 }
@@ -129,7 +129,7 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     };
     let height = height(width);
     let upright = |axis: &Axis, right: bool| {
-        let span = Span::over(of(right), axis.scale, Ends::Round).between(height, 0.0);
+        let span = PixelSpan::over(of(right), axis.scale, Ends::Round).between(height, 0.0);
         let mut ticks = ticks::ticks(axis, &span, Way::Up);
         let gutter = ticks::gutter(&mut ticks, width * 0.2) + 8.0;
         (span, (ticks, gutter))
@@ -143,9 +143,9 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     let marks =
         lines.marks.iter().map(|mark| mark.x).chain(lines.stretches.iter().flat_map(|s| [s.from, s.to]));
     let x = if places().any(|place| shown(place).is_some()) {
-        Span::over(places(), lines.x.scale, Ends::AtValues)
+        PixelSpan::over(places(), lines.x.scale, Ends::AtValues)
     } else {
-        Span::over(marks, lines.x.scale, Ends::AtValues)
+        PixelSpan::over(marks, lines.x.scale, Ends::AtValues)
     };
     let x = x.between(from, to);
     let x_ticks = ticks::ticks(&lines.x, &x, Way::Across);
@@ -336,13 +336,13 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     if chosen.is_empty() || step <= 0.0 {
         return;
     }
-    let mut strips: Vec<Vec<Option<Range>>> = vec![vec![None; chosen.len()]; STRIPS];
+    let mut strips: Vec<Vec<Option<StripExtent>>> = vec![vec![None; chosen.len()]; STRIPS];
     for (index, line) in chosen.iter().enumerate() {
         for (x, y) in &line.points {
             let (Some(place), Some(y)) = (frame.x.at(*x), shown(*y)) else { continue };
             let strip = (((place - frame.x.from) / step) as usize).min(STRIPS - 1);
-            let range = strips[strip][index].get_or_insert(Range { from: *x, to: *x, low: y, high: y });
-            *range = Range {
+            let range = strips[strip][index].get_or_insert(StripExtent { from: *x, to: *x, low: y, high: y });
+            *range = StripExtent {
                 from: range.from.min(*x),
                 to: range.to.max(*x),
                 low: range.low.min(y),
@@ -375,7 +375,7 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
 
 /// What lies in a strip.
 #[derive(Clone, Debug)]
-struct Range {
+struct StripExtent {
     from: f64,
     to: f64,
     low: f64,

@@ -2,8 +2,8 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
-use super::legend::{self, Sample};
-use super::span::{Ends, Span, shown};
+use super::legend::{self, Swatch};
+use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
 use super::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
@@ -13,8 +13,8 @@ use crate::unit::Unit;
 const BAR_PX: f64 = 24.0;
 const ROW_GAP_PX: f64 = 12.0;
 
-struct Layout {
-    span: Span,
+struct ShareLayout {
+    span: PixelSpan,
     labels_px: f64,
     sums_px: f64,
 }
@@ -29,8 +29,8 @@ fn sum(row: &ShareRow) -> f64 {
 }
 
 pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
-    let entries: Vec<(Sample, String)> =
-        shares.parts.iter().enumerate().map(|(index, name)| (Sample::Fill(index), name.clone())).collect();
+    let entries: Vec<(Swatch, String)> =
+        shares.parts.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect();
     let top = legend::draw(canvas, &entries, top);
     let layout = layout(shares, canvas.width);
     let rows: Vec<Vec<String>> = shares
@@ -57,18 +57,18 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &ticks, &layout.span, bottom)
 }
 
-fn layout(shares: &Shares, width: f64) -> Layout {
+fn layout(shares: &Shares, width: f64) -> ShareLayout {
     let labels_px = widest(shares.rows.iter().map(|row| row.label.as_str()), LABEL, width * 0.3);
     let sums: Vec<String> = shares.rows.iter().map(|row| shares.axis.unit.words(sum(row))).collect();
     let sums_px = widest(sums.iter().map(String::as_str), FIGURE, width * 0.25);
     let from = PAD_PX + labels_px + 12.0;
     let to = (width - PAD_PX - sums_px - 10.0).max(from + 20.0);
     let longest = if shares.relative { 1.0 } else { shares.rows.iter().map(sum).fold(0.0, f64::max) };
-    let span = Span::over([longest].into_iter(), Scale::Linear, Ends::AtValues).between(from, to);
-    Layout { span, labels_px, sums_px }
+    let span = PixelSpan::over([longest].into_iter(), Scale::Linear, Ends::AtValues).between(from, to);
+    ShareLayout { span, labels_px, sums_px }
 }
 
-fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &Layout, middle: f64) {
+fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &ShareLayout, middle: f64) {
     let whole = sum(row);
     let scale = if shares.relative && whole > 0.0 { 1.0 / whole } else { 1.0 };
     let mut before = 0.0;

@@ -22,7 +22,7 @@ pub(crate) enum Ends {
 
 /// An axis from pixel to pixel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct PixelSpan {
     pub scale: Scale,
     /// Ends in values.
     pub low: f64,
@@ -51,7 +51,7 @@ fn round_down(value: f64) -> f64 {
     step * power
 }
 
-impl Span {
+impl PixelSpan {
     /// An axis on which all values find a place.
     pub(crate) fn over(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> Self {
         let values = values.filter_map(shown);

@@ -69,14 +69,14 @@ fn lines() -> impl Strategy<Value = Plot> {
     let line = (words(), proptest::sample::select(styles), any::<bool>(), points)
         .prop_map(|(name, style, at_right, points)| ChartLine { name, style, at_right, points });
     let mark = (number(), words()).prop_map(|(x, label)| Mark { x, label });
-    let stretch = (number(), number(), words()).prop_map(|(from, to, label)| Stretch { from, to, label });
+    let stretch = (number(), number(), words()).prop_map(|(from, to, label)| ShadedBand { from, to, label });
     (axis(), axis(), proptest::option::of(axis()), some(line), some(mark), some(stretch)).prop_map(
         |(x, y, right, lines, marks, stretches)| Plot::Lines(Lines { x, y, right, lines, marks, stretches }),
     )
 }
 
 fn forest() -> impl Strategy<Value = Plot> {
-    let outcomes = vec![Outcome::Better, Outcome::Worse, Outcome::Same, Outcome::Open];
+    let outcomes = vec![RatioVerdict::Better, RatioVerdict::Worse, RatioVerdict::Same, RatioVerdict::Open];
     let row = (
         words(),
         proptest::option::of((number(), number(), number())),
@@ -180,7 +180,7 @@ fn small_lines() -> Chart {
         right: None,
         lines: vec![line],
         marks: vec![Mark { x: 16_384.0, label: "cluster".to_owned() }],
-        stretches: vec![Stretch { from: 5000.0, to: 6000.0, label: "stall".to_owned() }],
+        stretches: vec![ShadedBand { from: 5000.0, to: 6000.0, label: "stall".to_owned() }],
     }))
 }
 
@@ -192,9 +192,9 @@ fn small_forest() -> Chart {
         words: words.to_owned(),
     };
     let rows = vec![
-        row("read", Some((1.3, 1.2, 1.4)), Outcome::Better, "20 % to 40 % faster"),
-        row("write", Some((1.0, 0.7, f64::INFINITY)), Outcome::Open, "not enough runs"),
-        row("verify", None, Outcome::Open, "only one run has it"),
+        row("read", Some((1.3, 1.2, 1.4)), RatioVerdict::Better, "20 % to 40 % faster"),
+        row("write", Some((1.0, 0.7, f64::INFINITY)), RatioVerdict::Open, "not enough runs"),
+        row("verify", None, RatioVerdict::Open, "only one run has it"),
     ];
     small(Plot::Forest(Forest { axis_label: "speed of 9mz against 7kq".to_owned(), rows, margin: 0.05 }))
 }

@@ -5,12 +5,12 @@
 //! wide as a pixel.
 
 /// A point in pixels, or a gap.
-pub(super) type Placed = Option<(f64, f64)>;
+pub(super) type PixelPoint = Option<(f64, f64)>;
 
 /// The points of each unbroken piece, at most two for each column of a pixel.
-pub(super) fn pieces(points: impl Iterator<Item = Placed>) -> Vec<Vec<(f64, f64)>> {
+pub(super) fn pieces(points: impl Iterator<Item = PixelPoint>) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
-    let mut column: Option<Column> = None;
+    let mut column: Option<PixelColumn> = None;
     let mut broken = false;
     let mut last_x = f64::NEG_INFINITY;
     for point in points {
@@ -29,7 +29,7 @@ pub(super) fn pieces(points: impl Iterator<Item = Placed>) -> Vec<Vec<(f64, f64)
                 if apart || pieces.is_empty() {
                     pieces.push(Vec::new());
                 }
-                column = Some(Column { lowest: (x, y), highest: (x, y) });
+                column = Some(PixelColumn { lowest: (x, y), highest: (x, y) });
             }
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn pieces(points: impl Iterator<Item = Placed>) -> Vec<Vec<(f64, f64)
 }
 
 /// Dots of which no two stand on the same spot, a pixel and a half wide.
-pub(super) fn dots(points: impl Iterator<Item = Placed>) -> Vec<(f64, f64)> {
+pub(super) fn dots(points: impl Iterator<Item = PixelPoint>) -> Vec<(f64, f64)> {
     let mut spots: Vec<(i64, i64)> =
         points.flatten().map(|(x, y)| ((x / 1.5).round() as i64, (y / 1.5).round() as i64)).collect();
     spots.sort_unstable();
@@ -49,12 +49,12 @@ pub(super) fn dots(points: impl Iterator<Item = Placed>) -> Vec<(f64, f64)> {
 }
 
 /// What is seen of a column of pixels.
-struct Column {
+struct PixelColumn {
     lowest: (f64, f64),
     highest: (f64, f64),
 }
 
-impl Column {
+impl PixelColumn {
     fn holds(&self, x: f64) -> bool {
         x.floor() == self.lowest.0.floor()
     }

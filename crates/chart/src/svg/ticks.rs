@@ -5,7 +5,7 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
-use super::span::{Span, round_up};
+use super::span::{PixelSpan, round_up};
 use super::{LABEL, TICK, room_for};
 use crate::font;
 use crate::plot::{Axis, Scale};
@@ -127,7 +127,7 @@ fn with_unit(label: &str, word: &str) -> String {
 }
 
 /// The numbers of an axis.
-pub(crate) fn ticks(axis: &Axis, span: &Span, way: Way) -> Ticks {
+pub(crate) fn ticks(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     match span.scale {
         Scale::Linear => linear(axis, span, way),
         Scale::Log => log(axis, span, way),
@@ -135,7 +135,7 @@ pub(crate) fn ticks(axis: &Axis, span: &Span, way: Way) -> Ticks {
     }
 }
 
-fn linear(axis: &Axis, span: &Span, way: Way) -> Ticks {
+fn linear(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     let written = written(axis.unit, span.low.abs().max(span.high.abs()));
     let (low, high) = (span.low / written.one, span.high / written.one);
     let binary = axis.unit == Unit::Bytes && high - low < 100.0;
@@ -156,7 +156,7 @@ fn linear(axis: &Axis, span: &Span, way: Way) -> Ticks {
     Ticks { label: with_unit(&axis.label, written.word), ticks, minor: Vec::new() }
 }
 
-fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
+fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     let top = written(axis.unit, span.high);
     let mixed = match axis.unit {
         Unit::Bytes => true,
@@ -194,7 +194,7 @@ fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
 }
 
 /// Powers of two, then of four, sixteen and so on.
-fn powers_of_two(span: &Span) -> Vec<Vec<f64>> {
+fn powers_of_two(span: &PixelSpan) -> Vec<Vec<f64>> {
     let (first, last) = (span.low.max(1.0).log2() - 1e-9, span.high.max(1.0).log2() + 1e-9);
     let of = |step: u32| -> Vec<f64> {
         (0..=70)
@@ -208,7 +208,7 @@ fn powers_of_two(span: &Span) -> Vec<Vec<f64>> {
 }
 
 /// Ratios near 1, from fine to coarse.
-fn factors(span: &Span) -> Vec<Vec<f64>> {
+fn factors(span: &PixelSpan) -> Vec<Vec<f64>> {
     let sets: [&[f64]; 4] = [
         &[0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1],
         &[0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4],
@@ -222,7 +222,7 @@ fn factors(span: &Span) -> Vec<Vec<f64>> {
 }
 
 /// Whole steps, then 1-2-5, decades, every second decade and so on.
-fn decades(span: &Span) -> Vec<Vec<f64>> {
+fn decades(span: &PixelSpan) -> Vec<Vec<f64>> {
     let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
     let of = |steps: &[f64], every: usize| -> Vec<f64> {
         (first..=last)
@@ -240,7 +240,7 @@ fn decades(span: &Span) -> Vec<Vec<f64>> {
 }
 
 /// Places of a logarithmic axis without a number; none where they would be a blur.
-fn minor(span: &Span) -> Vec<f64> {
+fn minor(span: &PixelSpan) -> Vec<f64> {
     let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
     if last - first > 6 {
         return Vec::new();
@@ -251,7 +251,7 @@ fn minor(span: &Span) -> Vec<f64> {
         .collect()
 }
 
-fn tail(axis: &Axis, span: &Span, way: Way) -> Ticks {
+fn tail(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     let mut places = vec![0.0, 0.5];
     places.extend((1..=9).map(|nines| 1.0 - 10f64.powi(-nines)));
     places.push(1.0);
@@ -265,7 +265,7 @@ fn tail(axis: &Axis, span: &Span, way: Way) -> Ticks {
 }
 
 /// The first of the candidates that has at least two numbers with room between them.
-fn choose(candidates: impl Iterator<Item = Vec<Tick>>, span: &Span, way: Way) -> Vec<Tick> {
+fn choose(candidates: impl Iterator<Item = Vec<Tick>>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut last = Vec::new();
     for candidate in candidates {
         if candidate.len() >= 2 && stand_apart(&candidate, span, way) {
@@ -286,7 +286,7 @@ fn half(tick: &Tick, way: Way) -> f64 {
     }
 }
 
-fn stand_apart(ticks: &[Tick], span: &Span, way: Way) -> bool {
+fn stand_apart(ticks: &[Tick], span: &PixelSpan, way: Way) -> bool {
     ticks.windows(2).all(|pair| match (span.at(pair[0].value), span.at(pair[1].value)) {
         (Some(a), Some(b)) => (b - a).abs() >= half(&pair[0], way) + half(&pair[1], way),
         _ => true,
@@ -294,7 +294,7 @@ fn stand_apart(ticks: &[Tick], span: &Span, way: Way) -> bool {
 }
 
 /// Those of the numbers that stand apart, from the first on.
-fn apart(ticks: Vec<Tick>, span: &Span, way: Way) -> Vec<Tick> {
+fn apart(ticks: Vec<Tick>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
         let fits = kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way));
@@ -314,7 +314,7 @@ pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
-pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, bottom: f64) -> f64 {
+pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, bottom: f64) -> f64 {
     for tick in &ticks.ticks {
         let Some(x) = span.at(tick.value) else { continue };
         canvas.line((x, bottom), (x, bottom + 4.0), Ink::Axis, "");
@@ -338,7 +338,7 @@ pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, bottom: f6
 }
 
 /// Draws the faint lines of a horizontal axis behind a drawing.
-pub(super) fn grid_across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, (top, bottom): (f64, f64)) {
+pub(super) fn grid_across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, (top, bottom): (f64, f64)) {
     for x in ticks.minor.iter().filter_map(|value| span.at(*value)) {
         canvas.line((x, top), (x, bottom), Ink::Grid, r#" stroke-width=".5""#);
     }
@@ -355,7 +355,7 @@ mod tests {
 
     fn words(unit: Unit, scale: Scale, low: f64, high: f64) -> (String, Vec<String>) {
         let axis = Axis { label: "axis".to_owned(), unit, scale };
-        let span = Span::over([low, high].into_iter(), scale, Ends::AtValues).between(0.0, 700.0);
+        let span = PixelSpan::over([low, high].into_iter(), scale, Ends::AtValues).between(0.0, 700.0);
         let all = ticks(&axis, &span, Way::Across);
         (all.label, all.ticks.into_iter().map(|tick| tick.words).collect())
     }
@@ -401,7 +401,7 @@ mod tests {
             let unit = [Unit::Count, Unit::Rate, Unit::Factor][unit];
             let scale = if log { Scale::Log } else { Scale::Linear };
             let axis = Axis { label: String::new(), unit, scale };
-            let span = Span::over([low, low * times].into_iter(), scale, Ends::AtValues).between(0.0, 600.0);
+            let span = PixelSpan::over([low, low * times].into_iter(), scale, Ends::AtValues).between(0.0, 600.0);
             for tick in ticks(&axis, &span, Way::Across).ticks {
                 let shown: f64 = tick.words.replace(',', "").parse().unwrap();
                 let meant = tick.value / written(unit, span.high).one;

@@ -1,7 +1,7 @@
 //! Ratios with intervals against 1.
 
 use super::row::{Ink, InkedLine};
-use crate::plot::{Forest, ForestRow, Outcome};
+use crate::plot::{Forest, ForestRow, RatioVerdict};
 use kurabe_core::display::{clip, display_width, pad_right, wrap};
 use kurabe_core::number;
 
@@ -20,7 +20,7 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
     let beside = width >= 2 + label_width + 1 + SHORTEST + 2 + words_width;
     let tail = if beside { words_width + 2 } else { 0 };
     let length = width.saturating_sub(2 + label_width + 1 + tail).clamp(SHORTEST, LONGEST);
-    let scale = Scale::of(forest, length);
+    let scale = RatioScale::of(forest, length);
     let mut rows = Vec::new();
     for row in &forest.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
@@ -45,24 +45,24 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-fn ink(outcome: Outcome) -> Ink {
+fn ink(outcome: RatioVerdict) -> Ink {
     match outcome {
-        Outcome::Better => Ink::Good,
-        Outcome::Worse => Ink::Bad,
-        Outcome::Same => Ink::Plain,
-        Outcome::Open => Ink::Warn,
+        RatioVerdict::Better => Ink::Good,
+        RatioVerdict::Worse => Ink::Bad,
+        RatioVerdict::Same => Ink::Plain,
+        RatioVerdict::Open => Ink::Warn,
     }
 }
 
 /// A logarithmic axis with 1 in its middle.
-struct Scale {
+struct RatioScale {
     /// The logarithm of the ratio at the right end.
     reach: f64,
     margin: f64,
     length: usize,
 }
 
-impl Scale {
+impl RatioScale {
     fn of(forest: &Forest, length: usize) -> Self {
         let ratios = forest.rows.iter().filter_map(|row| row.ratio);
         let ends = ratios.flat_map(|(value, low, high)| [value, low, high]);

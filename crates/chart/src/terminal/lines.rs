@@ -3,7 +3,7 @@
 use super::braille::Canvas;
 use super::letter;
 use super::row::{Ink, InkedLine};
-use super::ticks::Range;
+use super::ticks::TickedAxis;
 use crate::plot::{ChartLine, LineStyle, Lines};
 use kurabe_core::display::{clip, display_width, pad_left};
 
@@ -16,15 +16,15 @@ const LETTERS: usize = 3;
 const USUAL_GUTTERS: usize = 14;
 
 /// The drawing with its scales.
-struct Drawing {
-    x: Range,
-    left: Range,
-    right: Option<Range>,
+struct ScaledCanvas {
+    x: TickedAxis,
+    left: TickedAxis,
+    right: Option<TickedAxis>,
 }
 
 pub(super) fn draw(lines: &Lines, width: usize) -> Vec<InkedLine> {
     let height = (width / 6).clamp(LEAST_LINES, MOST_LINES);
-    let Some(drawing) = Drawing::of(lines, width, height) else { return Vec::new() };
+    let Some(drawing) = ScaledCanvas::of(lines, width, height) else { return Vec::new() };
     let left = labels(&drawing.left, height);
     let right = drawing.right.as_ref().map(|range| labels(range, height));
     let widest = |labels: &[String]| labels.iter().map(|label| display_width(label)).max().unwrap_or(0);
@@ -66,7 +66,7 @@ pub(super) fn draw(lines: &Lines, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-impl Drawing {
+impl ScaledCanvas {
     fn of(lines: &Lines, width: usize, height: usize) -> Option<Self> {
         let of = |at_right: bool| {
             let of_side = lines.lines.iter().filter(move |line| line.at_right == at_right);
@@ -75,17 +75,17 @@ impl Drawing {
         // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
         let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
         let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
-        let x = Range::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
-        let right = lines.right.as_ref().and_then(|axis| Range::up(axis, of(true), height));
+        let x = TickedAxis::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
+        let right = lines.right.as_ref().and_then(|axis| TickedAxis::up(axis, of(true), height));
         // Where everything is at the right, it stands at the left as well.
-        let left = Range::up(&lines.y, of(false), height)
-            .or_else(|| Range::up(lines.right.as_ref()?, of(true), height))?;
+        let left = TickedAxis::up(&lines.y, of(false), height)
+            .or_else(|| TickedAxis::up(lines.right.as_ref()?, of(true), height))?;
         Some(Self { x, left, right })
     }
 }
 
 /// The words at each line of the axis, from the top.
-fn labels(range: &Range, height: usize) -> Vec<String> {
+fn labels(range: &TickedAxis, height: usize) -> Vec<String> {
     let mut labels = vec![String::new(); height];
     for (share, words) in range.ticks() {
         let line = ((1.0 - share) * (height - 1) as f64).round() as usize;
@@ -95,7 +95,7 @@ fn labels(range: &Range, height: usize) -> Vec<String> {
 }
 
 /// The points of a line as shares of the drawing; gaps are `None`.
-fn placed(line: &ChartLine, drawing: &Drawing) -> Vec<Option<(f64, f64)>> {
+fn placed(line: &ChartLine, drawing: &ScaledCanvas) -> Vec<Option<(f64, f64)>> {
     let range = drawing.right.as_ref().filter(|_| line.at_right).unwrap_or(&drawing.left);
     line.points.iter().map(|(x, y)| Some((drawing.x.share(*x)?, range.share(*y)?))).collect()
 }
@@ -132,7 +132,7 @@ fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize
 }
 
 /// What the axes are: the left one's name at the left, the right one's at the right.
-fn axis_names(drawing: &Drawing, width: usize) -> InkedLine {
+fn axis_names(drawing: &ScaledCanvas, width: usize) -> InkedLine {
     let mut row = InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &clip(drawing.left.label(), width / 2));
     if let Some(right) = &drawing.right {
         let label = clip(right.label(), width / 3);
@@ -143,7 +143,7 @@ fn axis_names(drawing: &Drawing, width: usize) -> InkedLine {
 }
 
 /// The horizontal axis: its line, the words below it, its name.
-fn below(range: &Range, start: usize, columns: usize) -> Vec<InkedLine> {
+fn below(range: &TickedAxis, start: usize, columns: usize) -> Vec<InkedLine> {
     let mut rule = vec!['─'; columns];
     let mut words = InkedLine::default();
     words.pad_to(start);

@@ -67,7 +67,10 @@ fn colours_are_written_only_if_they_are_welcome() {
 #[test]
 fn a_ratio_above_one_stands_right_of_the_line() {
     let row = |ratio, outcome| ForestRow { label: "c".into(), ratio, outcome, words: "w".into() };
-    let rows = vec![row(Some((1.5, 1.4, 1.6)), Outcome::Better), row(Some((0.5, 0.4, 0.6)), Outcome::Worse)];
+    let rows = vec![
+        row(Some((1.5, 1.4, 1.6)), RatioVerdict::Better),
+        row(Some((0.5, 0.4, 0.6)), RatioVerdict::Worse),
+    ];
     let lines =
         chart(Plot::Forest(Forest { axis_label: "speed".into(), rows, margin: 0.05 })).terminal(60, false);
     let place = |line: &str, sign: char| line.chars().position(|c| c == sign).unwrap();
@@ -140,7 +143,7 @@ fn any_lines() -> impl Strategy<Value = Plot> {
     let line = (words(), style, any::<bool>(), points)
         .prop_map(|(name, style, at_right, points)| ChartLine { name, style, at_right, points });
     let mark = (number(), words()).prop_map(|(x, label)| Mark { x, label });
-    let stretch = (number(), number(), words()).prop_map(|(from, to, label)| Stretch { from, to, label });
+    let stretch = (number(), number(), words()).prop_map(|(from, to, label)| ShadedBand { from, to, label });
     (
         (any_axis(), any_axis(), prop::option::of(any_axis())),
         prop::collection::vec(line, 0..5),
@@ -153,7 +156,12 @@ fn any_lines() -> impl Strategy<Value = Plot> {
 }
 
 fn any_forest() -> impl Strategy<Value = Plot> {
-    let outcome = prop::sample::select(vec![Outcome::Better, Outcome::Worse, Outcome::Same, Outcome::Open]);
+    let outcome = prop::sample::select(vec![
+        RatioVerdict::Better,
+        RatioVerdict::Worse,
+        RatioVerdict::Same,
+        RatioVerdict::Open,
+    ]);
     let row = (words(), prop::option::of((number(), number(), number())), outcome, words())
         .prop_map(|(label, ratio, outcome, words)| ForestRow { label, ratio, outcome, words });
     (words(), prop::collection::vec(row, 0..6), number())

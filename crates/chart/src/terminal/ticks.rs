@@ -3,7 +3,7 @@
 //! The model: a column counts as so many pixels as a digit is wide, so that the same rule keeps words apart here and there.
 
 use crate::plot::Axis;
-use crate::svg::span::{Ends, Span, shown};
+use crate::svg::span::{Ends, PixelSpan, shown};
 use crate::svg::ticks::{Ticks, Way, ticks};
 
 /// Width of a column; words at the ticks are drawn at 11.5 px, a digit of which is 0.55 em wide.
@@ -12,13 +12,13 @@ const COLUMN_PX: f64 = 6.5;
 const LINE_PX: f64 = 13.0;
 
 /// An axis along columns or lines.
-pub(super) struct Range {
-    span: Span,
+pub(super) struct TickedAxis {
+    span: PixelSpan,
     length_px: f64,
     ticks: Ticks,
 }
 
-impl Range {
+impl TickedAxis {
     /// An axis across so many columns that ends at its values.
     pub(super) fn across(axis: &Axis, values: impl Iterator<Item = f64>, columns: usize) -> Option<Self> {
         Self::of(axis, values, Ends::AtValues, columns as f64 * COLUMN_PX, Way::Across)
@@ -41,7 +41,7 @@ impl Range {
         if values.is_empty() {
             return None;
         }
-        let span = Span::over(values.into_iter(), axis.scale, ends).between(0.0, length_px);
+        let span = PixelSpan::over(values.into_iter(), axis.scale, ends).between(0.0, length_px);
         let ticks = ticks(axis, &span, way);
         Some(Self { span, length_px, ticks })
     }

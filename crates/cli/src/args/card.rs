@@ -1,26 +1,12 @@
 //! The words of `kurabe card`.
 
-use crate::lang::t;
+use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "What is on it: the device and its connection, the procedure, the figures with\n\
-     their statistic, stutter, warnings, date and machine. A model is marked as\n\
-     one.\n\n\
-     Examples:\n  \
-     kurabe card                         the last run, as kurabe-ID.png\n  \
-     kurabe card 7kq -o usb-stick.svg    as SVG\n  \
-     kurabe card 7kq --theme dark --lang ja",
-    "デバイスと接続、手順、統計量つきの値、停滞、警告、日時、\n\
-     マシンを 1 枚に収めます。モデルの計算値にはその旨を示します。\n\n\
-     例:\n  \
-     kurabe card                         最新の測定を kurabe-ID.png に\n  \
-     kurabe card 7kq -o usb-stick.svg    SVG で\n  \
-     kurabe card 7kq --theme dark --lang ja"
-))]
+#[command(after_help = below!("card"))]
 pub struct CardArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
     pub run: String,

@@ -1,7 +1,7 @@
 //! Words of `kurabe compare --by` and `kurabe list`.
 
 use super::worded;
-use crate::lang::t;
+use crate::lang::{below, t};
 use clap::Args;
 use kurabe_store::parse_since;
 
@@ -23,16 +23,7 @@ pub struct PivotArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Examples:\n  \
-     kurabe list --last 10\n  \
-     kurabe list --profile cdm-9 --since 2026-01\n  \
-     kurabe list --device samsung --label owner=aki",
-    "例:\n  \
-     kurabe list --last 10\n  \
-     kurabe list --profile cdm-9 --since 2026-01\n  \
-     kurabe list --device samsung --label owner=aki"
-))]
+#[command(after_help = below!("list"))]
 pub struct ListArgs {
     #[arg(long, short, value_name = "NAME", help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
     pub profile: Option<String>,

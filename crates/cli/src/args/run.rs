@@ -1,25 +1,53 @@
 //! The words of `kurabe run`.
 
 use super::fio::FioWords;
-use super::{block_size, bytes, duration, duration_or_zero, labels, rate};
-use crate::lang::t;
-use crate::words::assignments;
+use super::{
+    ModelledArgs, WritingArgs, block_size, bytes, choice, duration, duration_or_zero, labels, rate, worded,
+};
+use crate::lang::{below, t};
 use clap::builder::{BoolishValueParser, PossibleValuesParser};
 use clap::{Args, ValueHint};
-use kurabe_core::profile::{IoStep, MOST_IODEPTH, MOST_THREADS, ReplayStep, ReplayTiming, Step};
-use kurabe_core::workload::{
-    Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
-};
+use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, ReplayStep, ReplayTiming, Step};
+use kurabe_core::workload::{Arrival, Data, Direction, EndSync, Pattern};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::{FioJob, TraceFormat};
 use kurabe_lab::{
     CachePolicy, Engine, EngineChoice, Overrides, Pages, Procedure, RunRequest, Settings, StepChange,
-    WaitMode, Writing, is_job_name, load_job,
+    WaitMode, is_job_name, load_job, parse_data, parse_order, target_of_job,
 };
 use std::path::{Path, PathBuf};
 
 /// Operations in flight of a replay: enough that a device's queue is not the replay's limit.
 const DEFAULT_REPLAY_IODEPTH: u32 = 32;
+
+/// Words of options, and what they stand for.
+pub const ENGINES: [(&str, EngineChoice); 3] = [
+    ("auto", EngineChoice::Auto),
+    ("uring", EngineChoice::Fixed(Engine::Uring)),
+    ("threads", EngineChoice::Fixed(Engine::Threads)),
+];
+const WAITS: [(&str, WaitMode); 3] =
+    [("sleep", WaitMode::Sleep), ("spin", WaitMode::Spin), ("poll", WaitMode::Poll)];
+const PAGES: [(&str, Pages); 2] = [("4k", Pages::Small), ("huge", Pages::Huge)];
+const CACHES: [(&str, CachePolicy); 2] = [("drop", CachePolicy::Drop), ("keep", CachePolicy::Keep)];
+const PATTERNS: [(&str, (Direction, Pattern)); 7] = [
+    ("read", (Direction::Read, Pattern::Sequential)),
+    ("write", (Direction::Write, Pattern::Sequential)),
+    ("randread", (Direction::Read, Pattern::Random)),
+    ("randwrite", (Direction::Write, Pattern::Random)),
+    ("rw", (Direction::Mix, Pattern::Sequential)),
+    ("readwrite", (Direction::Mix, Pattern::Sequential)),
+    ("randrw", (Direction::Mix, Pattern::Random)),
+];
+const END_SYNCS: [(&str, EndSync); 3] =
+    [("none", EndSync::None), ("timed", EndSync::Timed), ("untimed", EndSync::Untimed)];
+const TIMINGS: [(&str, ReplayTiming); 5] = [
+    ("fast", ReplayTiming::Fast),
+    ("closed", ReplayTiming::Closed),
+    ("think", ReplayTiming::Think),
+    ("readers", ReplayTiming::Readers),
+    ("timestamps", ReplayTiming::Timestamps { speed: 1.0 }),
+];
 
 const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
 const REPLAY_EN: &str = "A trace, done again";
@@ -27,26 +55,7 @@ const REPLAY_JA: &str = "トレースの再生";
 const SINGLE_JA: &str = "プロファイルを使わない単独のワークロード(fio の用語)";
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Examples:\n  \
-     kurabe run                                the default profile, here\n  \
-     kurabe run --profile cdm-9 /mnt/usb       as CrystalDiskMark 9 does\n  \
-     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
-     kurabe run --profile git-pull /mnt/usb    a real git pull, cold cache\n  \
-     kurabe run --replay trace.iolog /mnt/ssd  what was recorded elsewhere\n  \
-     kurabe run job.fio /mnt/ssd               a job file of fio\n  \
-     kurabe run /dev/sdb                       reads only; nothing is written\n  \
-     kurabe run --destroy-data-on /dev/sdb /dev/sdb",
-    "例:\n  \
-     kurabe run                                既定のプロファイルでここを測る\n  \
-     kurabe run --profile cdm-9 /mnt/usb       CrystalDiskMark 9 と同じ手順\n  \
-     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
-     kurabe run --profile git-pull /mnt/usb    本物の git pull をキャッシュなしで\n  \
-     kurabe run --replay trace.iolog /mnt/ssd  よそで記録した I/O を再生する\n  \
-     kurabe run job.fio /mnt/ssd               fio のジョブファイルを実行する\n  \
-     kurabe run /dev/sdb                       読み出しだけ(何も書きません)\n  \
-     kurabe run --destroy-data-on /dev/sdb /dev/sdb"
-))]
+#[command(after_help = below!("run"))]
 pub struct RunArgs {
     #[arg(
         value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
@@ -67,43 +76,39 @@ pub struct RunArgs {
     pub time: Option<u64>,
     #[arg(long, value_name = "TIME", value_parser = duration_or_zero, help = t("Pause between cells", "項目の間の休み"))]
     pub interval: Option<u64>,
-    #[arg(long, value_name = "KIND", value_parser = data, help = t("What is written: random, zero, repeat, or compressible:PERCENT of zeros", "書く内容: random、zero、repeat、compressible:ゼロの割合(%)"))]
-    pub data: Option<kurabe_core::workload::Data>,
+    #[arg(long, value_name = "KIND", value_parser = |words: &str| parse_data(words).map_err(worded), help = t("What is written: random, zero, repeat, or compressible:PERCENT of zeros", "書く内容: random、zero、repeat、compressible:ゼロの割合(%)"))]
+    pub data: Option<Data>,
     #[arg(long, value_name = "N", help = t("Seed of offsets and data", "オフセットとデータの乱数のシード"))]
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
     #[arg(long, value_name = "NAME", help = t("What to call the run in comparisons and pictures (the label `name`)", "比較や図での測定の呼び名(ラベル name になります)"))]
     pub name: Option<String>,
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
-    pub set: Vec<String>,
-    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
-    pub no_fill: bool,
+    #[command(flatten)]
+    pub modelled: ModelledArgs,
 
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
-    pub engine: String,
-    #[arg(long, value_name = "MODE", default_value = "sleep", value_parser = PossibleValuesParser::new(["sleep", "spin", "poll"]), help_heading = t("How operations are issued", "発行の方法"), help = t("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)", "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)"))]
-    pub wait: String,
-    #[arg(long, value_name = "PAGES", default_value = "4k", value_parser = PossibleValuesParser::new(["4k", "huge"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Pages under the I/O buffers", "I/O バッファのページ"))]
-    pub pages: String,
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(&ENGINES), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    pub engine: EngineChoice,
+    #[arg(long, value_name = "MODE", default_value = "sleep", value_parser = choice(&WAITS), help_heading = t("How operations are issued", "発行の方法"), help = t("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)", "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)"))]
+    pub wait: WaitMode,
+    #[arg(long, value_name = "PAGES", default_value = "4k", value_parser = choice(&PAGES), help_heading = t("How operations are issued", "発行の方法"), help = t("Pages under the I/O buffers", "I/O バッファのページ"))]
+    pub pages: Pages,
     #[arg(long, num_args = 0..=1, require_equals = true, value_name = "0|1", hide_possible_values = true, default_missing_value = "1", value_parser = BoolishValueParser::new(), conflicts_with = "buffered", help_heading = t("How operations are issued", "発行の方法"), help = t("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける"))]
     pub direct: Option<bool>,
     #[arg(long, num_args = 0..=1, require_equals = true, value_name = "0|1", hide_possible_values = true, default_missing_value = "1", value_parser = BoolishValueParser::new(), help_heading = t("How operations are issued", "発行の方法"), help = t("Through the page cache; also where direct I/O is refused", "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)"))]
     pub buffered: Option<bool>,
-    #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = PossibleValuesParser::new(["drop", "keep"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
-    pub cache: String,
+    #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = choice(&CACHES), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
+    pub cache: CachePolicy,
     #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("After each cell's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
     pub trace: bool,
 
-    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
-    pub write_existing: bool,
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
-    pub destroy_data_on: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: WritingArgs,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE, for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
     pub verify: Option<PathBuf>,
 
-    #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
-    pub rw: Option<String>,
+    #[arg(long, value_name = "PATTERN", value_parser = choice(&PATTERNS), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
+    pub rw: Option<(Direction, Pattern)>,
     #[arg(long, value_name = "SIZE", value_parser = block_size, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Block size [default: 4k]", "ブロックの大きさ [既定: 4k]"))]
     pub bs: Option<u32>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_IODEPTH)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]"))]
@@ -112,7 +117,7 @@ pub struct RunArgs {
     pub threads: Option<u32>,
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]"))]
     pub rwmixread: Option<u8>,
-    #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
+    #[arg(long, value_name = "ORDER", value_parser = |words: &str| parse_order(words).map_err(worded), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
     pub order: Option<Pattern>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("First byte of the span", "範囲の先頭"))]
     pub offset: Option<u64>,
@@ -128,15 +133,15 @@ pub struct RunArgs {
     pub poisson: bool,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync after every N writes", "N 回の書き込みごとに fsync"))]
     pub fsync: Option<u32>,
-    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["none", "timed", "untimed"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync at the end of a repetition, inside or outside its time [default: none]", "1 回の終わりに fsync(時間に含める、含めない)[既定: none]"))]
-    pub end_fsync: Option<String>,
+    #[arg(long, value_name = "WHEN", value_parser = choice(&END_SYNCS), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync at the end of a repetition, inside or outside its time [default: none]", "1 回の終わりに fsync(時間に含める、含めない)[既定: none]"))]
+    pub end_fsync: Option<EndSync>,
     #[arg(long, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open with O_SYNC", "O_SYNC で開く"))]
     pub o_sync: bool,
 
     #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
     pub replay: Option<PathBuf>,
-    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "think", "readers", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
-    pub timing: String,
+    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = choice(&TIMINGS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
+    pub timing: ReplayTiming,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
     pub speed: Option<f64>,
     #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TraceFormat::ALL.map(TraceFormat::word)), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
@@ -169,7 +174,9 @@ impl RunArgs {
         let procedure = match (&self.profile, &self.replay) {
             (Some(name), _) => Procedure::Named(name.clone()),
             (None, Some(trace)) => Procedure::Single(Box::new(Step::Replay(self.replay_step(trace)))),
-            (None, None) if self.is_single() => Procedure::Single(Box::new(Step::Io(self.io_step()))),
+            (None, None) if self.is_single() => {
+                Procedure::Single(Box::new(Step::Io(self.step_change().single_step(self.time))))
+            }
             (None, None) => Procedure::Usual,
         };
         let request = RunRequest {
@@ -180,18 +187,15 @@ impl RunArgs {
             verify: self.verify.is_some(),
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
-            sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
-            no_fill: self.no_fill,
-            writing: Writing {
-                existing_file: self.write_existing,
-                destroy_data_on: self.destroy_data_on.clone(),
-            },
+            sets: self.modelled.sets()?,
+            no_fill: self.modelled.no_fill,
+            writing: self.writing.writing(),
             with_serial: self.with_serial,
         };
-        Ok(match job {
-            Some(job) => self.of_job(job, request),
-            None => request,
-        })
+        let Some(job) = job else { return Ok(request) };
+        let target = self.behind_job.clone().or_else(|| target_of_job(&job));
+        let target = target.unwrap_or_else(|| PathBuf::from("."));
+        Ok(RunRequest { target, ..request }.with_job(job))
     }
 
     /// The job file in the target's place.
@@ -225,23 +229,6 @@ impl RunArgs {
         load_job(name).map(Some)
     }
 
-    /// The request with what a job file says.
-    fn of_job(&self, job: FioJob, request: RunRequest) -> RunRequest {
-        let named = job.target.map(PathBuf::from).map(|path| match path.parent() {
-            // fio would make the file: kurabe makes its own in that directory.
-            Some(parent) if !path.exists() && parent.as_os_str().is_empty() => PathBuf::from("."),
-            Some(parent) if !path.exists() => parent.to_owned(),
-            _ => path,
-        });
-        let cache = if job.keeps_cache { CachePolicy::Keep } else { request.settings.cache };
-        RunRequest {
-            target: self.behind_job.clone().or(named).unwrap_or_else(|| PathBuf::from(".")),
-            procedure: Procedure::Given(Box::new(job.profile)),
-            settings: Settings { cache, ..request.settings },
-            ..request
-        }
-    }
-
     /// What they change of a procedure.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
@@ -260,15 +247,14 @@ impl RunArgs {
 
     /// What the words of a single workload change where a profile gives the steps.
     pub(super) fn step_change(&self) -> StepChange {
-        let named = self.io_step();
-        let of_rw = self.rw.as_ref().map(|_| named.pattern);
+        let (direction, of_rw) = self.rw.unzip();
         StepChange {
-            direction: self.rw.as_ref().and_then(|_| named.directions.first().copied()),
+            direction,
             pattern: self.order.or(of_rw),
             block_bytes: self.bs,
             iodepth: self.iodepth,
             threads: self.threads,
-            read_percent: self.rwmixread.or(of_rw.map(|_| named.read_percent)),
+            read_percent: self.rwmixread.or(of_rw.map(|_| 50)),
             offset_bytes: self.offset,
             warm_up_ns: self.warm_up,
             end_bytes: self.bytes,
@@ -276,21 +262,17 @@ impl RunArgs {
             rate_iops: self.rate,
             arrival: self.poisson.then_some(Arrival::Poisson),
             sync_every_writes: self.fsync,
-            end_sync: self.end_fsync.as_ref().map(|_| named.sync.at_end),
+            end_sync: self.end_fsync,
             o_sync: self.o_sync.then_some(true),
         }
     }
 
     pub(super) fn settings(&self) -> Settings {
         Settings {
-            engine: self.fio.ioengine.unwrap_or_else(|| engine(&self.engine)),
-            wait: match self.wait.as_str() {
-                "spin" => WaitMode::Spin,
-                "poll" => WaitMode::Poll,
-                _ => WaitMode::Sleep,
-            },
-            pages: if self.pages == "huge" { Pages::Huge } else { Pages::Small },
-            cache: if self.cache == "keep" { CachePolicy::Keep } else { CachePolicy::Drop },
+            engine: self.fio.ioengine.unwrap_or(self.engine),
+            wait: self.wait,
+            pages: self.pages,
+            cache: self.cache,
         }
     }
 
@@ -313,10 +295,7 @@ impl RunArgs {
 
     /// Whether a word was given that belongs to a single workload.
     fn is_single(&self) -> bool {
-        self.rw.is_some()
-            || self.bs.is_some()
-            || self.iodepth.is_some()
-            || self.workload_words().iter().any(|(_, given)| *given)
+        self.step_change() != StepChange::default()
     }
 
     /// Writes are stamped by one engine alone.
@@ -336,8 +315,9 @@ impl RunArgs {
 
     /// A trace says itself what is done: words of a workload beside it would change nothing.
     fn check_replay_words(&self) -> Result<()> {
-        let speed = ("--speed", self.speed.is_some() && self.timing != "timestamps");
-        let iodepth = ("--iodepth", self.iodepth.is_some() && self.timing == "think");
+        let has_times = matches!(self.timing, ReplayTiming::Timestamps { .. });
+        let speed = ("--speed", self.speed.is_some() && !has_times);
+        let iodepth = ("--iodepth", self.iodepth.is_some() && self.timing == ReplayTiming::Think);
         let mut words = self.workload_words().into_iter().chain([speed, iodepth]);
         let Some((word, _)) = words.find(|(_, given)| *given).filter(|_| self.replay.is_some()) else {
             return Ok(());
@@ -358,101 +338,12 @@ impl RunArgs {
             label: None,
             trace: trace.display().to_string(),
             format: self.trace_format.clone(),
-            timing: match self.timing.as_str() {
-                "closed" => ReplayTiming::Closed,
-                "think" => ReplayTiming::Think,
-                "readers" => ReplayTiming::Readers,
-                "timestamps" => ReplayTiming::Timestamps { speed: self.speed.unwrap_or(1.0) },
-                _ => ReplayTiming::Fast,
+            timing: match (self.timing, self.speed) {
+                (ReplayTiming::Timestamps { .. }, Some(speed)) => ReplayTiming::Timestamps { speed },
+                (timing, _) => timing,
             },
             iodepth: self.iodepth.unwrap_or(DEFAULT_REPLAY_IODEPTH),
         }
-    }
-
-    fn io_step(&self) -> IoStep {
-        let rw = self.rw.as_deref().unwrap_or("randread");
-        let direction = match rw {
-            "read" | "randread" => Direction::Read,
-            "write" | "randwrite" => Direction::Write,
-            _ => Direction::Mix,
-        };
-        let usual = if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential };
-        let mut end = End { bytes: self.bytes, passes: self.passes, ..End::default() };
-        if end.is_given() {
-            end.time_ns = self.time;
-        }
-        IoStep {
-            id: None,
-            label: None,
-            directions: vec![direction],
-            read_percent: self.rwmixread.unwrap_or(50),
-            pattern: self.order.unwrap_or(usual),
-            thread_share: ThreadShare::Usual,
-            block_sizes: vec![BlockSize { size_bytes: self.bs.unwrap_or(4096), weight: 1 }],
-            iodepth: self.iodepth.unwrap_or(1),
-            threads: self.threads.unwrap_or(1),
-            offset_bytes: self.offset.unwrap_or(0),
-            span_bytes: None,
-            rewrite_every_reads: None,
-            open_loop: self.rate.map(|rate_iops| OpenLoop {
-                rate_iops,
-                arrival: if self.poisson { Arrival::Poisson } else { Arrival::Even },
-            }),
-            warm_up_ns: self.warm_up.unwrap_or(0),
-            warm_up_passes: 0,
-            end,
-            sync: SyncRule {
-                o_sync: self.o_sync,
-                every_writes: self.fsync,
-                at_end: match self.end_fsync.as_deref() {
-                    Some("timed") => EndSync::Timed,
-                    Some("untimed") => EndSync::Untimed,
-                    _ => EndSync::None,
-                },
-            },
-            data: None,
-        }
-    }
-}
-
-/// The engine of a word.
-pub fn engine(word: &str) -> EngineChoice {
-    match word {
-        "uring" => EngineChoice::Fixed(Engine::Uring),
-        "threads" => EngineChoice::Fixed(Engine::Threads),
-        _ => EngineChoice::Auto,
-    }
-}
-
-fn data(words: &str) -> std::result::Result<kurabe_core::workload::Data, String> {
-    use kurabe_core::workload::Data;
-    match (words, words.split_once(':')) {
-        ("random", _) => Ok(Data::Random),
-        ("zero", _) => Ok(Data::Zero),
-        ("repeat", _) => Ok(Data::Repeat),
-        ("compressible", _) => Ok(Data::Compressible { percent: 50 }),
-        (_, Some(("compressible", percent))) if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) => {
-            Ok(Data::Compressible { percent: percent.parse().unwrap_or(50) })
-        }
-        _ => Err(t(
-            "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
-            "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか",
-        )
-        .to_owned()),
-    }
-}
-
-fn order(words: &str) -> std::result::Result<Pattern, String> {
-    match (words, words.split_once(':')) {
-        ("interleaved", _) => Ok(Pattern::Interleaved),
-        ("permutation", _) => Ok(Pattern::Permutation),
-        ("zipf", _) => Ok(Pattern::Zipf { exponent: 1.1 }),
-        (_, Some(("zipf", exponent))) => rate(exponent).map(|exponent| Pattern::Zipf { exponent }),
-        _ => Err(t(
-            "one of: interleaved, permutation, zipf, zipf:EXPONENT",
-            "interleaved、permutation、zipf、zipf:指数 のいずれか",
-        )
-        .to_owned()),
     }
 }
 
@@ -463,6 +354,7 @@ mod tests {
     use clap::Parser;
     use kurabe_core::profile::Profile;
     use kurabe_core::quantity::NS_PER_S;
+    use kurabe_core::workload::End;
 
     #[test]
     fn quantities_are_read_with_their_units() {

@@ -1,11 +1,12 @@
 //! The words of `kurabe serve` and `kurabe control`.
 
-use super::duration_or_zero;
-use crate::files::{self, Existing};
-use crate::lang::t;
+use super::{duration_or_zero, worded};
+use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use kurabe_core::Result;
+use kurabe_lab::{ServedRequest, assignments, parse_writes};
+use kurabe_serve::PowerRules;
 use std::path::PathBuf;
 
 const TIME_EN: &str = "Time";
@@ -14,28 +15,7 @@ const POWER_EN: &str = "Power cuts";
 const POWER_JA: &str = "電源断";
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "The model answers in real time, as the device would; the bytes are kept beside\n\
-     it. Ctrl-C ends it and says how many answers were in time: on two cores, models\n\
-     of 0.5 ms and more hold; docs/serving.md has figures, and recipes for QEMU,\n\
-     nbd-client, fio and file systems.\n\n\
-     Examples:\n  \
-     kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
-     fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
-     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
-     kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
-     kurabe serve model:toshiba-hg3 --socket s --cut-after 1000-writes --seed 7",
-    "モデルは実機と同じだけの時間をかけて応答し、データは別に保持します。\n\
-     Ctrl-C で終了し、間に合った応答の割合を表示します。2 コアの環境では、応答が\n\
-     0.5 ms 以上のモデルで時間を守れます。docs/ja/serving.md に数値と、QEMU、\n\
-     nbd-client、fio、ファイルシステムでの使い方があります。\n\n\
-     例:\n  \
-     kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
-     fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
-     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
-     kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
-     kurabe serve model:toshiba-hg3 --socket s --cut-after 1000-writes --seed 7"
-))]
+#[command(after_help = below!("serve"))]
 pub struct ServeArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, required_unless_present = "port", conflicts_with = "port", help = t("A Unix socket, made anew, for this user alone", "Unix ソケット(新しく作り、このユーザーだけが使える)"))]
     pub socket: Option<PathBuf>,
@@ -74,7 +54,7 @@ pub struct ServedArgs {
 
     #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("Keep what `kurabe control SOCKET cut` needs: what was overwritten and not flushed", "`kurabe control ソケット cut` に備え、フラッシュ前に上書きされた内容を残しておく"))]
     pub power_cuts: bool,
-    #[arg(long, value_name = "N-writes", value_parser = writes, help_heading = t(POWER_EN, POWER_JA), help = t("Cut power after so many acknowledged writes: what the model's caches hold is lost or not by the seed, clients are dropped, and who connects again finds what is left", "N 回の書き込みに応答したところで電源を断つ。モデルのキャッシュ内のデータが残るかはシードで決まり、接続は切れ、再接続すると残ったデータが見える"))]
+    #[arg(long, value_name = "N-writes", value_parser = |words: &str| parse_writes(words).map_err(worded), help_heading = t(POWER_EN, POWER_JA), help = t("Cut power after so many acknowledged writes: what the model's caches hold is lost or not by the seed, clients are dropped, and who connects again finds what is left", "N 回の書き込みに応答したところで電源を断つ。モデルのキャッシュ内のデータが残るかはシードで決まり、接続は切れ、再接続すると残ったデータが見える"))]
     pub cut_after: Option<u64>,
     #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("A write that a cut meets may be there in part", "電源断にあった書き込みは一部だけ残ることもある"))]
     pub torn: bool,
@@ -83,47 +63,35 @@ pub struct ServedArgs {
 }
 
 impl ServedArgs {
-    /// Where the record goes, from wherever it is written; nothing is there yet.
+    /// What they ask for.
     ///
     /// # Errors
-    /// When something is.
-    pub fn new_record(&self) -> Result<Option<PathBuf>> {
-        let Some(record) = &self.record else { return Ok(None) };
-        files::refuse_existing(record, Existing::Kept)?;
-        Ok(Some(std::path::absolute(record).unwrap_or_else(|_| record.clone())))
+    /// When a change of the model has another form.
+    pub fn request(&self) -> Result<ServedRequest> {
+        let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn || self.lie_about_flush;
+        Ok(ServedRequest {
+            target: self.target.clone(),
+            sets: assignments("--set", &self.set, "flash.program_rate=10MB/s")?,
+            without: self.without.clone(),
+            exports: self.exports,
+            data: self.data.clone(),
+            write_existing: self.write_existing,
+            seed: self.seed,
+            spin_ns: self.spin,
+            round_trip_ns: self.round_trip,
+            power: cuts_power.then_some(PowerRules {
+                after_writes: self.cut_after,
+                seed: self.seed,
+                torn: self.torn,
+                lies_about_flush: self.lie_about_flush,
+            }),
+            record: self.record.clone(),
+        })
     }
-
-    /// Whether anything of power cuts was asked for.
-    pub fn cuts_power(&self) -> bool {
-        self.power_cuts || self.cut_after.is_some() || self.torn || self.lie_about_flush
-    }
-}
-
-/// `1000-writes`, or `1000`.
-fn writes(words: &str) -> std::result::Result<u64, String> {
-    let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
-    number.filter(|number| *number > 0).ok_or_else(|| {
-        t(
-            "a number of writes is expected, such as 1000-writes",
-            "1000-writes のように書き込みの回数を書いてください",
-        )
-        .to_owned()
-    })
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Examples:\n  \
-     kurabe control s.sock stats\n  \
-     kurabe control s.sock set flash.program_rate=10MB/s\n  \
-     kurabe control b.sock member 2 offline\n  \
-     kurabe control /dev/loop3 cut",
-    "例:\n  \
-     kurabe control s.sock stats\n  \
-     kurabe control s.sock set flash.program_rate=10MB/s\n  \
-     kurabe control b.sock member 2 offline\n  \
-     kurabe control /dev/loop3 cut"
-))]
+#[command(after_help = below!("control"))]
 pub struct ControlArgs {
     #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath, help = t("The socket that `kurabe serve` was given, its control socket, or an attached device", "`kurabe serve` に指定したソケット、その制御用ソケット、または attach のデバイス"))]
     pub socket: PathBuf,

@@ -1,6 +1,6 @@
 //! The words of `kurabe study` and `kurabe catalogue`.
 
-use crate::lang::t;
+use crate::lang::{below, t};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
@@ -25,34 +25,7 @@ pub enum StudyAction {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "Examples:\n  \
-     kurabe study run scsi-emulators              an article's tables, in seconds\n  \
-     kurabe study run --all                       all five articles\n  \
-     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
-     a sweep, with its curve\n  \
-     kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
-     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
-     the same on devices of your own\n\n\
-     What a figure is:\n  \
-     source      repeats what the model was given\n  \
-     calibrated  was fitted to this very figure\n  \
-     predicted   was fitted to nothing\n  \
-     measured    is from a device of yours",
-    "例:\n  \
-     kurabe study run scsi-emulators              記事の表を数秒で計算する\n  \
-     kurabe study run --all                       5 つの記事すべて\n  \
-     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
-     値を振って曲線を描く\n  \
-     kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
-     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
-     同じ内容を手元の機器で測る\n\n\
-     値の区分:\n  \
-     出典  モデルに与えた値そのもの\n  \
-     較正  その公表値に合わせた値\n  \
-     予測  どの公表値にも合わせていない値\n  \
-     実測  手元の機器の値"
-))]
+#[command(after_help = below!("study-run"))]
 pub struct StudyRunArgs {
     #[arg(value_name = "NAME|FILE", required_unless_present = "all", help = t("A name from `kurabe study list`, or a TOML file", "`kurabe study list` の名前か TOML ファイル"))]
     pub name: Option<String>,
@@ -77,18 +50,7 @@ pub struct StudyRunArgs {
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = t(
-    "Examples:\n  \
-     kurabe catalogue                       everything\n  \
-     kurabe catalogue rascsi gnome          entries with both words\n  \
-     kurabe catalogue show scsi-gnome/rascsi-1gb\n  \
-     kurabe show last --beside scsi-gnome/rascsi-1gb",
-    "例:\n  \
-     kurabe catalogue                       全項目\n  \
-     kurabe catalogue rascsi gnome          両方の語を含む項目\n  \
-     kurabe catalogue show scsi-gnome/rascsi-1gb\n  \
-     kurabe show last --beside scsi-gnome/rascsi-1gb"
-)
+    after_help = below!("catalogue")
 )]
 pub struct CatalogueArgs {
     #[command(subcommand)]

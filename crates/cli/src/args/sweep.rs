@@ -1,45 +1,16 @@
 //! The words of `kurabe sweep`.
 
-use super::{bytes, duration, labels};
-use crate::lang::t;
-use crate::words::assignments;
+use super::{ModelledArgs, WritingArgs, bytes, duration, labels};
+use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
 use kurabe_core::workload::Direction;
-use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan, Writing};
+use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "What it moves, one at a time:\n  \
-     size         random 4 KiB over more and more warm bytes: where caches end\n  \
-     block-size   512 B to 8 MiB, ascending and random: link, strip, mapping unit\n  \
-     queue-depth  1 to 64: what works side by side\n  \
-     write        one long write: caches for writes that fill up\n\
-     Where the size shows a change, further sizes around it are measured. Each\n\
-     change is named with its evidence, or said to be unknown with what would tell.\n\n\
-     Examples:\n  \
-     kurabe sweep /mnt/usb\n  \
-     kurabe sweep /dev/sdb --max 4GiB          reads only; nothing is written\n  \
-     kurabe sweep /mnt/ssd --over write --time 3s   a minute of writes, thrice\n  \
-     kurabe sweep . --over size --buffered          with the computer's own cache\n  \
-     kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB",
-    "ひとつずつ変えるもの:\n  \
-     size         範囲を広げながらランダム 4 KiB(キャッシュの終わり)\n  \
-     block-size   512 B から 8 MiB(接続、ストリップ、マッピング単位)\n  \
-     queue-depth  1 から 64(並行して動く部分)\n  \
-     write        長い連続書き込み(書き込みキャッシュの終わり)\n\
-     サイズで変化が見えたところは、その前後をさらに細かく測ります。\n\
-     変化には根拠つきで名前を付け、分からないものは「不明」とし、\n\
-     何があれば分かるかを示します。\n\n\
-     例:\n  \
-     kurabe sweep /mnt/usb\n  \
-     kurabe sweep /dev/sdb --max 4GiB          読み出しだけ(何も書きません)\n  \
-     kurabe sweep /mnt/ssd --over write --time 3s   1 分間の書き込みを 3 回\n  \
-     kurabe sweep . --over size --buffered          ホストのキャッシュも含める\n  \
-     kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB"
-))]
+#[command(after_help = below!("sweep"))]
 pub struct SweepArgs {
     #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
     pub target: PathBuf,
@@ -59,14 +30,10 @@ pub struct SweepArgs {
     pub buffered: bool,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
-    pub set: Vec<String>,
-    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
-    pub no_fill: bool,
-    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
-    pub write_existing: bool,
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
-    pub destroy_data_on: Option<PathBuf>,
+    #[command(flatten)]
+    pub modelled: ModelledArgs,
+    #[command(flatten)]
+    pub writing: WritingArgs,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
 }
@@ -105,12 +72,9 @@ impl SweepArgs {
             procedure: Procedure::Sweep(plan),
             overrides: Overrides { direct: self.buffered.then_some(false), ..Overrides::default() },
             labels: labels(&self.label, None)?,
-            sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
-            no_fill: self.no_fill,
-            writing: Writing {
-                existing_file: self.write_existing,
-                destroy_data_on: self.destroy_data_on.clone(),
-            },
+            sets: self.modelled.sets()?,
+            no_fill: self.modelled.no_fill,
+            writing: self.writing.writing(),
             ..RunRequest::default()
         })
     }

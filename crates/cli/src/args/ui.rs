@@ -1,26 +1,11 @@
 //! The words of `kurabe ui`.
 
-use crate::lang::t;
+use crate::lang::{below, t};
 use clap::Args;
 use std::net::IpAddr;
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "The page is on this machine alone, and for the browser that opens the address\n\
-     first: an address works once. Ctrl-C ends it; a run that goes on is stopped and\n\
-     kept. Closing a window stops nothing. The page writes to no device and to no\n\
-     existing file.\n\n\
-     Examples:\n  \
-     kurabe ui\n  \
-     kurabe ui --port 8080 --no-open",
-    "ページはこのマシンの中だけで開けます。アドレスは 1 回だけ有効で、最初に開いた\n\
-     ブラウザーで使えます。Ctrl-C で終了し、測定中なら停止して結果を残します。\n\
-     ウィンドウを閉じても測定は続きます。ページからデバイスや既存のファイルに書き\n\
-     込むことはありません。\n\n\
-     例:\n  \
-     kurabe ui\n  \
-     kurabe ui --port 8080 --no-open"
-))]
+#[command(after_help = below!("ui"))]
 pub struct UiArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help = t("The port; 0 is any free one", "ポート。0 なら空きポート"))]
     pub port: u16,

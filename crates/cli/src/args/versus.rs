@@ -1,49 +1,17 @@
 //! The words of `kurabe versus`.
 
-use super::run::engine;
-use super::vary::variants;
-use super::{bytes, duration, duration_or_zero, labels, margin};
-use crate::lang::t;
-use clap::builder::PossibleValuesParser;
+use super::run::ENGINES;
+use super::vary::RunParser;
+use super::{bytes, choice, duration, duration_or_zero, labels, worded};
+use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
-use kurabe_lab::Settings;
-use kurabe_lab::versus::VersusRequest;
+use kurabe_lab::versus::{VersusRequest, variants};
+use kurabe_lab::{EngineChoice, Settings, parse_percent};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "The targets are measured block by block: each cell once on each target, one\n\
-     right after the other, in an order that is tossed; the next block goes back\n\
-     the same way (A B, B A). What goes on meanwhile meets all of them. A cell ends\n\
-     as soon as it is clear: faster, slower, or no measurable difference. Each\n\
-     target gets a run of its own in the store; `kurabe compare` of two of them\n\
-     says the same again. Ctrl-C keeps what was measured and says what it shows.\n\n\
-     Examples:\n  \
-     kurabe versus /mnt/exfat /mnt/apfs           six cells, at most five minutes\n  \
-     kurabe versus /dev/sda /dev/sdb              reads only; nothing is written\n  \
-     kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
-     kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
-     kurabe versus /mnt/ssd --vary buffered       without and with the page cache\n  \
-     kurabe versus /mnt/ssd --vary bs=4k,16k --vary iodepth=1,32\n  \
-     kurabe versus model:rascsi --vary fat-image.cluster=16KiB,64KiB\n  \
-     kurabe versus . .                            the same twice: its noise",
-    "対象をブロック単位で交互に測ります。1 ブロックでは、\n\
-     各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。\n\
-     次のブロックは逆順です(A B、B A)。途中のほかの処理の影響は、すべての対象に同じようにかかりま\n\
-     す。項目は、速い・遅い・有意な差なしのどれかがはっきりした時点で終わります。\n\
-     測定は対象ごとに保存され、`kurabe compare` で同じ結果を見られます。\n\
-     Ctrl-C で止めても、そこまでの測定は残り、結果も表示します。\n\n\
-     例:\n  \
-     kurabe versus /mnt/exfat /mnt/apfs           6 項目、最長 5 分\n  \
-     kurabe versus /dev/sda /dev/sdb              読み出しだけ(何も書きません)\n  \
-     kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
-     kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
-     kurabe versus /mnt/ssd --vary buffered       ページキャッシュなし・あり\n  \
-     kurabe versus /mnt/ssd --vary bs=4k,16k --vary iodepth=1,32\n  \
-     kurabe versus model:rascsi --vary fat-image.cluster=16KiB,64KiB\n  \
-     kurabe versus . .                            同じ場所でばらつきを確かめる"
-))]
+#[command(after_help = below!("versus"))]
 pub struct VersusArgs {
     #[arg(
         value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath,
@@ -64,7 +32,7 @@ pub struct VersusArgs {
     pub repetition: u64,
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero, help = t("Pause before each repetition, on all targets alike", "各回の前の休み(全対象で同じ)"))]
     pub interval: u64,
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
     #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test files, or bytes of each target to cover", "テストファイルの大きさ、または各対象のうち使う範囲"))]
     pub size: Option<u64>,
@@ -76,8 +44,8 @@ pub struct VersusArgs {
     pub dry_run: bool,
     #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
     pub no_fill: bool,
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
-    pub engine: String,
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(&ENGINES), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    pub engine: EngineChoice,
     #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
     pub buffered: bool,
     #[arg(long, help = t("Write to targets that are existing files; their contents are lost", "対象が既存のファイルなら書き込む(中身は失われます)"))]
@@ -92,14 +60,14 @@ impl VersusArgs {
     /// # Errors
     /// When a label has another form.
     pub fn request(&self) -> Result<VersusRequest> {
-        let mut common = vec![("engine", self.engine.clone())];
+        let mut common = vec![("engine", self.engine.word().to_owned())];
         if self.buffered && !self.vary.iter().any(|words| words.trim_start_matches('-').starts_with("direct"))
         {
             common.push(("buffered", "true".to_owned()));
         }
         Ok(VersusRequest {
             targets: self.targets.clone(),
-            variants: variants(&self.vary, &common)?,
+            variants: variants(&self.vary, &common, &RunParser)?,
             profile: self.profile.clone(),
             time_ns: self.time,
             repetition_ns: self.repetition,
@@ -108,7 +76,7 @@ impl VersusArgs {
             size_bytes: self.size,
             seed: self.seed,
             labels: labels(&self.label, None)?,
-            settings: Settings { engine: engine(&self.engine), ..Settings::default() },
+            settings: Settings { engine: self.engine, ..Settings::default() },
             buffered: self.buffered,
             no_fill: self.no_fill,
             write_existing: self.write_existing,

@@ -1,24 +1,10 @@
 //! The words of `kurabe vm`.
 
-use crate::lang::t;
+use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 
 #[derive(Debug, Args)]
-#[command(after_help = t(
-    "The guest starts from an image of its own, and the model is its second disk;\n\
-     where the model has an image under it (--data), the guest starts from the\n\
-     model.\n\n\
-     Examples:\n  \
-     kurabe vm model:samsung-fit-plus-exfat --without filesystem\n  \
-     kurabe vm model:hitachi-hds721616plat80 --data over:debian.img\n  \
-     kurabe vm model:mirror3-usb --without zfs,mirror --exports 3",
-    "ゲストは自分のイメージから起動し、モデルは 2 台目のディスクになります。\n\
-     モデルにイメージがあれば(--data)、ゲストはモデルから起動します。\n\n\
-     例:\n  \
-     kurabe vm model:samsung-fit-plus-exfat --without filesystem\n  \
-     kurabe vm model:hitachi-hds721616plat80 --data over:debian.img\n  \
-     kurabe vm model:mirror3-usb --without zfs,mirror --exports 3"
-))]
+#[command(after_help = below!("vm"))]
 pub struct VmArgs {
     #[arg(value_name = "model:NAME", value_hint = ValueHint::FilePath, help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
     pub target: String,

@@ -27,8 +27,8 @@ fn two_runs_are_compared_cell_by_cell_and_read_aloud() {
     // They are called by what tells them apart, and the ids stand once, beside what they are.
     assert!(page.contains("memory.access = 1us against memory.access = 2us"), "{page}");
     assert!(page.matches(fast.as_str()).count() == 2, "in the heading and at its side: {page}");
-    let found = json(&lab, &["compare", &slow, &fast]);
-    let cells = list_of(&found["comparison"]["cells"]);
+    let lines = json(&lab, &["compare", &slow, &fast]);
+    let cells = list_of(&lines["comparison"]["cells"]);
     assert_eq!(cells.len(), 6);
     assert!(cells.iter().any(|cell| cell["compared"]["verdict"] == "faster"), "{cells:?}");
     let back = lab.kurabe(&["compare", &fast, &slow]).ok().out;
@@ -54,8 +54,8 @@ fn a_use_names_the_run_that_suits_it_and_why() {
     let [slow, fast] = two_runs(&lab);
     let page = lab.kurabe(&["recommend", &slow, &fast, "--for", "vm-image"]).ok().out;
     assert!(page.contains("For this use memory.access = 1us is the better choice"), "{page}");
-    let found = json(&lab, &["recommend", &slow, &fast, "--for", "vm-image"]);
-    assert_eq!(found["recommendation"]["standings"][0]["run"], 1);
+    let recommended = json(&lab, &["recommend", &slow, &fast, "--for", "vm-image"]);
+    assert_eq!(recommended["recommendation"]["standings"][0]["run"], 1);
     let [one, two] = runs(&lab, ["3us", "3us"]);
     let same = lab.kurabe(&["recommend", &one, &two, "--for", "archive"]).ok().out;
     assert!(same.contains("are equally fast for this use"), "{same}");
@@ -76,9 +76,9 @@ fn a_history_tells_what_became_of_a_device() {
     }
     let page = lab.kurabe(&["history", "ram"]).ok().out;
     assert!(page.contains("5 runs, from") && page.contains("no trend"), "{page}");
-    let found = json(&lab, &["history"]);
-    assert_eq!(list_of(&found["history"]["courses"]).len(), 6);
-    assert_eq!(list_of(&found["history"]["drifts"]).len(), 6);
+    let history = json(&lab, &["history"]);
+    assert_eq!(list_of(&history["history"]["courses"]).len(), 6);
+    assert_eq!(list_of(&history["history"]["drifts"]).len(), 6);
     lab.kurabe(&["history", "no-such-disk"]).is_refusal(12, &["measured twice"]);
 }
 
@@ -120,8 +120,8 @@ fn what_crystaldiskmark_printed_stands_beside_the_best_of_our_runs_with_a_warnin
     let ids: Vec<String> =
         lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
     let [theirs, ours] = ids.as_slice() else { panic!("two runs: {ids:?}") };
-    let found = json(&lab, &["compare", theirs, ours]);
-    let comparison = &found["comparison"];
+    let compared = json(&lab, &["compare", theirs, ours]);
+    let comparison = &compared["comparison"];
     let cells = list_of(&comparison["cells"]);
     assert_eq!(cells.len(), 4);
     let best = lab.record(ours)["cells"][0]["repetitions"]
@@ -159,8 +159,12 @@ fn of_three_runs_the_fastest_is_named() {
     assert!(page.contains("The fastest is memory.access = 1us"), "{page}");
     let page = lab.kurabe(&[&words[..], &["--lang", "ja"]].concat()).ok().out;
     assert!(page.contains("最も速いのは memory.access = 1us です"), "{page}");
-    let found = json(&lab, &words);
-    assert_eq!((&found["event"], list_of(&found["comparisons"]).len()), (&Value::from("comparisons"), 2));
-    lab.kurabe(&[&words[..], &["--chart"]].concat()).is_refusal(2, &["a chart compares two runs"]);
+    let compared = json(&lab, &words);
+    assert_eq!(
+        (&compared["event"], list_of(&compared["comparisons"]).len()),
+        (&Value::from("comparisons"), 2)
+    );
+    let drawn = lab.kurabe(&[&words[..], &["--chart"]].concat()).ok().out;
+    assert_eq!(drawn.matches(" against memory.access = 2us").count(), 2, "a chart for each pair: {drawn}");
     lab.kurabe(&["compare", &slow]).is_refusal(2, &["two runs or more"]);
 }

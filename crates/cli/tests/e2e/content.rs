@@ -52,9 +52,9 @@ fn random_writes_what_neither_deduplicates_nor_compresses() {
 fn compressible_writes_its_share_of_zeros() {
     for percent in [0, 25, 50, 100] {
         let bytes = written(&format!("compressible:{percent}"));
-        let (share, wanted) = (zero_share(&bytes), f64::from(percent) / 100.0);
-        assert!((share - wanted).abs() < 0.02, "{share} for {wanted}");
-        let every_block = bytes.chunks(4 << 10).all(|block| (zero_share(block) - wanted).abs() < 0.05);
+        let (share, expected) = (zero_share(&bytes), f64::from(percent) / 100.0);
+        assert!((share - expected).abs() < 0.02, "{share} for {expected}");
+        let every_block = bytes.chunks(4 << 10).all(|block| (zero_share(block) - expected).abs() < 0.05);
         assert!(every_block, "every 4 KiB has its share at {percent}");
         let unlike: HashSet<&[u8]> = bytes.chunks(4 << 10).collect();
         assert!(percent == 100 || unlike.len() == SIZE / (4 << 10), "no 4 KiB twice at {percent}");

@@ -67,16 +67,16 @@ fn published(runs: Vec<&RunRecord>, lang: Lang) {
 }
 
 fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
-    let found = pair(one, two, MARGIN);
-    is_tame(&render_pair(&found, [&one.header, &two.header], &[], style));
-    for picture in pictures(&[one, two], Some(&found), style.lang) {
+    let pair = pair(one, two, MARGIN);
+    is_tame(&render_pair(&pair, [&one.header, &two.header], &[], style));
+    for picture in pictures(&[one, two], Some(&pair), style.lang) {
         picture.chart.terminal(style.width, true);
         is_tame(&picture.chart.svg(&Size { width_px: 900 }, Theme::Light));
     }
     for (name, _) in USES {
-        let wanted = Use::load(name).unwrap();
-        if let Some(found) = recommend(&[one, two], &wanted) {
-            is_tame(&render_recommendation(&found, &wanted, &[one, two], style));
+        let purpose = Use::load(name).unwrap();
+        if let Some(recommendation) = recommend(&[one, two], &purpose) {
+            is_tame(&render_recommendation(&recommendation, &purpose, &[one, two], style));
         }
     }
 }
@@ -86,16 +86,16 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
-        let wanted = PivotRequest { by: vec![by.to_owned()], margin: MARGIN, ..PivotRequest::default() };
+        let request = PivotRequest { by: vec![by.to_owned()], margin: MARGIN, ..PivotRequest::default() };
         // Where no run tells it, that is said.
-        if let Ok(found) = pivot(&list, &digests, &wanted, &PIVOT_WORDS) {
-            is_tame(&render_pivot(&found, style));
+        if let Ok(pivot) = pivot(&list, &digests, &request, &PIVOT_WORDS) {
+            is_tame(&render_pivot(&pivot, style));
         }
     }
     let ids: Vec<String> = list.iter().map(|run| run.id.clone()).collect();
     let (first, last) = (&runs[0], &runs[runs.len() - 1]);
-    let found = history(first, last, &ids, &digests, MARGIN);
-    is_tame(&render_history(&found, "device", [&first.header, &last.header], style));
+    let history = history(first, last, &ids, &digests, MARGIN);
+    is_tame(&render_history(&history, "device", [&first.header, &last.header], style));
 }
 
 proptest! {

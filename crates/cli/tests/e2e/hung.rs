@@ -22,7 +22,7 @@ use std::time::Duration;
 const REQUEST_BYTES: usize = (1 << 20) + 4096;
 const IN_HEADER_BYTES: usize = 40;
 /// After so long it hangs no longer, so that a test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const FOLDER: u64 = 1;
 /// The number of the first file.
 const FIRST: u64 = 2;
@@ -271,7 +271,7 @@ fn names_in_store(lab: &Lab) -> bool {
 
 /// The status of a child that must end by itself.
 fn wait(child: &mut std::process::Child) -> Option<std::process::ExitStatus> {
-    for _ in 0..1000 {
+    for _ in 0..PATIENCE.as_millis() / 20 {
         if let Some(status) = child.try_wait().expect("a status") {
             return Some(status);
         }

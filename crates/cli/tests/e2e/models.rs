@@ -89,7 +89,7 @@ fn what_makes_no_sense_on_a_model_is_refused_with_a_remedy() {
 fn why_tells_where_the_time_of_a_model_went() {
     let lab = Lab::new();
     lab.kurabe(&[&["run", "model:ideal-ram-disk"], &ONE_CELL[..]].concat()).ok();
-    let told = lab.kurabe(&["why"]).ok().out;
+    let page = lab.kurabe(&["why"]).ok().out;
     for part in [
         "model in virtual time: a disk in memory",
         "host → memory",
@@ -98,7 +98,7 @@ fn why_tells_where_the_time_of_a_model_went() {
         "in all",
         "Most of the time",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(page.contains(part), "{part}: {page}");
     }
     assert!(
         lab.kurabe(&["why", "last", "--cell", "rnd", "--lang", "ja"]).ok().out.contains("これがなければ")
@@ -116,8 +116,8 @@ fn why_tells_where_the_time_of_a_model_went() {
 fn a_real_run_says_what_limited_it_or_that_it_does_not_know() {
     let lab = Lab::new();
     lab.measure(&lab.target(), &ONE_CELL);
-    let told = lab.kurabe(&["why"]).ok().out;
-    assert!(told.contains("limit: ") && !told.contains("where the time went"), "{told}");
+    let page = lab.kurabe(&["why"]).ok().out;
+    assert!(page.contains("limit: ") && !page.contains("where the time went"), "{page}");
     assert!(lab.kurabe(&["why", "--lang", "ja"]).ok().out.contains("ボトルネック: "));
     let line = lab.kurabe(&["why", "--json"]).ok().out;
     let why: Value = serde_json::from_str(&line).expect("JSON");
@@ -185,7 +185,7 @@ fn a_dry_run_of_a_model_asks_for_no_consent_and_a_profile_with_a_page_cache_is_t
 /// Every line that the program prints, but the one with the run's id, stands in a page.
 fn stands_in(page: &str, out: &str) {
     for line in out.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("kurabe why ")) {
-        assert!(page.lines().any(|known| known == line), "no page has: {line}");
+        assert!(page.lines().any(|shown| shown == line), "no page has: {line}");
     }
 }
 
@@ -238,7 +238,7 @@ fn what_the_pages_show_of_models_and_studies_is_what_is_printed() {
             [(readme, cause, &why), (sweeps, block_size, &sweep), (studies, verdict, &study)]
         {
             for line in block_with(page, first_words).lines() {
-                assert!(out.lines().any(|known| known == line), "{lang}: this is not printed: {line}");
+                assert!(out.lines().any(|printed| printed == line), "{lang}: this is not printed: {line}");
             }
         }
     }

@@ -52,9 +52,9 @@ fn runs_are_laid_out_in_rows_and_columns_and_held_against_a_baseline() {
     }
     let japanese = lab.kurabe(&[&words[..], &["--lang", "ja"]].concat()).ok().out;
     assert!(japanese.contains("1.9 (基準)") && japanese.contains("56 % 速い"), "{japanese}");
-    let found = json(&lab, &words);
-    assert_eq!((found["event"].as_str(), found["pivot"]["run_count"].as_u64()), (Some("pivot"), Some(4)));
-    let place = &list_of(&found["pivot"]["places"])[0];
+    let pivoted = json(&lab, &words);
+    assert_eq!((pivoted["event"].as_str(), pivoted["pivot"]["run_count"].as_u64()), (Some("pivot"), Some(4)));
+    let place = &list_of(&pivoted["pivot"]["places"])[0];
     assert!(ids.contains(&list_of(&place["runs"])[0].as_str().expect("an id").to_owned()), "{place}");
 
     let named = lab.kurabe(&["compare", "--by", "run", &ids[0], &ids[1], "--cell", "read rnd q1"]).ok().out;
@@ -110,10 +110,10 @@ fn a_changed_label_is_seen_by_the_next_pivot() {
     lab.kurabe(&["compare", "--by", "owner"]).ok();
     lab.kurabe(&["label", &ids[0], "owner=Mei"]).ok();
     lab.kurabe(&["rm", &ids[1]]).ok();
-    let found = json(&lab, &["compare", "--by", "owner"]);
-    assert_eq!(found["pivot"]["run_count"], 3);
+    let pivoted = json(&lab, &["compare", "--by", "owner"]);
+    assert_eq!(pivoted["pivot"]["run_count"], 3);
     let columns: Vec<&str> =
-        list_of(&found["pivot"]["columns"]).iter().filter_map(|value| value["en"].as_str()).collect();
+        list_of(&pivoted["pivot"]["columns"]).iter().filter_map(|value| value["en"].as_str()).collect();
     assert_eq!(columns, ["Ken", "Mei"]);
 }
 

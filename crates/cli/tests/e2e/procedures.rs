@@ -160,8 +160,8 @@ fn rounds_whose_tracked_cells_are_left_out_end_after_a_window() {
     for cell in list_of(&record["cells"]) {
         assert_eq!(list_of(&cell["repetitions"]).len(), 5, "no more rounds than are counted");
     }
-    let told = notices(&record, "other");
-    assert!(told.iter().any(|text| text.contains("cannot be told")), "{told:?}");
+    let remarks = notices(&record, "other");
+    assert!(remarks.iter().any(|text| text.contains("cannot be told")), "{remarks:?}");
 }
 
 #[test]

@@ -9,6 +9,9 @@ use std::process::Command;
 
 const RECIPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
 
+/// The last line where answers of a model were late: the tests beside these may take the processor from them.
+const NOT_JUDGED: &str = "Not judged: only ";
+
 /// What a recipe needs beyond what every one does; says so if it is not there.
 fn have(programs: &[&str]) -> bool {
     let common = ["unshare", "losetup", "mkfs.ext4", "awk"];
@@ -51,8 +54,16 @@ fn cook(name: &str, sizes: &[(&str, &str)]) -> String {
     let out = Live::start_patiently(command(&lab, name, sizes)).end().ok().out;
     is_gone(&lab);
     drop(alone);
-    assert!(out.contains("served  virtual") && out.contains("in real time."), "{out}");
+    let ended = ["in real time.", NOT_JUDGED].iter().any(|words| out.contains(words));
+    assert!(out.contains("served  virtual") && ended, "{out}");
     out
+}
+
+/// The line about something ends with this, unless the machine did so much else that nothing is judged.
+#[track_caller]
+fn ends(out: &str, what: &str, expected: &str) {
+    let end = direction(out, what);
+    assert!(end == expected || (end == "not judged" && out.contains(NOT_JUDGED)), "{what}: {end}\n{out}");
 }
 
 /// The end of the line about something.
@@ -91,7 +102,7 @@ fn a_copy_within_an_ssd_of_2009_shows_which_one_stutters() {
     if have(&[]) {
         let out = cook("copy-hg2.sh", &[("MIB", "32")]);
         for what in ["DelayRatio of the OCZ Core V2", "the one over the other"] {
-            assert_eq!(direction(&out, what), "the same direction", "{out}");
+            ends(&out, what, "the same direction");
         }
     }
 }

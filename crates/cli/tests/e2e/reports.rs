@@ -38,8 +38,8 @@ fn a_page_holds_the_answer_and_its_records_come_back() {
     let (lab, elsewhere) = (Lab::new(), Lab::new());
     let ids = runs(&lab, &["2us", "1us"]);
     let (page, json) = (lab.beside("report.html"), lab.beside("report.json"));
-    let said = lab.kurabe(&["report", &ids[0], &ids[1], "-o", text(&page)]).ok().out;
-    assert!(said.starts_with("written: ") && said.contains("kB"), "{said}");
+    let message = lab.kurabe(&["report", &ids[0], &ids[1], "-o", text(&page)]).ok().out;
+    assert!(message.starts_with("written: ") && message.contains("kB"), "{message}");
     let words = std::fs::read_to_string(&page).expect("a page");
     assert!(words.contains("56 % faster") && words.contains("memory.access"), "{words}");
     for _ in 0..2 {
@@ -85,8 +85,8 @@ fn the_ending_of_the_name_tells_the_format() {
     let on_output: Value =
         serde_json::from_str(&lab.kurabe(&["report", both[0], "--json"]).ok().out).expect("JSON");
     assert_eq!(on_output["kurabe_report"], 1);
-    let told = lab.beside("told.csv");
-    let event = lab.kurabe(&["report", both[0], "--json", "-o", text(&told)]).ok().json_lines().remove(0);
+    let table = lab.beside("told.csv");
+    let event = lab.kurabe(&["report", both[0], "--json", "-o", text(&table)]).ok().json_lines().remove(0);
     assert_eq!((event["event"].as_str(), event["format"].as_str()), (Some("report"), Some("csv")));
 }
 

@@ -124,7 +124,7 @@ fn the_folder_of_pictures_holds_them_alone_and_is_small() {
             // Pictures of the page, which a browser draws: crates/ui/tests/pictures.rs.
             continue;
         }
-        assert!(PICTURES.iter().any(|(known, _)| *known == name), "no command draws docs/pictures/{name}");
+        assert!(PICTURES.iter().any(|(drawn, _)| *drawn == name), "no command draws docs/pictures/{name}");
         bytes += entry.metadata().expect("a file").len();
     }
     assert!(bytes <= MOST_BYTES, "{bytes} bytes in docs/pictures");

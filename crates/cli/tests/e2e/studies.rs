@@ -95,7 +95,7 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
 #[test]
 fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
     let (lab, file) = lab();
-    for (study, part, named, told) in [
+    for (study, part, named, cause) in [
         ("scsi-emulators", "image-size-mac", "kurabe why --cell access", "walk"),
         (
             "sata-usb",
@@ -110,7 +110,7 @@ fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
         let typed = rest.lines().map_while(|line| line.strip_prefix("  kurabe "));
         let outs: Vec<String> =
             typed.map(|line| lab.kurabe(&line.split_whitespace().collect::<Vec<_>>()).ok().out).collect();
-        assert!(outs.len() == 2 && outs[1].contains(told), "{outs:?}");
+        assert!(outs.len() == 2 && outs[1].contains(cause), "{outs:?}");
     }
     // A study of one's own names the first row; its profile may be one that only studies use.
     let page = lab.kurabe(&["study", "run", &file]).ok().out;
@@ -135,7 +135,7 @@ fn the_profiles_and_traces_of_studies_are_known_to_run() {
 fn mistakes_have_their_exit_codes_and_remedies() {
     let (lab, file) = lab();
     let empty = format!("mine={}", lab.write("empty", String::new()).display());
-    for (words, code, said) in [
+    for (words, code, remedy) in [
         (&["study", "run", "scsi-emulator"][..], 2, "`scsi-emulators`"),
         (&["study", "run", &file, "--axis", "raid.strip=8KiB..1MiB"], 2, "kurabe models show"),
         (&["study", "run", &file, "--axis", "raid.strip"], 2, "raid.strip=8KiB..1MiB"),
@@ -155,7 +155,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
     ] {
         let ended = lab.kurabe(words);
         assert_eq!(ended.code(), Some(code), "{words:?}: {ended:#?}");
-        assert!(ended.err.contains(said), "{words:?}: {ended:#?}");
+        assert!(ended.err.contains(remedy), "{words:?}: {ended:#?}");
     }
     let bad = lab.write("bad.toml", STUDY.replace("profile =", "profil ="));
     let ended = lab.kurabe(&["study", "run", bad.to_str().expect("a path")]);
@@ -176,8 +176,8 @@ fn studies_and_entries_are_listed_and_shown() {
     assert!(shown.contains("--on") && shown.contains("mirror3-sata-fbs"), "{shown}");
     let toml = lab.kurabe(&["study", "show", "--toml", "sata-usb"]).ok().out;
     assert!(toml.starts_with("# ") && toml.contains("[[part]]"));
-    let found = lab.kurabe(&["catalogue", "RaSCSI", "gnome"]).ok().out;
-    assert!(found.contains("scsi-gnome/rascsi-1gb") && !found.contains("macbench"), "{found}");
+    let entries = lab.kurabe(&["catalogue", "RaSCSI", "gnome"]).ok().out;
+    assert!(entries.contains("scsi-gnome/rascsi-1gb") && !entries.contains("macbench"), "{entries}");
     let entry = lab.kurabe(&["catalogue", "show", "scsi-gnome/quantum-lps-250"]).ok().out;
     assert!(
         entry.contains("4.03") && entry.contains("anomaly") && entry.contains("gnome-disks-46"),
@@ -203,8 +203,8 @@ fn a_run_of_another_tool_stands_beside_an_entry_with_its_printed_figures() {
         let ended = lab.kurabe(&["show", "last", "--beside", entry, "--json"]).ok();
         let beside = &ended.json_lines()[1]["beside"];
         assert_eq!(beside["same_procedure"], false);
-        for (place, wanted) in figures.iter().enumerate() {
-            assert_eq!(beside["figures"][place]["value"].as_f64(), *wanted, "{file}: {beside}");
+        for (place, value) in figures.iter().enumerate() {
+            assert_eq!(beside["figures"][place]["value"].as_f64(), *value, "{file}: {beside}");
         }
     }
 }
@@ -285,9 +285,9 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
 fn another_device_gives_another_answer() {
     let lab = Lab::new();
     // With several commands in flight the USB box reads as SATA does, and the published order is gone.
-    let found = verdicts(&lab, &["sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"]);
-    let (best, agreement) = answer(&found, "many-reads");
-    assert_eq!((best.len(), agreement.as_str()), (2, "partly"), "{found:?}");
+    let verdicts = verdicts(&lab, &["sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"]);
+    let (best, agreement) = answer(&verdicts, "many-reads");
+    assert_eq!((best.len(), agreement.as_str()), (2, "partly"), "{verdicts:?}");
     let page =
         lab.kurabe(&["study", "run", "sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"]).ok().out;
     assert!(page.contains("A model was changed") && page.contains("Not asked"), "{page}");

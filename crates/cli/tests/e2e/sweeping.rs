@@ -50,8 +50,8 @@ fn a_sweep_is_a_run_like_any_other() {
     let id = serde_json::from_str::<Value>(ids.lines().next().expect("a run")).expect("JSON")["id"].clone();
     let id = id.as_str().expect("an id");
     let markdown = lab.kurabe(&["report", id]).ok().out;
-    let found = markdown.find(": up to 16 MiB: ").unwrap_or_else(|| panic!("{markdown}"));
-    assert!(found > markdown.find("### Why").expect("why"), "{markdown}");
+    let finding = markdown.find(": up to 16 MiB: ").unwrap_or_else(|| panic!("{markdown}"));
+    assert!(finding > markdown.find("### Why").expect("why"), "{markdown}");
     let why = lab.kurabe(&["why", id]).ok().out;
     assert!(why.contains("in 24 MiB") && why.contains(&format!("kurabe why {id} --cell 1")), "{why}");
     lab.kurabe(&["export", "--format", "csv"]).ok();
@@ -69,8 +69,8 @@ fn a_sweep_meets_its_copy_cell_by_cell() {
     let ids: Vec<String> =
         lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
     let page = lab.kurabe(&["compare", &ids[0], &ids[1], "--json"]).ok().out;
-    let found: Value = serde_json::from_str(&page).expect("JSON");
-    let pair = &found["comparison"];
+    let compared: Value = serde_json::from_str(&page).expect("JSON");
+    let pair = &compared["comparison"];
     let cells = list_of(&pair["cells"]);
     assert!(cells.len() > 80, "{}", cells.len());
     for cell in cells {
@@ -81,9 +81,9 @@ fn a_sweep_meets_its_copy_cell_by_cell() {
     let words = lab.kurabe(&["compare", &ids[0], &ids[1]]).ok().out;
     assert!(words.contains("write SEQ 1 MiB Q8 T1 for 20 times as long"), "{words}");
     for words in [&["history", "--json"][..], &["compare", "--by", "run", "--baseline", &ids[0], "--json"]] {
-        let told = lab.kurabe(words).ok().out;
+        let page = lab.kurabe(words).ok().out;
         for verdict in ["faster", "slower", "not_enough"] {
-            assert!(!told.contains(&format!("\"{verdict}\"")), "{words:?}: {told}");
+            assert!(!page.contains(&format!("\"{verdict}\"")), "{words:?}: {page}");
         }
     }
 }

@@ -81,9 +81,14 @@ impl Mount {
         &self.point
     }
 
-    /// Mounts it anew with other options.
+    /// Mounts it anew with other options. A child that another test starts has, until it is a program of its own, a copy of
+    /// every file that this test had open for writing, and until then the kernel says "busy" to `ro`.
     pub fn again(&self, options: &str) {
-        system("mount", &["-o", &format!("remount,{options}"), text(&self.point)]).expect("mounted again");
+        let end = Instant::now() + Duration::from_secs(60);
+        while system("mount", &["-o", &format!("remount,{options}"), text(&self.point)]).is_none() {
+            assert!(Instant::now() < end, "{} is not mounted again with {options}", text(&self.point));
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

@@ -60,12 +60,12 @@ fn what_a_command_does_is_recorded_and_can_be_done_again() {
         eprintln!("skipped: the kernel's block tracepoints cannot be had here: {}", ended.err);
         return;
     }
-    let told = &ended.ok().json_lines()[0];
-    assert_eq!(told["event"], "recorded");
-    assert!(number(&told["write_bytes"]) >= 16 * 65536, "{told}");
+    let summary = &ended.ok().json_lines()[0];
+    assert_eq!(summary["event"], "recorded");
+    assert!(number(&summary["write_bytes"]) >= 16 * 65536, "{summary}");
     let record = lab.measure(&lab.target(), &["--replay", text(&trace), "--size", "16m"]);
     let repetition = &record["cells"][0]["repetitions"][0];
-    assert_eq!(number(&repetition["write"]["bytes"]), number(&told["write_bytes"]));
+    assert_eq!(number(&repetition["write"]["bytes"]), number(&summary["write_bytes"]));
     assert!(!list_of(&record["cells"]).is_empty());
     lab.kurabe(&["record", text(&lab.target()), "-o", text(&trace), "--", "true"]).is_refusal(6, &["exists"]);
 }
@@ -78,17 +78,17 @@ fn a_loop_device_is_recorded_without_what_its_file_lies_on() {
     let command = ["dd", "if=/dev/zero", &output, "bs=64k", "count=16", "oflag=direct", "status=none"];
     let recorded = |words: &[&str]| {
         let ended = lab.kurabe(&[&["record", node, "--json"], words, &["--"], &command[..]].concat());
-        let there = !matches!(ended.code(), Some(4 | 5 | 10)) && ended.out.contains("\"recorded\"");
-        there.then(|| ended.ok().json_lines()[0].clone())
+        let is_recorded = !matches!(ended.code(), Some(4 | 5 | 10)) && ended.out.contains("\"recorded\"");
+        is_recorded.then(|| ended.ok().json_lines()[0].clone())
     };
-    let Some(told) = recorded(&[]) else {
+    let Some(summary) = recorded(&[]) else {
         eprintln!("skipped: the kernel's block tracepoints cannot be had here");
         return;
     };
     let name = node.trim_start_matches("/dev/");
-    assert_eq!(list_of(&told["devices"]), [name], "{told}");
-    assert_eq!(number(&told["write_bytes"]), 16 * 65536, "once: {told}");
-    let beneath = list_of(&told["devices_beneath"]).to_vec();
+    assert_eq!(list_of(&summary["devices"]), [name], "{summary}");
+    assert_eq!(number(&summary["write_bytes"]), 16 * 65536, "once: {summary}");
+    let beneath = list_of(&summary["devices_beneath"]).to_vec();
     let all = recorded(&["--all-devices"]).expect("recorded as before");
     assert_eq!(list_of(&all["devices"])[1..], beneath, "{all}");
     assert_eq!(list_of(&all["devices_beneath"]).len(), 0, "{all}");
@@ -145,8 +145,8 @@ fn a_disk_of_disksim_is_imported_and_held_against_what_was_measured() {
     let file = lab.write("target/small.parv", parv);
     lab.kurabe(&["import", text(&file)]).is_refusal(4, &["cannot read small.seek, which small.parv names"]);
     lab.write("target/small.seek", "Seek distances measured: 2\n1,\t0.5\n99,\t9\n");
-    let said = lab.kurabe(&["import", text(&file)]).ok().out;
-    assert!(said.contains("kurabe run model:./small.toml"), "{said}");
+    let message = lab.kurabe(&["import", text(&file)]).ok().out;
+    assert!(message.contains("kurabe run model:./small.toml"), "{message}");
     lab.kurabe(&["import", text(&file)]).is_refusal(6, &["small.toml", "exists"]);
     let trace = lab.write("t.trace", MEASURED);
     let replay = ["run", "model:./small.toml", "--replay", text(&trace), "--timing", "think"];

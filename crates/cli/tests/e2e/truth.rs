@@ -64,8 +64,8 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
         return None;
     }
     let error = &cell["error_percent"];
-    let known = MISSES.iter().find(|miss| (miss.0, miss.1, miss.2, miss.3) == (study, part, label, column));
-    match known {
+    let miss = MISSES.iter().find(|miss| (miss.0, miss.1, miss.2, miss.3) == (study, part, label, column));
+    match miss {
         None => Some(format!("is off by {error} %")),
         Some(miss) if error.as_f64().is_some_and(|error| error.abs() > miss.4) => {
             Some(format!("is off by {error} %, more than the known {} %", miss.4))

@@ -28,15 +28,15 @@ fn result(lines: &[Value]) -> &Value {
 fn the_faster_model_is_found_and_compare_says_the_same_again() {
     let lab = Lab::new();
     let lines = on_models(&lab, "model:samsung-870-evo", "model:ideal-ram-disk", &[]);
-    let found = result(&lines);
-    assert_eq!((&found["ended"], &found["blocks"]), (&"settled".into(), &20.into()));
-    assert_eq!(verdicts(&found["comparisons"][0]), ["faster"; 6]);
+    let result = result(&lines);
+    assert_eq!((&result["ended"], &result["blocks"]), (&"settled".into(), &20.into()));
+    assert_eq!(verdicts(&result["comparisons"][0]), ["faster"; 6]);
     let runs = lab.list();
     let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
     assert_eq!(ids.len(), 2);
     let again = lab.kurabe(&["compare", ids[0], ids[1], "--json"]).ok().json_lines().remove(0);
-    assert_eq!(again["comparison"], found["comparisons"][0]);
-    assert_eq!(again["answer"], found["answers"][0]);
+    assert_eq!(again["comparison"], result["comparisons"][0]);
+    assert_eq!(again["answer"], result["answers"][0]);
     let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
     assert!(page.contains("Measured in turns: 20 blocks per cell") && page.contains("seed 7"), "{page}");
 }
@@ -46,12 +46,12 @@ fn slow_models_get_the_repetitions_that_they_need() {
     let lab = Lab::new();
     // A repetition of 100 ms takes seconds there: five minutes of their clocks are a few blocks.
     let lines = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--json"]).ok().json_lines();
-    let found = result(&lines);
-    assert_eq!(found["ended"], "settled");
-    assert!(!verdicts(&found["comparisons"][0]).contains(&"none"), "{found}");
-    let told = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
-    assert!(told.err.contains("nothing can be told before 20"), "{}", told.err);
-    assert!(told.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", told.out);
+    let result = result(&lines);
+    assert_eq!(result["ended"], "settled");
+    assert!(!verdicts(&result["comparisons"][0]).contains(&"none"), "{result}");
+    let short = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
+    assert!(short.err.contains("nothing can be told before 20"), "{}", short.err);
+    assert!(short.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", short.out);
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
     let without = |turns: &[(u64, u64, u64)]| -> Vec<(u64, u64)> {
         turns.iter().map(|turn| (turn.1, turn.2)).collect()
     };
-    let (there, mut back) = (without(&first[..12]), without(&first[12..24]));
+    let (forth, mut back) = (without(&first[..12]), without(&first[12..24]));
     back.reverse();
-    assert_eq!(there, back);
+    assert_eq!(forth, back);
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     }
     assert!(lab.list().is_empty() && names(&target).is_empty());
     let models = ["versus", "model:ideal-ram-disk", "model:ideal-ram-disk", "--time"];
-    let told = |time: &str| lab.kurabe(&[&models[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
-    assert!(told("100ms").contains("about 4 blocks, and nothing can be told before 20"));
-    assert!(!told("1s").contains("nothing can be told"));
+    let warning = |time: &str| lab.kurabe(&[&models[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
+    assert!(warning("100ms").contains("about 4 blocks, and nothing can be told before 20"));
+    assert!(!warning("1s").contains("nothing can be told"));
 }
 
 /// The names of the sides, as the records of a measurement have them.
@@ -281,9 +281,18 @@ fn directories_take_turns_and_no_test_file_stays() {
 fn the_same_directory_twice_is_one_test_file() {
     let lab = Lab::new();
     let target = lab.target();
-    let there = target.join(".");
-    let words =
-        ["versus", text(&target), text(&there), "--size", "16m", "--repetition", "2ms", "--time", "200ms"];
+    let same_target = target.join(".");
+    let words = [
+        "versus",
+        text(&target),
+        text(&same_target),
+        "--size",
+        "16m",
+        "--repetition",
+        "2ms",
+        "--time",
+        "200ms",
+    ];
     let lines = lab.kurabe(&[&words[..], &["--json"]].concat()).ok().json_lines();
     let records: Vec<&Value> = lines.iter().filter(|line| line["event"] == "record").collect();
     let path = |record: &Value| record["run"]["header"]["target"]["path"].clone();
@@ -331,9 +340,9 @@ fn ctrl_c_keeps_both_runs_and_says_what_was_measured() {
     assert_eq!(ended.code(), Some(130), "{ended:#?}");
     assert_eq!(test_files(&lab), 0, "no test file stays");
     let lines = ended.json_lines();
-    let told = lines.iter().find(|line| line["event"] == "versus").expect("a result");
-    assert_eq!(told["ended"], "error");
-    assert_eq!(list_of(&told["comparisons"][0]["cells"]).len(), 6);
+    let result = lines.iter().find(|line| line["event"] == "versus").expect("a result");
+    assert_eq!(result["ended"], "error");
+    assert_eq!(list_of(&result["comparisons"][0]["cells"]).len(), 6);
     let runs = lab.list();
     assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "interrupted"), "{runs:?}");
 }

@@ -47,12 +47,12 @@ pub enum Fact {
 }
 
 /// How a fact is read from a record; nothing where the record does not tell it.
-type Reader = fn(&RunRecord) -> Option<FactValue>;
+type FactReader = fn(&RunRecord) -> Option<FactValue>;
 
 use Weight::{Decisive, Minor, Notable};
 
 /// Every fact, in the order of [`Fact`]: its word, as `--by` and `--about` take it, its weight and its reader.
-const FACTS: &[(Fact, &str, Weight, Reader)] = &[
+const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     // How was it measured?
     (Fact::Tool, "tool", Decisive, tool),
     (Fact::Statistic, "statistic", Decisive, statistic),

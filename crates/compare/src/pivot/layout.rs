@@ -3,7 +3,9 @@
 use super::differ::Watch;
 use super::keys::{KeySource, is_meant, natural};
 use super::sums::{Gathered, is_nothing};
-use super::{Baseline, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, RunFacts, Words, unknown_value};
+use super::{
+    Baseline, DigestWords, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, RunFacts, unknown_value,
+};
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::Measure;
@@ -13,7 +15,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Runs at their places.
-pub(super) struct Layout<'a> {
+pub(super) struct PivotLayout<'a> {
     pub(super) rows: Vec<Vec<Text>>,
     pub(super) columns: Vec<Text>,
     pub(super) places: Vec<PivotPlace>,
@@ -25,7 +27,7 @@ pub(super) struct Layout<'a> {
     words: PivotWords,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> PivotLayout<'a> {
     pub(super) fn new(
         keys: &[PivotKey],
         lines: Vec<RunFacts<'a>>,
@@ -152,7 +154,12 @@ impl<'a> Layout<'a> {
     }
 
     /// The cells with their figures.
-    pub(super) fn groups(&self, words: &Words, apart: &[Fact], cell: Option<&str>) -> Result<Vec<Group>> {
+    pub(super) fn groups(
+        &self,
+        words: &DigestWords,
+        apart: &[Fact],
+        cell: Option<&str>,
+    ) -> Result<Vec<Group>> {
         let mut gathered: Vec<Gathered<'_>> = Vec::new();
         let mut group_of: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
         for (place, line) in &self.placed {

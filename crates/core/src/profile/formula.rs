@@ -155,8 +155,8 @@ impl<'a> Parser<'a> {
         self.rest.chars().next()
     }
 
-    fn take(&mut self, wanted: &[char]) -> Option<char> {
-        let sign = self.peek().filter(|sign| wanted.contains(sign))?;
+    fn take(&mut self, signs: &[char]) -> Option<char> {
+        let sign = self.peek().filter(|sign| signs.contains(sign))?;
         self.rest = &self.rest[sign.len_utf8()..];
         Some(sign)
     }
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
 
 fn name(word: &str) -> Result<Name, Text> {
     let mut parts = word.rsplitn(3, '.');
-    let unit = parts.next().and_then(|unit| UNITS.iter().find(|(known, _)| *known == unit));
+    let unit = parts.next().and_then(|unit| UNITS.iter().find(|(suffix, _)| *suffix == unit));
     match (parts.next(), parts.next(), unit) {
         (Some(part), Some(step), Some((_, unit))) if !part.is_empty() && !step.is_empty() => {
             Ok(Name { step: step.to_owned(), part: part.to_owned(), unit: *unit })
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_mistake_is_told() {
-        for (source, said) in [
+        for (source, cause) in [
             ("1 +", "too early"),
             ("(1", "too early"),
             ("1 2", "from `2`"),
@@ -270,7 +270,7 @@ mod tests {
             ("1.2.3", "no number"),
         ] {
             let what = Formula::parse(source).unwrap_err().en;
-            assert!(what.contains(said), "{source}: {what}");
+            assert!(what.contains(cause), "{source}: {what}");
         }
         assert!(Formula::parse(&"(".repeat(1000)).is_err());
     }

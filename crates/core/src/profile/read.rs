@@ -11,7 +11,7 @@ use super::{
     AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, Order, PositionalStep, Profile,
     ReplayStep, ReplayTiming, Rules, Statistic, Step,
 };
-use crate::data_file::{DataFile, Table, Value};
+use crate::data_file::{DataFile, DataTable, Value};
 use crate::error::Result;
 use crate::quantity::{parse_bytes, parse_duration_ns};
 use crate::text;
@@ -62,47 +62,39 @@ impl Profile {
         let steps = read_steps(&root)?;
         let rules = read_rules(&root.require("rules")?)?;
         Ok(Self {
-            name: root.require("name")?.string()?.to_owned(),
+            name: root.words("name")?,
             title: root.require("title")?.text()?,
-            source: owned(&root, "source")?,
-            differs: root.get("differs").map(|value| value.text()).transpose()?,
+            source: root.read("source", Value::words)?,
+            differs: root.read("differs", Value::text)?,
             statistic: root.require("statistic")?.choice(&[
                 ("mean", Statistic::Mean),
                 ("median", Statistic::Median),
                 ("best", Statistic::Best),
             ])?,
-            as_printed: root.get("as_printed").map(|value| read_printed_unit(&value)).transpose()?,
-            rounds: root.get("rounds").map(|value| read_rounds(&value, &steps)).transpose()?,
-            derived: read_all(&root, "derived", |value| read_derived(value, &steps, &rules))?,
-            preconditions: read_all(&root, "precondition", read_precondition)?.concat(),
+            as_printed: root.read("as_printed", read_printed_unit)?,
+            rounds: root.read("rounds", |value| read_rounds(value, &steps))?,
+            derived: root.each("derived", |value| read_derived(value, &steps, &rules))?,
+            preconditions: root.each("precondition", read_precondition)?.concat(),
             rules,
             steps,
         })
     }
 }
 
-fn read_all<T>(root: &Table<'_>, key: &str, read: impl Fn(&Value<'_>) -> Result<T>) -> Result<Vec<T>> {
-    root.get(key).map_or(Ok(Vec::new()), |list| list.elements().iter().map(read).collect())
+fn flag(table: &DataTable<'_>, key: &str, default: bool) -> Result<bool> {
+    Ok(table.read(key, Value::boolean)?.unwrap_or(default))
 }
 
-fn owned(table: &Table<'_>, key: &str) -> Result<Option<String>> {
-    table.get(key).map(|value| value.string().map(str::to_owned)).transpose()
+fn duration(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
+    table.read(key, |value| value.parsed(parse_duration_ns))
 }
 
-fn flag(table: &Table<'_>, key: &str, default: bool) -> Result<bool> {
-    table.get(key).map_or(Ok(default), |value| value.boolean())
-}
-
-fn duration(table: &Table<'_>, key: &str) -> Result<Option<u64>> {
-    table.get(key).map(|value| value.parsed(parse_duration_ns)).transpose()
-}
-
-fn size(table: &Table<'_>, key: &str) -> Result<Option<u64>> {
-    table.get(key).map(|value| positive_bytes(&value)).transpose()
+fn size(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
+    table.read(key, positive_bytes)
 }
 
 /// All steps; each `[[step]]` is one or several.
-fn read_steps(root: &Table<'_>) -> Result<Vec<Step>> {
+fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     let none = |at: &Value<'_>| {
         at.error(&text!("the profile has no steps", "ステップがひとつもありません"))
             .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください"))
@@ -162,7 +154,7 @@ fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
 }
 
 /// A key that does nothing where it stands, because something else is missing, is a mistake.
-fn refuse_idle(table: &Table<'_>, key: &str, works: bool, needs: &str) -> Result<()> {
+fn refuse_idle(table: &DataTable<'_>, key: &str, works: bool, needs: &str) -> Result<()> {
     match table.get(key) {
         Some(value) if !works => Err(value
             .error(&text!(
@@ -174,19 +166,16 @@ fn refuse_idle(table: &Table<'_>, key: &str, works: bool, needs: &str) -> Result
     }
 }
 
-fn read_data(table: &Table<'_>) -> Result<Option<Data>> {
+fn read_data(table: &DataTable<'_>) -> Result<Option<Data>> {
     let percent = integer_or(table, "zero_percent", 0..=100, 50)? as u8;
-    let data = table
-        .get("data")
-        .map(|value| {
-            value.choice(&[
-                ("random", Data::Random),
-                ("zero", Data::Zero),
-                ("repeat", Data::Repeat),
-                ("compressible", Data::Compressible { percent }),
-            ])
-        })
-        .transpose()?;
+    let data = table.read("data", |value| {
+        value.choice(&[
+            ("random", Data::Random),
+            ("zero", Data::Zero),
+            ("repeat", Data::Repeat),
+            ("compressible", Data::Compressible { percent }),
+        ])
+    })?;
     let compressible = matches!(data, Some(Data::Compressible { .. }));
     refuse_idle(table, "zero_percent", compressible, "`data = \"compressible\"`")?;
     Ok(data)
@@ -231,9 +220,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
         time_ns: positive_duration(&table.require("time")?)?,
         write_limit_bytes: size(&table, "write_limit")?,
         interval_ns: duration(&table, "interval")?.unwrap_or(0),
-        order: table.get("order").map_or(Ok(Order::ByDirection), |value| {
-            value.choice(&[("by-direction", Order::ByDirection), ("by-step", Order::ByStep)])
-        })?,
+        order: table.choice("order", &[("by-direction", Order::ByDirection), ("by-step", Order::ByStep)])?,
         direct: flag(&table, "direct", true)?,
         data: read_data(&table)?.unwrap_or(Data::Random),
         same_offsets: flag(&table, "same_offsets", false)?,
@@ -243,7 +230,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
 
 /// The kinds of steps, each with its keys and its reader.
 #[derive(Clone, Copy)]
-enum Kind {
+enum StepKind {
     Io,
     Positional,
     AccessTime,
@@ -254,20 +241,20 @@ enum Kind {
 
 fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
     let kind = value.any_table()?.require("kind")?.choice(&[
-        ("io", Kind::Io),
-        ("positional", Kind::Positional),
-        ("access-time", Kind::AccessTime),
-        ("copy", Kind::Copy),
-        ("command", Kind::Command),
-        ("replay", Kind::Replay),
+        ("io", StepKind::Io),
+        ("positional", StepKind::Positional),
+        ("access-time", StepKind::AccessTime),
+        ("copy", StepKind::Copy),
+        ("command", StepKind::Command),
+        ("replay", StepKind::Replay),
     ])?;
     match kind {
-        Kind::Io => Ok(read_io(&value.table(IO_KEYS)?)?.into_iter().map(Step::Io).collect()),
-        Kind::Positional => read_positional(value).map(|step| vec![Step::Positional(step)]),
-        Kind::AccessTime => read_access_time(value).map(|step| vec![Step::AccessTime(step)]),
-        Kind::Copy => read_copy(value),
-        Kind::Command => read_command(value).map(|step| vec![Step::Command(step)]),
-        Kind::Replay => read_replay(value).map(|step| vec![Step::Replay(step)]),
+        StepKind::Io => Ok(read_io(&value.table(IO_KEYS)?)?.into_iter().map(Step::Io).collect()),
+        StepKind::Positional => read_positional(value).map(|step| vec![Step::Positional(step)]),
+        StepKind::AccessTime => read_access_time(value).map(|step| vec![Step::AccessTime(step)]),
+        StepKind::Copy => read_copy(value),
+        StepKind::Command => read_command(value).map(|step| vec![Step::Command(step)]),
+        StepKind::Replay => read_replay(value).map(|step| vec![Step::Replay(step)]),
     }
 }
 
@@ -284,15 +271,14 @@ fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
 
 /// The values of an `each_` key; one `None` if it is not there.
 fn read_each<T>(
-    table: &Table<'_>,
+    table: &DataTable<'_>,
     key: &str,
     read: impl Fn(&Value<'_>) -> Result<T>,
 ) -> Result<Vec<Option<T>>> {
     match table.get(key) {
         None => Ok(vec![None]),
         Some(list) => {
-            let values =
-                list.elements().iter().map(|value| read(value).map(Some)).collect::<Result<Vec<_>>>()?;
+            let values = list.each(|value| read(value).map(Some))?;
             if values.is_empty() {
                 return Err(list.error(&text!("at least one value is needed", "値がひとつ以上必要です")));
             }
@@ -301,7 +287,7 @@ fn read_each<T>(
     }
 }
 
-fn read_directions(table: &Table<'_>) -> Result<Vec<Direction>> {
+fn read_directions(table: &DataTable<'_>) -> Result<Vec<Direction>> {
     let Some(value) = table.get("directions") else { return Ok(vec![Direction::Read, Direction::Write]) };
     let mut directions = Vec::new();
     for element in value.elements() {
@@ -342,12 +328,12 @@ fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
         )));
     }
     Ok(PositionalStep {
-        id: owned(&table, "id")?,
-        label: owned(&table, "label")?,
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
         samples: table.require("samples")?.integer(1..=MOST_REPETITIONS)? as u32,
         sample_bytes: table.require("sample_size")?.parsed(parse_block_size)?,
-        pre_read_bytes: table.get("pre_read").map_or(Ok(0), |value| value.parsed(parse_block_size))?,
-        alignment_bytes: table.get("alignment").map_or(Ok(4096), |value| value.parsed(parse_block_size))?,
+        pre_read_bytes: table.read("pre_read", |value| value.parsed(parse_block_size))?.unwrap_or(0),
+        alignment_bytes: table.read("alignment", |value| value.parsed(parse_block_size))?.unwrap_or(4096),
         directions,
         sync: flag(&table, "sync", false)?,
     })
@@ -370,19 +356,15 @@ fn read_access_time(value: &Value<'_>) -> Result<AccessTimeStep> {
     ])?;
     let block_bytes = table.require("block_size")?.parsed(parse_block_size)?;
     Ok(AccessTimeStep {
-        id: owned(&table, "id")?,
-        label: owned(&table, "label")?,
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
         samples: table.require("samples")?.integer(1..=MOST_REPETITIONS)? as u32,
         block_bytes,
         alignment_bytes: table
-            .get("alignment")
-            .map_or(Ok(block_bytes), |value| value.parsed(parse_block_size))?,
-        direction: table.get("direction").map_or(Ok(Direction::Read), |value| {
-            value.choice(&[("read", Direction::Read), ("write", Direction::Write)])
-        })?,
-        order: table.get("order").map_or(Ok(AccessOrder::Uniform), |value| {
-            value.choice(&[("uniform", AccessOrder::Uniform), ("glib", AccessOrder::Glib)])
-        })?,
+            .read("alignment", |value| value.parsed(parse_block_size))?
+            .unwrap_or(block_bytes),
+        direction: table.choice("direction", &[("read", Direction::Read), ("write", Direction::Write)])?,
+        order: table.choice("order", &[("uniform", AccessOrder::Uniform), ("glib", AccessOrder::Glib)])?,
         seed: integer_or(&table, "seed", 0..=u64::from(u32::MAX), 1)?,
         first_discarded: flag(&table, "first_discarded", false)?,
         by_distance: flag(&table, "by_distance", false)?,
@@ -393,20 +375,15 @@ fn read_access_time(value: &Value<'_>) -> Result<AccessTimeStep> {
 fn read_copy(value: &Value<'_>) -> Result<Vec<Step>> {
     let table = value.table(&["kind", "id", "label", "chunk", "each_chunk"])?;
     let read_chunk = |value: &Value<'_>| value.parsed(parse_block_size);
-    let one = table.get("chunk").map(|value| read_chunk(&value)).transpose()?;
-    if let (Some(chunk), Some(_)) = (table.get("chunk"), table.get("each_chunk")) {
-        return Err(chunk.error(&text!(
-            "give either `chunk` or `each_chunk`",
-            "`chunk` と `each_chunk` はどちらか一方だけ指定できます"
-        )));
-    }
+    let one = table.read("chunk", read_chunk)?;
+    table.refuse_both("chunk", "each_chunk")?;
     let chunks = read_each(&table, "each_chunk", read_chunk)?;
     if chunks.len() > 1 {
         for key in ["id", "label"] {
             refuse_shared_name(table.get(key))?;
         }
     }
-    let (id, label) = (owned(&table, "id")?, owned(&table, "label")?);
+    let (id, label) = (table.read("id", Value::words)?, table.read("label", Value::words)?);
     chunks
         .iter()
         .map(|chunk| match chunk.or(one) {
@@ -426,11 +403,7 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
         "kind", "id", "label", "git", "prepare", "command", "restore", "cleanup", "shell", "cold",
     ])?;
     let words = |value: &Value<'_>| -> Result<Vec<String>> {
-        let words = value
-            .elements()
-            .iter()
-            .map(|word| word.string().map(str::to_owned))
-            .collect::<Result<Vec<_>>>()?;
+        let words = value.each(Value::words)?;
         match words.first().is_none_or(String::is_empty) {
             true => {
                 Err(value.error(&text!("a program is expected here", "ここには実行するプログラムを書きます")))
@@ -453,13 +426,11 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
         }
         words(value)
     };
-    let list = |key: &str| -> Result<Vec<Vec<String>>> {
-        table.get(key).map_or(Ok(Vec::new()), |list| list.elements().iter().map(&program).collect())
-    };
+    let list = |key: &str| table.each(key, program);
     Ok(CommandStep {
-        id: owned(&table, "id")?,
-        label: owned(&table, "label")?,
-        git: table.get("git").map(|value| read_git(&value)).transpose()?,
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
+        git: table.read("git", read_git)?,
         prepare: list("prepare")?,
         command: words(&table.require("command")?)?,
         restore: list("restore")?,
@@ -481,23 +452,24 @@ fn read_git(value: &Value<'_>) -> Result<GitMaterial> {
 
 fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
     let table = value.table(&["kind", "id", "label", "trace", "format", "timing", "speed", "iodepth"])?;
-    let speed = table.get("speed").map_or(Ok(1.0), |value| value.positive())?;
-    let timing = table.get("timing").map_or(Ok(ReplayTiming::Fast), |value| {
-        value.choice(&[
+    let speed = table.read("speed", Value::positive)?.unwrap_or(1.0);
+    let timing = table.choice(
+        "timing",
+        &[
             ("fast", ReplayTiming::Fast),
             ("timestamps", ReplayTiming::Timestamps { speed }),
             ("closed", ReplayTiming::Closed),
             ("think", ReplayTiming::Think),
             ("readers", ReplayTiming::Readers),
-        ])
-    })?;
+        ],
+    )?;
     let timed = matches!(timing, ReplayTiming::Timestamps { .. });
     refuse_idle(&table, "speed", timed, "`timing = \"timestamps\"`")?;
     Ok(ReplayStep {
-        id: owned(&table, "id")?,
-        label: owned(&table, "label")?,
-        trace: table.require("trace")?.string()?.to_owned(),
-        format: owned(&table, "format")?,
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
+        trace: table.words("trace")?,
+        format: table.read("format", Value::words)?,
         timing,
         iodepth: integer_or(&table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
     })
@@ -522,12 +494,12 @@ fn read_direction(value: &Value<'_>) -> Result<Direction> {
 }
 
 fn integer_or(
-    table: &Table<'_>,
+    table: &DataTable<'_>,
     key: &str,
     limits: std::ops::RangeInclusive<u64>,
     default: u64,
 ) -> Result<u64> {
-    table.get(key).map_or(Ok(default), |value| value.integer(limits))
+    Ok(table.read(key, |value| value.integer(limits))?.unwrap_or(default))
 }
 
 fn positive_bytes(value: &Value<'_>) -> Result<u64> {

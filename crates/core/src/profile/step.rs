@@ -249,35 +249,37 @@ impl Step {
         *id = Some(name);
     }
 
+    /// Its names as they were given: in formulas, and in a table.
+    fn names(&self) -> [&Option<String>; 2] {
+        match self {
+            Self::Io(step) => [&step.id, &step.label],
+            Self::Positional(step) => [&step.id, &step.label],
+            Self::AccessTime(step) => [&step.id, &step.label],
+            Self::Copy(step) => [&step.id, &step.label],
+            Self::Command(step) => [&step.id, &step.label],
+            Self::Replay(step) => [&step.id, &step.label],
+        }
+    }
+
     /// Its name in formulas.
     pub fn id(&self) -> Option<&str> {
-        match self {
-            Self::Io(step) => step.id.as_deref(),
-            Self::Positional(step) => step.id.as_deref(),
-            Self::AccessTime(step) => step.id.as_deref(),
-            Self::Copy(step) => step.id.as_deref(),
-            Self::Command(step) => step.id.as_deref(),
-            Self::Replay(step) => step.id.as_deref(),
-        }
+        self.names()[0].as_deref()
     }
 
     /// Its name in a table.
     pub fn label(&self) -> String {
-        let (given, made) = match self {
-            Self::Io(step) => return step.label(),
-            Self::Positional(step) => {
-                (&step.label, format!("{} × {}", step.samples, format_bytes(u64::from(step.sample_bytes))))
-            }
-            Self::AccessTime(step) => {
-                (&step.label, format!("access {}", format_bytes(u64::from(step.block_bytes))))
-            }
-            Self::Copy(step) => (&step.label, format!("copy {}", format_bytes(u64::from(step.chunk_bytes)))),
-            Self::Command(step) => (&step.label, step.command.join(" ")),
-            Self::Replay(step) => {
-                (&step.label, format!("replay {}", step.trace.rsplit('/').next().unwrap_or_default()))
-            }
-        };
-        given.clone().unwrap_or(made)
+        if let Some(label) = self.names()[1] {
+            return label.clone();
+        }
+        let size = |bytes: u32| format_bytes(u64::from(bytes));
+        match self {
+            Self::Io(step) => step.label(),
+            Self::Positional(step) => format!("{} × {}", step.samples, size(step.sample_bytes)),
+            Self::AccessTime(step) => format!("access {}", size(step.block_bytes)),
+            Self::Copy(step) => format!("copy {}", size(step.chunk_bytes)),
+            Self::Command(step) => step.command.join(" "),
+            Self::Replay(step) => format!("replay {}", step.trace.rsplit('/').next().unwrap_or_default()),
+        }
     }
 
     /// Directions in which it measures, in its order; empty for a step without.
@@ -385,6 +387,31 @@ impl CopyPart {
 }
 
 impl IoStep {
+    /// Accesses of one size to the whole target, by one thread in a closed loop, that end when the profile says: what a step
+    /// is where nothing else is said of it. It has no name of its own, and half of what is mixed are reads.
+    pub fn plain(pattern: Pattern, block_bytes: u32, iodepth: u32, directions: Vec<Direction>) -> Self {
+        Self {
+            id: None,
+            label: None,
+            directions,
+            read_percent: 50,
+            pattern,
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
+            iodepth,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: None,
+            rewrite_every_reads: None,
+            open_loop: None,
+            warm_up_ns: 0,
+            warm_up_passes: 0,
+            end: End::default(),
+            sync: SyncRule::default(),
+            data: None,
+        }
+    }
+
     /// Its name in a table: `SEQ 1 MiB Q8 T1`, `RND 4 KiB Q32 T1`.
     pub fn label(&self) -> String {
         if let Some(label) = &self.label {

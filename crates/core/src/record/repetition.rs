@@ -226,7 +226,32 @@ pub enum Measure {
     Duration,
 }
 
+impl Measure {
+    /// Its word in tables for programs, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::AccessTime => "access_time",
+            Self::Duration => "duration",
+        }
+    }
+}
+
 impl Repetition {
+    /// Operations that failed, syncs included.
+    pub fn failed(&self) -> u64 {
+        self.total(|side| side.failed)
+    }
+
+    /// Operations that were completed, syncs included.
+    pub fn completed(&self) -> u64 {
+        self.total(|side| side.completed)
+    }
+
+    fn total(&self, count: fn(&OpsRecord) -> u64) -> u64 {
+        [&self.read, &self.write, &self.sync].map(count).into_iter().fold(0, u64::saturating_add)
+    }
+
     /// Bytes that moved in a direction.
     pub fn bytes(&self, direction: Direction) -> u64 {
         match direction {

@@ -1,6 +1,6 @@
 //! An image, or a device, held against what a run wrote to it.
 
-use super::list::{Stretch, WriteList};
+use super::list::{SectorRun, WriteList};
 use super::stamp::{Reading, SECTOR_BYTES, Stamp};
 use rustix::fs::{Advice, fadvise};
 use serde::Serialize;
@@ -125,7 +125,7 @@ fn read_as_far_as_there_is(image: &File, bytes: &mut [u8], offset_bytes: u64) ->
 }
 
 impl ImageCheck {
-    fn sector(&mut self, stretch: &Stretch, sector: u64, reading: Reading, present: &mut Present) {
+    fn sector(&mut self, stretch: &SectorRun, sector: u64, reading: Reading, present: &mut Present) {
         let here = match reading {
             Reading::Stamped(stamp) if stamp.sector == sector => {
                 present.sectors.insert(sector, stamp.generation);

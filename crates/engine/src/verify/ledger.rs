@@ -4,7 +4,7 @@
 //! either may come to lie above, so neither is promised before the older: `oldest` of a sector is the first of those that
 //! were in flight together with its last acknowledged one. A flush promises what was acknowledged when it began.
 
-use super::list::{Stretch, WriteList};
+use super::list::{SectorRun, WriteList};
 use super::stamp::{SECTOR_BYTES, Stamp};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -82,7 +82,12 @@ impl Ledger {
         for place in places {
             for (sector, at) in state.chunks[&place].iter().zip(place * CHUNK_SECTORS..) {
                 if sector.last > 0 {
-                    list.push(Stretch { first: at, sectors: 1, flushed: sector.flushed, last: sector.last });
+                    list.push(SectorRun {
+                        first: at,
+                        sectors: 1,
+                        flushed: sector.flushed,
+                        last: sector.last,
+                    });
                 }
             }
         }

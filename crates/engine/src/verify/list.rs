@@ -20,12 +20,12 @@ pub struct WriteList {
     /// Writes that were issued.
     pub writes: u64,
     /// Ascending, none over another.
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<SectorRun>,
 }
 
 /// Sectors in a row of which the same is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct SectorRun {
     pub(crate) first: u64,
     pub(crate) sectors: u64,
     /// The oldest write that may be read there; 0: anything.
@@ -43,7 +43,7 @@ struct Head {
 
 impl WriteList {
     /// Adds what lies behind all that is there.
-    pub(crate) fn push(&mut self, stretch: Stretch) {
+    pub(crate) fn push(&mut self, stretch: SectorRun) {
         match self.stretches.last_mut() {
             Some(before)
                 if before.first + before.sectors == stretch.first
@@ -64,7 +64,7 @@ impl WriteList {
     pub fn to_text(&self) -> String {
         let head = Head { kurabe_writes: VERSION, mark: format!("{:016x}", self.mark), writes: self.writes };
         let mut text = format!("{}\n", serde_json::to_string(&head).unwrap_or_default());
-        for Stretch { first, sectors, flushed, last } in &self.stretches {
+        for SectorRun { first, sectors, flushed, last } in &self.stretches {
             let _ = writeln!(text, "{first} {sectors} {flushed} {last}");
         }
         text
@@ -109,9 +109,9 @@ impl WriteList {
     pub(crate) const PIECE_BYTES: u64 = MIB;
 }
 
-fn stretch(line: &str) -> Option<Stretch> {
+fn stretch(line: &str) -> Option<SectorRun> {
     let mut words = line.split(' ');
-    let stretch = Stretch {
+    let stretch = SectorRun {
         first: words.next()?.parse().ok()?,
         sectors: words.next()?.parse().ok()?,
         flushed: words.next()?.parse().ok()?,
@@ -138,7 +138,7 @@ mod tests {
     fn list() -> WriteList {
         let mut list = WriteList { mark: 0xfedc, writes: 9, stretches: Vec::new() };
         for (first, flushed, last) in [(0, 1, 1), (1, 1, 1), (2, 0, 9), (8, 2, 3)] {
-            list.push(Stretch { first, sectors: 1, flushed, last });
+            list.push(SectorRun { first, sectors: 1, flushed, last });
         }
         list
     }

@@ -2,7 +2,7 @@
 //! the SNIA's tests; and kurabe's own two profiles.
 
 use super::*;
-use crate::samples::{Place, Track, Watch, sample_accesses, sample_positions};
+use crate::samples::{CellSamples, SampleSpan, Watch, sample_accesses, sample_positions};
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::profile::Step;
 use kurabe_core::workload::Data;
@@ -29,11 +29,11 @@ pub(super) const PLAYED: &[&str] = &[
 ];
 
 /// Plays a step that samples a target of this size.
-fn sample(step: &Step, span_bytes: u64) -> (Vec<Logged>, Vec<Track>) {
+fn sample(step: &Step, span_bytes: u64) -> (Vec<Logged>, Vec<CellSamples>) {
     let mut device = NullDevice::new(1, taking(MS));
     let (stop, mut live) = (Stop::default(), |_| Ok(()));
     let watch = &mut Watch::new(&stop, &mut live, 0, 0);
-    let place = Place { span_bytes, unit_bytes: 512 };
+    let place = SampleSpan { span_bytes, unit_bytes: 512 };
     let tracks = match step {
         Step::Positional(step) => sample_positions(&mut device, step, place, watch).unwrap(),
         Step::AccessTime(step) => {

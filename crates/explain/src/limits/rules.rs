@@ -63,7 +63,7 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
     if let Some(share) = facts.generator_share() {
         return words::generator(share);
     }
-    let ground = Ground::of(record);
+    let ground = StorageFacts::of(record);
     let memory = in_memory(&ground).or_else(|| host_memory(&ground, facts)).or_else(|| {
         let at_the_link = || at_the_link(&ground, cells, facts);
         ground.cached.then(|| at_the_link().or_else(|| page_cache(&ground, facts))).flatten()
@@ -74,10 +74,10 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
     }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
     match disturbance(facts, cpus) {
-        Some(Disturbance::Device | Disturbance::Hypervisor) => {
+        Some(ContendedResource::Device | ContendedResource::Hypervisor) => {
             return words::other_work(facts.others_share(), facts.steal_share());
         }
-        Some(Disturbance::Processors) => return words::crowded(facts.crowded_share(cpus)),
+        Some(ContendedResource::Processors) => return words::crowded(facts.crowded_share(cpus)),
         None => {}
     }
     at_the_link(&ground, cells, facts)
@@ -94,25 +94,25 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
 
 /// What of other work was enough to be what bounded a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Disturbance {
+pub(crate) enum ContendedResource {
     Device,
     Hypervisor,
     Processors,
 }
 
 /// What disturbed a cell, if anything did.
-pub(crate) fn disturbance(facts: &CellFacts<'_>, cpus: u32) -> Option<Disturbance> {
+pub(crate) fn disturbance(facts: &CellFacts<'_>, cpus: u32) -> Option<ContendedResource> {
     if facts.others_share() >= OTHERS {
-        Some(Disturbance::Device)
+        Some(ContendedResource::Device)
     } else if facts.steal_share() >= STEAL {
-        Some(Disturbance::Hypervisor)
+        Some(ContendedResource::Hypervisor)
     } else {
-        (facts.crowded_share(cpus) >= CROWDED).then_some(Disturbance::Processors)
+        (facts.crowded_share(cpus) >= CROWDED).then_some(ContendedResource::Processors)
     }
 }
 
 /// What the cells stood on.
-pub(super) struct Ground {
+pub(super) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
     /// Whether the medium turns, if all devices say the same.
     pub(super) turns: Option<bool>,
@@ -124,7 +124,7 @@ pub(super) struct Ground {
     pub(super) cached: bool,
 }
 
-impl Ground {
+impl StorageFacts {
     fn of(record: &RunRecord) -> Self {
         let devices = &record.header.environment.devices;
         let link = match devices.as_slice() {
@@ -156,19 +156,19 @@ fn file_system_in_memory(environment: &Environment) -> Option<String> {
 }
 
 /// A file system in memory has no device that could be a limit.
-fn in_memory(ground: &Ground) -> Option<Limit> {
+fn in_memory(ground: &StorageFacts) -> Option<Limit> {
     ground.in_memory.as_deref().map(words::memory_file_system)
 }
 
 /// Faster than the connection can be: it was not the device.
-fn host_memory(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+fn host_memory(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref().filter(|link| link.is_exceeded(facts.rate))?;
     ground.cached.then(|| words::host_memory(facts.rate, link))
 }
 
 /// Operations that the page cache answered. Writes that nobody waits for on the medium end in it, and so do operations that are
 /// faster than any device; reads in order are read ahead of, so that nobody can tell from outside what the device did.
-fn page_cache(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+fn page_cache(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let workload = facts.workload.filter(|_| ground.cached)?;
     let sync = workload.sync;
     let reaches_device = sync.o_sync || sync.every_writes.is_some() || sync.at_end == EndSync::Timed;
@@ -180,7 +180,7 @@ fn page_cache(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
         .then(|| words::page_cache(facts, quick && (facts.is_write() || facts.is_random())))
 }
 
-fn at_the_link(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+fn at_the_link(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref()?;
     let other = facts.opposite(cells).map(|other| other.rate);
     link.ends(facts.rate, other).map(|at| words::link(link, &at))
@@ -213,7 +213,7 @@ fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
 }
 
 /// Random accesses to what turns, each as long as a seek and some rotation.
-fn mechanics(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+fn mechanics(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     if ground.turns != Some(true) || !facts.is_random() || facts.iops <= 0.0 {
         return None;
     }
@@ -258,7 +258,7 @@ fn serves_one(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
 }
 
 /// A rate that depth does not raise, far below what the connection carries.
-fn device_rate(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+fn device_rate(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref()?;
     let below = if link.one_command { BELOW_CEILING_OF_ONE_COMMAND } else { BELOW_CEILING };
     if facts.is_random() || facts.rate >= link.usual * below {

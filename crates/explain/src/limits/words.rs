@@ -1,9 +1,10 @@
 //! The sentences of the rules, in both languages.
 
 use super::cell::CellFacts;
-use super::rules::Ground;
+use super::rules::StorageFacts;
 use super::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
+use crate::sweep::times;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
@@ -17,13 +18,9 @@ impl Limit {
     }
 }
 
-fn nothing() -> Text {
-    text!("", "")
-}
-
-fn times(ratio: f64) -> String {
-    let digits = if ratio >= 9.95 { 0 } else { 1 };
-    number::fixed(ratio, digits)
+/// Nothing in the record tells.
+fn nothing_tells() -> Limit {
+    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), Text::default())
 }
 
 fn depth(facts: &CellFacts<'_>) -> u32 {
@@ -61,39 +58,33 @@ pub(super) fn other_work(others: f64, steal: f64) -> Limit {
             "ハイパーバイザーが CPU 時間の {steal} を持ち去りました"
         )
     };
-    limit(
-        LimitKind::OtherWork,
-        Strength::Likely,
-        text!("other work at the same time", "同時に動いていたほかの処理"),
-        evidence,
-    )
-    .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
+    disturbed(evidence)
+}
+
+fn disturbed(evidence: Text) -> Limit {
+    let sentence = text!("other work at the same time", "同時に動いていたほかの処理");
+    limit(LimitKind::OtherWork, Strength::Likely, sentence, evidence)
+        .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
 }
 
 pub(super) fn crowded(share: f64) -> Limit {
     let share = number::percent(share);
-    limit(
-        LimitKind::OtherWork,
-        Strength::Likely,
-        text!("other work at the same time", "同時に動いていたほかの処理"),
-        text!(
-            "it kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
-            "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
-        ),
-    )
-    .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
+    disturbed(text!(
+        "it kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
+        "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
+    ))
 }
 
 pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     let (rate, raw) = (number::rate(rate), number::rate(link.raw));
-    let (en, ja) = (&link.name.en, &link.name.ja);
+    let name = &link.name;
     limit(
         LimitKind::HostMemory,
         Strength::Strong,
         text!("the computer's memory, not the device", "デバイスではなく、コンピューターのメモリー"),
         text!(
-            "{rate} through the page cache is more than {en} can carry ({raw})",
-            "ページキャッシュ経由の {rate} は、{ja} で運べる {raw} を超えています"
+            "{rate} through the page cache is more than {name} can carry ({raw})",
+            "ページキャッシュ経由の {rate} は、{name} で運べる {raw} を超えています"; name
         ),
     )
     .next(around_the_cache())
@@ -160,16 +151,16 @@ fn around_the_cache() -> Text {
 }
 
 pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
-    let (en, ja) = (&link.name.en, &link.name.ja);
+    let name = &link.name;
     let strength = if at.both_ways.is_some() { Strength::Strong } else { Strength::Likely };
-    let sentence = text!("the connection: {en}", "接続({ja})");
-    let found = limit(LimitKind::Link, strength, sentence, link.evidence(at));
+    let sentence = text!("the connection: {name}", "接続({name})"; name);
+    let limit = limit(LimitKind::Link, strength, sentence, link.evidence(at));
     match link.could.map(number::rate) {
-        Some(could) => found.next(text!(
+        Some(could) => limit.next(text!(
             "the device could carry {could} on a better port or cable",
             "ポートやケーブルを替えれば、このデバイスは {could} まで運べます"
         )),
-        None => found,
+        None => limit,
     }
 }
 
@@ -299,32 +290,36 @@ pub(super) fn one_at_a_time(
     let strength = match deeper {
         Some((deeper, gain)) => {
             let (now, gain) = (depth(deeper), times(gain));
-            evidence.en.push_str(&format!("; with {now} in flight the same work is {gain} times as fast"));
-            evidence.ja.push_str(&format!("。同時 I/O 数を {now} にすると {gain} 倍の速さになります"));
+            evidence.push(&text!(
+                "; with {now} in flight the same work is {gain} times as fast",
+                "。同時 I/O 数を {now} にすると {gain} 倍の速さになります"
+            ));
             Strength::Strong
         }
         None => Strength::Likely,
     };
     if let Some(machine) = machine {
-        evidence.en.push_str(&format!("; the time of the virtual machine ({machine}) is part of it"));
-        evidence.ja.push_str(&format!("。この時間には仮想マシン({machine})の処理も含まれます"));
+        evidence.push(&text!(
+            "; the time of the virtual machine ({machine}) is part of it",
+            "。この時間には仮想マシン({machine})の処理も含まれます"
+        ));
     }
-    let found = limit(
+    let limit = limit(
         LimitKind::OneAtATime,
         strength,
         text!("the response time of a single operation", "1 操作の応答時間"),
         evidence,
     );
     match (facts.split, deeper) {
-        (None, _) => found.next(text!(
+        (None, _) => limit.next(text!(
             "`kurabe run --trace` splits it into time in the kernel and in the device",
             "kurabe run --trace で、カーネル内とデバイス内の時間に分けられます"
         )),
-        (Some(_), None) => found.next(text!(
+        (Some(_), None) => limit.next(text!(
             "a larger --iodepth shows what more in flight bring",
             "--iodepth を増やすと、並行に処理できるかどうかが分かります"
         )),
-        (Some(_), Some(_)) => found,
+        (Some(_), Some(_)) => limit,
     }
 }
 
@@ -366,7 +361,7 @@ pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -
 pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: &Ceiling) -> Limit {
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
     let (now, other) = (depth(facts), depth(sibling));
-    let (en, ja) = (&link.name.en, &link.name.ja);
+    let name = &link.name;
     limit(
         LimitKind::DeviceRate,
         Strength::Likely,
@@ -375,37 +370,37 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
             "デバイス自身の転送速度(媒体かコントローラー)"
         ),
         text!(
-            "{rate} with {now} in flight as with {other}, while {en} leaves room up to about {usual}",
-            "同時 I/O 数が {now} でも {other} でも {rate} で、{ja} には約 {usual} までの余裕があります"
+            "{rate} with {now} in flight as with {other}, while {name} leaves room up to about {usual}",
+            "同時 I/O 数が {now} でも {other} でも {rate} で、{name} には約 {usual} までの余裕があります"; name
         ),
     )
 }
 
 pub(super) fn unknown_import() -> Limit {
-    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing()).next(text!(
+    nothing_tells().next(text!(
         "another tool measured it and printed figures only; measure it with `kurabe run`",
         "ほかのツールの結果で、印字された値しかありません。kurabe run で測ってください"
     ))
 }
 
 pub(super) fn unknown_mixture() -> Limit {
-    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing()).next(text!(
+    nothing_tells().next(text!(
         "this cell is not one kind of operation; cells of a single workload tell more",
         "この項目は 1 種類の操作ではありません。単独のワークロードの項目なら、より多くのことが分かります"
     ))
 }
 
 /// Nothing holds: what would tell.
-pub(super) fn unknown(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
-    let found = limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing());
+pub(super) fn unknown(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
+    let limit = nothing_tells();
     let other_depth = facts.deeper(cells).or_else(|| facts.shallower(cells));
     if ground.cached {
-        return found.next(text!(
+        return limit.next(text!(
             "I/O went through the page cache; --direct goes around it and shows the device alone",
             "ページキャッシュ経由の測定です。--direct で避ければデバイスだけを見られます"
         ));
     }
-    found.next(match (ground.several, &ground.link) {
+    limit.next(match (ground.several, &ground.link) {
         (true, _) => text!(
             "several devices are below; measure one of them alone",
             "下に複数のデバイスがあります。1 台だけで測ると分かります"

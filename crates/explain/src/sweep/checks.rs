@@ -6,8 +6,8 @@
 //! itself, and there are two at least. Other work at the same time takes a step from every name, and all of it if it was
 //! there at a third of the places.
 
-use super::curves::Measured;
-use super::{Axis, Cause, Confidence, Finding, Named, size};
+use super::curves::MeasuredCurve;
+use super::{Confidence, Finding, FindingName, Named, SweepAxis, size};
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, CurvePoint};
 
@@ -19,7 +19,7 @@ const ODD_SHARE: f64 = 0.15;
 const MOSTLY_DISTURBED: f64 = 1.0 / 3.0;
 
 /// The findings of a curve, in ascending order of places, as far as they stand.
-pub(super) fn held(findings: Vec<Finding>, measured: &Measured, cut: &Curve) -> Vec<Finding> {
+pub(super) fn held(findings: Vec<Finding>, measured: &MeasuredCurve, cut: &Curve) -> Vec<Finding> {
     let places: Vec<f64> = findings.iter().filter_map(|finding| finding.x).collect();
     let (mut kept, mut scatter): (Vec<Finding>, Option<Finding>) = (Vec::new(), None);
     for finding in findings {
@@ -47,11 +47,11 @@ pub(super) fn held(findings: Vec<Finding>, measured: &Measured, cut: &Curve) -> 
 }
 
 /// Whether points lie farther from a curve without a change than half of what it rises by.
-fn scatters_about(finding: &Finding, measured: &Measured, cut: &Curve) -> bool {
+fn scatters_about(finding: &Finding, measured: &MeasuredCurve, cut: &Curve) -> bool {
     let [piece] = &cut.pieces[..] else { return false };
     let half = (finding.after / finding.before).ln().abs() / 2.0;
     let off = |point: &(f64, f64)| (point.1 / piece.at(point.0)).ln().abs();
-    measured.axis == Axis::WorkingSet && cut.points.iter().any(|point| off(point) > half)
+    measured.axis == SweepAxis::WorkingSet && cut.points.iter().any(|point| off(point) > half)
 }
 
 /// The points on both sides of a change.
@@ -63,17 +63,18 @@ struct Flanks {
 impl Flanks {
     /// Those between a change and its neighbours, without those in the interval in which it lies. `None` of what is no change
     /// of a level: sizes of transfers and what is of the whole curve.
-    fn of(finding: &Finding, between: (f64, f64), measured: &Measured, cut: &Curve) -> Option<Self> {
+    fn of(finding: &Finding, between: (f64, f64), measured: &MeasuredCurve, cut: &Curve) -> Option<Self> {
         // An interval may reach past the curve by rounding or by what a fit does not know.
         let (first, end) = (cut.points.first()?.0, cut.points.last()?.0);
         let (x, low, high) = (finding.x?, finding.low?.max(first), finding.high?.min(end));
-        if !matches!(measured.axis, Axis::WorkingSet | Axis::BytesWritten) || finding.before <= 0.0 {
+        if !matches!(measured.axis, SweepAxis::WorkingSet | SweepAxis::BytesWritten) || finding.before <= 0.0
+        {
             return None;
         }
         let (last, next) = between;
-        let takes_less = measured.axis == Axis::WorkingSet && finding.after < finding.before;
+        let takes_less = measured.axis == SweepAxis::WorkingSet && finding.after < finding.before;
         // What falls, and what comes back, is told with the extent of it: up to the next change of the curve.
-        let next = if takes_less || measured.axis == Axis::BytesWritten {
+        let next = if takes_less || measured.axis == SweepAxis::BytesWritten {
             let later = cut.changes.iter().map(|change| change.x).filter(|place| *place > high);
             later.fold(next, f64::min)
         } else {
@@ -83,7 +84,7 @@ impl Flanks {
             cut.points.iter().copied().filter(|point| point.0 >= from && point.0 <= to).collect()
         };
         // What rises on and on is told from its beginning on, whatever lies before it.
-        let rises_on = matches!(finding.name, Cause::SeekCurve | Cause::ChainWalk);
+        let rises_on = matches!(finding.name, FindingName::SeekCurve | FindingName::ChainWalk);
         let from = if rises_on { low } else { last };
         let (mut before, mut beyond) = (points(from, low), points(high, next));
         // Where the interval leaves none, those on either side of the likeliest place.
@@ -103,7 +104,7 @@ impl Flanks {
     }
 
     /// Whether the points that are shown say something else.
-    fn contradict(&self, finding: &Finding, axis: Axis, error: f64) -> bool {
+    fn contradict(&self, finding: &Finding, axis: SweepAxis, error: f64) -> bool {
         let (before, after) = (finding.before.ln(), finding.after.ln());
         let (rises, middle) = (after > before, f64::midpoint(before, after));
         let half = (after - before).abs() / 2.0;
@@ -115,24 +116,26 @@ impl Flanks {
         };
         let short_of_level = |value: f64| {
             // A cache mixes two levels beyond its end, so that the first points there are still near to the first.
-            let level = if axis == Axis::WorkingSet && rises { before } else { middle };
+            let level = if axis == SweepAxis::WorkingSet && rises { before } else { middle };
             let off = if rises { level - value.ln() } else { value.ln() - level };
-            off > if axis == Axis::WorkingSet { (3.0 * error).min(half) } else { slack }
+            off > if axis == SweepAxis::WorkingSet { (3.0 * error).min(half) } else { slack }
         };
         let odd_before = self.before.iter().filter(|point| beyond_middle(point.1)).count();
         let odd_beyond = self.beyond.iter().filter(|point| short_of_level(point.1)).count();
         let allowed = |points: &[(f64, f64)]| match axis {
             // The point of a change is written partly before and partly after it.
-            Axis::BytesWritten if points.len() > 1 => ((points.len() as f64 * ODD_SHARE) as usize).max(1),
+            SweepAxis::BytesWritten if points.len() > 1 => {
+                ((points.len() as f64 * ODD_SHARE) as usize).max(1)
+            }
             _ => 0,
         };
         odd_before > allowed(&self.before) || odd_beyond > allowed(&self.beyond)
     }
 
     /// A change that the points do not bear: how far they scatter.
-    fn scatter(&self, measured: &Measured) -> Finding {
+    fn scatter(&self, measured: &MeasuredCurve) -> Finding {
         let shown = |value: f64| match measured.axis {
-            Axis::BytesWritten => number::rate(value).to_string(),
+            SweepAxis::BytesWritten => number::rate(value).to_string(),
             _ => number::latency(value).to_string(),
         };
         let range = |points: &[(f64, f64)]| {
@@ -143,18 +146,16 @@ impl Flanks {
         let ((from, to), (from_beyond, to_beyond)) = (range(&self.before), range(&self.beyond));
         let place = self.before.last().map_or(0.0, |point| point.0);
         let bytes = size(place);
-        let named = Named {
-            name: Cause::Unknown,
-            confidence: Confidence::None,
-            text: text!(
+        let named = Named::unknown(
+            text!(
                 "no change can be told: {from} to {to} up to {bytes}, {from_beyond} to {to_beyond} beyond it",
                 "変化の有無は判断できません({bytes} までは {from}〜{to}、それを超えると {from_beyond}〜{to_beyond})"
             ),
-            evidence: text!(
+            text!(
                 "the points scatter more than they change; longer repetitions (--time), more of them (--runs) or a quiet machine would tell",
                 "変化より点のばらつきのほうが大きくなっています。1 回の時間(--time)や回数(--runs)を増やすか、ほかの処理がないときに測ると分かります"
             ),
-        };
+        );
         let mean = |points: &[(f64, f64)]| {
             (points.iter().map(|point| point.1.ln()).sum::<f64>() / points.len() as f64).exp()
         };
@@ -162,9 +163,9 @@ impl Flanks {
     }
 
     /// The finding, with the confidence that the repetitions bear; `None` if most of them show nothing of it.
-    fn as_repetitions_show(&self, finding: Finding, measured: &Measured) -> Option<Finding> {
+    fn as_repetitions_show(&self, finding: Finding, measured: &MeasuredCurve) -> Option<Finding> {
         // The points of the long write are one after the other, each seen once.
-        if measured.axis == Axis::BytesWritten || measured.repetitions < 2 {
+        if measured.axis == SweepAxis::BytesWritten || measured.repetitions < 2 {
             return Some(finding);
         }
         let (shows, count) = (self.showing(measured), measured.repetitions);
@@ -175,16 +176,15 @@ impl Flanks {
             return None;
         }
         let mut finding = Finding { confidence: finding.confidence.min(Confidence::Likely), ..finding };
-        finding.evidence.en.push_str(&format!("; {shows} of {count} repetitions show it by themselves"));
-        finding
-            .evidence
-            .ja
-            .push_str(&format!("。{count} 回の測定のうち単独でもこう見えるのは {shows} 回です"));
+        finding.evidence.push(&text!(
+            "; {shows} of {count} repetitions show it by themselves",
+            "。{count} 回の測定のうち単独でもこう見えるのは {shows} 回です"
+        ));
         Some(finding)
     }
 
     /// How many repetitions show the change by themselves.
-    fn showing(&self, measured: &Measured) -> usize {
+    fn showing(&self, measured: &MeasuredCurve) -> usize {
         // Beyond the end of a cache the first points mix both levels: the farther half tells.
         let farther = &self.beyond[self.beyond.len() / 2..];
         let change = |of: &dyn Fn(f64) -> Option<f64>| -> Option<f64> {
@@ -213,36 +213,33 @@ fn value_at(points: &[CurvePoint], x: f64, repetition: usize) -> Option<f64> {
 }
 
 /// What one repetition showed is not firm.
-fn of_several(finding: Finding, measured: &Measured) -> Finding {
+fn of_several(finding: Finding, measured: &MeasuredCurve) -> Finding {
     if measured.repetitions >= 2 || finding.confidence < Confidence::Firm {
         return finding;
     }
     let mut finding = Finding { confidence: Confidence::Likely, ..finding };
-    finding.evidence.en.push_str("; seen in one repetition (--runs)");
-    finding.evidence.ja.push_str("。ただし測定は 1 回だけです(--runs)");
+    finding.evidence.push(&text!("; seen in one repetition (--runs)", "。ただし測定は 1 回だけです(--runs)"));
     finding
 }
 
 /// A finding beside what else went on.
-fn disturbed(finding: Finding, measured: &Measured) -> Finding {
+fn disturbed(finding: Finding, measured: &MeasuredCurve) -> Finding {
     let (disturbed, all) = (measured.disturbed.len(), measured.points.len());
     if disturbed == 0 {
         return finding;
     }
     let mostly = disturbed as f64 >= all as f64 * MOSTLY_DISTURBED;
     let mut finding = Finding { confidence: finding.confidence.min(Confidence::Likely), ..finding };
-    finding.evidence.en.push_str(&format!("; other work went on at {disturbed} of {all} points"));
-    finding.evidence.ja.push_str(&format!("。{all} 点のうち {disturbed} 点では、ほかの処理が動いていました"));
+    finding.evidence.push(&text!(
+        "; other work went on at {disturbed} of {all} points",
+        "。{all} 点のうち {disturbed} 点では、ほかの処理が動いていました"
+    ));
     if mostly && finding.confidence > Confidence::None {
-        (finding.name, finding.confidence) = (Cause::Unknown, Confidence::None);
-        finding
-            .evidence
-            .en
-            .push_str(", so this is what it looks like, not what it is: measure again when it is quiet");
-        finding
-            .evidence
-            .ja
-            .push_str("。見かけ上の説明にすぎないため、ほかの処理がないときに測り直してください");
+        (finding.name, finding.confidence) = (FindingName::Unknown, Confidence::None);
+        finding.evidence.push(&text!(
+            ", so this is what it looks like, not what it is: measure again when it is quiet",
+            "。見かけ上の説明にすぎないため、ほかの処理がないときに測り直してください"
+        ));
     }
     finding
 }

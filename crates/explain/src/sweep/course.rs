@@ -1,8 +1,8 @@
 //! What a long write shows over the bytes written: caches for writes that fill up.
 
-use super::curves::Measured;
+use super::curves::MeasuredCurve;
 use super::storage::Storage;
-use super::{Cause, Confidence, Finding, Named, size};
+use super::{Confidence, Finding, FindingName, Named, size};
 use kurabe_core::quantity::MIB;
 use kurabe_core::{number, text};
 use kurabe_stats::Curve;
@@ -14,21 +14,21 @@ const ONE_FALL: f64 = 1.3;
 /// Memory of drives for writes is smaller than this, SLC caches are larger.
 const MOST_MEMORY: f64 = 256.0 * MIB as f64;
 
-pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
-    let mut found = Vec::new();
+pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut findings = Vec::new();
     for fall in falls(cut) {
         let named = match recovery(cut, &fall) {
             Some((from, rate)) => recovers(&fall, from, rate),
-            None => named(fall.x, fall.before, fall.after, storage, found.is_empty()),
+            None => named(&fall, storage, findings.is_empty()),
         };
-        found.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
+        findings.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
     let link = storage.ceiling(measured.direction, highest);
     if let (Some((link, ends)), Some(first)) = (link, cut.points.first()) {
-        found.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
+        findings.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
     }
-    found
+    findings
 }
 
 /// A rate that falls.
@@ -42,20 +42,20 @@ struct Fall {
 
 /// Where the rate falls; falls that follow closely are one, whose middle was written partly before and partly after.
 fn falls(cut: &Curve) -> Vec<Fall> {
-    let mut found: Vec<Fall> = Vec::new();
+    let mut falls: Vec<Fall> = Vec::new();
     for (change, pair) in cut.changes.iter().zip(cut.pieces.windows(2)) {
         let (before, after) = (pair[0].a, pair[1].a);
         if before / after < LEAST_FALL {
             continue;
         }
-        match found.last_mut() {
+        match falls.last_mut() {
             Some(last) if change.x < last.x * ONE_FALL && last.after <= before => {
                 (last.high, last.after) = (change.high, after);
             }
-            _ => found.push(Fall { x: change.x, low: change.low, high: change.high, before, after }),
+            _ => falls.push(Fall { x: change.x, low: change.low, high: change.high, before, after }),
         }
     }
-    found
+    falls
 }
 
 /// Where a rate that fell is back, nearer to what it was before than to what it fell to, and that rate.
@@ -70,103 +70,109 @@ fn recovery(cut: &Curve, fall: &Fall) -> Option<(f64, f64)> {
 fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
     let (bytes, back) = (size(fall.x), size(from));
     let (fast, slow, again) = (number::rate(fall.before), number::rate(fall.after), number::rate(rate));
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: text!(
+    Named::unknown(
+        text!(
             "writes run at {fast} until {bytes} are written, then at {slow}, and from {back} on at {again} again",
             "{bytes} 書くまでは {fast}、その後は {slow} ですが、{back} からは {again} に戻ります"
         ),
-        evidence: text!(
+        text!(
             "a cache that is full stays full while writing goes on; garbage collection, heat, a limit on bursts and other work come and go",
             "一杯になったキャッシュは、書き続ける間は空きません。ガベージコレクション、発熱、バースト制限、ほかの処理なら増減します"
         ),
-    }
+    )
 }
 
-fn named(x: f64, before: f64, after: f64, storage: &Storage, first: bool) -> Named {
-    let (bytes, fast, slow) = (size(x), number::rate(before), number::rate(after));
-    let text = |en: &str, ja: &str| {
+/// What a fall comes from. Only of the first does the storage tell what it is.
+fn named(fall: &Fall, storage: &Storage, first: bool) -> Named {
+    let end = if first { end_of_cache(fall.x, storage) } else { further_level() };
+    let (bytes, fast, slow) = (size(fall.x), number::rate(fall.before), number::rate(fall.after));
+    let levels = text!(
+        "writes run at {fast} until {bytes} are written, then at {slow}",
+        "{bytes} 書くまでは {fast}、その後は {slow} です"
+    );
+    let reason = end.text;
+    Named { text: text!("{levels}: {reason}", "{levels}({reason})"; levels, reason), ..end }
+}
+
+fn further_level() -> Named {
+    Named::unknown(
+        text!("a further level", "さらに別の段階"),
         text!(
-            "writes run at {fast} until {bytes} are written, then at {slow}: {en}",
-            "{bytes} 書くまでは {fast}、その後は {slow} です({ja})"
-        )
-    };
-    if !first {
-        return Named {
-            name: Cause::Unknown,
-            confidence: Confidence::None,
-            text: text("a further level", "さらに別の段階"),
-            evidence: text!(
-                "a second cache, garbage collection and heat all look like this; a pause of some minutes and the same write again would tell a cache (it recovers)",
-                "別のキャッシュ、ガベージコレクション、発熱のいずれもこう見えます。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
-            ),
-        };
-    }
-    let memory = x < MOST_MEMORY;
+            "a second cache, garbage collection and heat all look like this; a pause of some minutes and the same write again would tell a cache (it recovers)",
+            "別のキャッシュ、ガベージコレクション、発熱のいずれもこう見えます。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
+        ),
+    )
+}
+
+/// The memory that is full after so many bytes.
+fn end_of_cache(bytes: f64, storage: &Storage) -> Named {
+    let fits_memory = bytes < MOST_MEMORY;
     match (storage.raid, storage.turns, storage.buffered) {
-        (_, _, true) => Named {
-            name: Cause::HostCache,
-            confidence: Confidence::Likely,
-            text: text("the computer's memory took them", "コンピューターのメモリーが受けていた"),
-            evidence: text!(
+        (_, _, true) => Named::likely(
+            FindingName::HostCache,
+            text!("the computer's memory took them", "コンピューターのメモリーが受けていた"),
+            text!(
                 "I/O went through the page cache, which takes writes until too many wait",
                 "ページキャッシュ経由のため、未書き込みの量が上限に達するまではメモリーが受けます"
             ),
-        },
-        (true, ..) => Named {
-            name: Cause::ControllerCache,
-            confidence: Confidence::Likely,
-            text: text("the controller's memory is full", "コントローラーのキャッシュが一杯"),
-            evidence: text!(
+        ),
+        (true, ..) => Named::likely(
+            FindingName::ControllerCache,
+            text!("the controller's memory is full", "コントローラーのキャッシュが一杯"),
+            text!(
                 "a RAID controller stands before the drives, and its memory takes writes until it is full",
                 "RAID コントローラーがあり、そのメモリーが一杯になるまで書き込みを受けます"
             ),
-        },
+        ),
         (_, Some(true), _) => Named {
-            name: Cause::WriteCache,
-            confidence: if memory { Confidence::Likely } else { Confidence::None },
-            text: text("the drive's memory is full", "ドライブのキャッシュが一杯"),
+            name: FindingName::WriteCache,
+            confidence: if fits_memory { Confidence::Likely } else { Confidence::None },
+            text: text!("the drive's memory is full", "ドライブのキャッシュが一杯"),
             evidence: text!(
                 "a drive that turns takes writes into its memory until it is full",
                 "回転する媒体のドライブは、メモリーが一杯になるまで書き込みを受けます"
             ),
         },
-        (_, _, _) if memory => Named {
-            name: Cause::WriteCache,
-            confidence: Confidence::Likely,
-            text: text("the drive's memory, or a small log, is full", "ドライブのメモリーか小さなログが一杯"),
-            evidence: text!(
+        (_, _, _) if fits_memory => Named::likely(
+            FindingName::WriteCache,
+            text!("the drive's memory, or a small log, is full", "ドライブのメモリーか小さなログが一杯"),
+            text!(
                 "less than 256 MiB is what drives have as memory for writes; SLC caches are larger",
                 "256 MiB 未満は書き込み用メモリーの大きさです。SLC キャッシュはもっと大きいのが普通です"
             ),
-        },
-        (_, Some(false), _) => Named {
-            name: Cause::SlcCache,
+        ),
+        (_, turns, _) => end_of_flash_cache(turns == Some(false), storage.is_virtual),
+    }
+}
+
+/// What ends where more was written than drives have memory for, on what is flash or may be it.
+fn end_of_flash_cache(is_flash: bool, is_virtual: bool) -> Named {
+    if is_flash {
+        return Named {
+            name: FindingName::SlcCache,
             confidence: Confidence::Firm,
-            text: text("the SLC cache is full", "SLC キャッシュが一杯"),
+            text: text!("the SLC cache is full", "SLC キャッシュが一杯"),
             evidence: text!(
                 "flash, and more was written than drives have memory for: what was fast was written with one bit per cell",
                 "フラッシュで、メモリーでは受けきれない量まで速いため、1 セル 1 ビットで書いていたと分かります"
             ),
-        },
-        (_, None, _) if storage.is_virtual => Named {
-            name: Cause::Unknown,
-            confidence: Confidence::None,
-            text: text("unknown behind a virtual disk", "仮想ディスクの先は不明"),
-            evidence: text!(
+        };
+    }
+    if is_virtual {
+        return Named::unknown(
+            text!("unknown behind a virtual disk", "仮想ディスクの先は不明"),
+            text!(
                 "behind a hypervisor a cache of its host, a limit on bursts and a cache of the device look the same; a pause of some minutes and the same write again would tell a cache (it recovers)",
                 "ハイパーバイザーの先では、ホストのキャッシュ、バースト制限、デバイスのキャッシュは区別できません。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
             ),
-        },
-        (_, None, _) => Named {
-            name: Cause::SlcCache,
-            confidence: Confidence::Likely,
-            text: text("probably the end of an SLC cache", "おそらく SLC キャッシュの終わり"),
-            evidence: text!(
-                "more than drives have memory for; nobody tells whether this is flash",
-                "メモリーでは受けきれない量です。ただし、フラッシュかどうかの情報がありません"
-            ),
-        },
+        );
     }
+    Named::likely(
+        FindingName::SlcCache,
+        text!("probably the end of an SLC cache", "おそらく SLC キャッシュの終わり"),
+        text!(
+            "more than drives have memory for; nobody tells whether this is flash",
+            "メモリーでは受けきれない量です。ただし、フラッシュかどうかの情報がありません"
+        ),
+    )
 }

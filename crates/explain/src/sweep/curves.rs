@@ -1,19 +1,19 @@
 //! The curves of a sweep, from its cells.
 
 use super::plan::axis_of;
-use super::{Axis, CurveUnit};
+use super::{CurveUnit, SweepAxis};
 use crate::limits::is_disturbed;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{Curve, CurvePoint, Family, change_points, mean_interval};
+use kurabe_stats::{Curve, CurvePoint, ShapeFamily, change_points, mean_interval};
 
 /// Pieces that the course of the long write is taken in.
 const COURSE_PIECES: usize = 48;
 
 /// What was measured along one axis.
-pub(super) struct Measured {
-    pub(super) axis: Axis,
+pub(super) struct MeasuredCurve {
+    pub(super) axis: SweepAxis,
     pub(super) direction: Direction,
     pub(super) sequential: bool,
     pub(super) block_bytes: u32,
@@ -25,12 +25,12 @@ pub(super) struct Measured {
     pub(super) repetitions: usize,
 }
 
-impl Measured {
+impl MeasuredCurve {
     pub(super) fn unit(&self) -> CurveUnit {
         match self.axis {
-            Axis::WorkingSet | Axis::BlockSize => CurveUnit::TimeNs,
-            Axis::QueueDepth => CurveUnit::OperationsPerS,
-            Axis::BytesWritten => CurveUnit::BytesPerS,
+            SweepAxis::WorkingSet | SweepAxis::BlockSize => CurveUnit::TimeNs,
+            SweepAxis::QueueDepth => CurveUnit::OperationsPerS,
+            SweepAxis::BytesWritten => CurveUnit::BytesPerS,
         }
     }
 
@@ -39,10 +39,10 @@ impl Measured {
         self.points.iter().filter_map(|CurvePoint { x, values }| {
             let value = mean_interval(values)?.mean;
             let rate = match self.axis {
-                Axis::WorkingSet => f64::from(self.block_bytes) * 1e9 / value,
-                Axis::BlockSize => x * 1e9 / value,
-                Axis::QueueDepth => value * f64::from(self.block_bytes),
-                Axis::BytesWritten => value,
+                SweepAxis::WorkingSet => f64::from(self.block_bytes) * 1e9 / value,
+                SweepAxis::BlockSize => x * 1e9 / value,
+                SweepAxis::QueueDepth => value * f64::from(self.block_bytes),
+                SweepAxis::BytesWritten => value,
             };
             rate.is_finite().then_some(rate)
         })
@@ -69,10 +69,10 @@ impl Measured {
     /// The curve, cut where it changes; `None` if there is too little of it.
     pub(super) fn cut(&self) -> Option<Curve> {
         let family = match self.axis {
-            Axis::WorkingSet => Family::WorkingSet,
-            Axis::BlockSize => Family::Transfer,
-            Axis::QueueDepth => Family::Depth,
-            Axis::BytesWritten => Family::Levels,
+            SweepAxis::WorkingSet => ShapeFamily::WorkingSet,
+            SweepAxis::BlockSize => ShapeFamily::Transfer,
+            SweepAxis::QueueDepth => ShapeFamily::Depth,
+            SweepAxis::BytesWritten => ShapeFamily::Levels,
         };
         change_points(&self.points, family)
     }
@@ -80,8 +80,8 @@ impl Measured {
 
 /// The curves of an axis: one for each direction and order of offsets.
 /// `cpus` are those of the machine.
-pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis, cpus: u32) -> Vec<Measured> {
-    let mut found: Vec<Measured> = Vec::new();
+pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: SweepAxis, cpus: u32) -> Vec<MeasuredCurve> {
+    let mut curves: Vec<MeasuredCurve> = Vec::new();
     for cell in cells.iter().filter(|cell| axis_of(profile, cell) == Some(axis)) {
         let (Some(workload), Some(direction)) = (&cell.workload, cell.direction) else { continue };
         let sequential = workload.pattern.is_sequential();
@@ -89,13 +89,13 @@ pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis, cpus: u32) 
         let disturbed = is_disturbed(cell, cpus);
         let disturbed: Vec<f64> = points.iter().filter(|_| disturbed).map(|point| point.x).collect();
         let repetitions = cell.counted().count();
-        match found.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {
+        match curves.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {
             Some(curve) => {
                 curve.points.extend(points);
                 curve.disturbed.extend(disturbed);
                 curve.repetitions = curve.repetitions.min(repetitions);
             }
-            None => found.push(Measured {
+            None => curves.push(MeasuredCurve {
                 axis,
                 direction,
                 sequential,
@@ -106,10 +106,10 @@ pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis, cpus: u32) 
             }),
         }
     }
-    found
+    curves
 }
 
-fn points(axis: Axis, cell: &Cell, direction: Direction) -> Vec<CurvePoint> {
+fn points(axis: SweepAxis, cell: &Cell, direction: Direction) -> Vec<CurvePoint> {
     let Some(workload) = &cell.workload else { return Vec::new() };
     let values = |of: fn(&Repetition, Direction) -> Option<f64>| -> Vec<f64> {
         cell.counted()
@@ -118,12 +118,12 @@ fn points(axis: Axis, cell: &Cell, direction: Direction) -> Vec<CurvePoint> {
             .collect()
     };
     let (x, values) = match axis {
-        Axis::WorkingSet => (workload.span_bytes as f64, values(mean_time_ns)),
-        Axis::BlockSize => (f64::from(workload.largest_block_bytes()), values(mean_time_ns)),
-        Axis::QueueDepth => {
+        SweepAxis::WorkingSet => (workload.span_bytes as f64, values(mean_time_ns)),
+        SweepAxis::BlockSize => (f64::from(workload.largest_block_bytes()), values(mean_time_ns)),
+        SweepAxis::QueueDepth => {
             (f64::from(workload.iodepth), values(|repetition, to| Some(repetition.rate_iops(to))))
         }
-        Axis::BytesWritten => return course(cell),
+        SweepAxis::BytesWritten => return course(cell),
     };
     if values.is_empty() { Vec::new() } else { vec![CurvePoint { x, values }] }
 }

@@ -4,9 +4,9 @@
 //! side gets faster until all are busy, and where the rate stops rising the number of parts can be told, roughly, because
 //! some wait for the same part. An arm that may choose its way gains, too, but less than the depth.
 
-use super::curves::Measured;
+use super::curves::MeasuredCurve;
 use super::storage::Storage;
-use super::{Cause, Confidence, Finding, Named, times};
+use super::{Confidence, Finding, FindingName, Named, times};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Curve;
 
@@ -21,7 +21,7 @@ const NEARLY_ALL: f64 = 0.9;
 /// From this gain on, what is left beyond is told.
 const LITTLE_MORE: f64 = 1.02;
 
-pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let (Some(first), Some(last)) = (cut.points.first(), cut.points.last()) else { return Vec::new() };
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
     let lowest = cut.points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
@@ -36,7 +36,7 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         }
         return vec![one_at_a_time(cut, last.0).at(measured, None, first.1, last.1)];
     }
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     let (enough, reached) =
         cut.points.iter().copied().find(|point| point.1 >= highest * NEARLY_ALL).unwrap_or(*last);
     let below = cut.points.iter().rev().find(|point| point.0 < enough).map_or(enough, |point| point.0);
@@ -47,7 +47,7 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     let (beyond_en, beyond_ja) = (beyond.en, beyond.ja);
     let chooses = storage.turns == Some(true);
     let named = Named {
-        name: Cause::Parallelism,
+        name: FindingName::Parallelism,
         confidence: if gain >= 1.5
             && cut.error <= SURE_ERROR
             && measured.each_repetition_gains(first.0, enough, gain)
@@ -83,12 +83,12 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         },
     };
     let place = (enough, below, enough.max(below));
-    found.push(named.at(measured, Some(place), first.1, reached));
+    findings.push(named.at(measured, Some(place), first.1, reached));
     let bytes = highest * f64::from(measured.block_bytes);
     if let Some((link, ends)) = storage.ceiling(measured.direction, bytes) {
-        found.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
+        findings.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
     }
-    found
+    findings
 }
 
 /// What comes beyond the depth that is told as enough: nothing, or the little that is left.
@@ -106,41 +106,37 @@ fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
 /// A rate that is not the same at any depth, and does not rise either.
 fn uneven(lowest: f64, highest: f64) -> Named {
     let (slow, fast) = (number::iops(lowest), number::iops(highest));
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: text!(
+    Named::unknown(
+        text!(
             "what the depth does cannot be told: {slow} to {fast} over all depths, up and down",
             "キュー深さの効果は判断できません(全体で {slow}〜{fast} の間を上下)"
         ),
-        evidence: text!(
+        text!(
             "the points scatter more than they rise; longer repetitions (--time), more of them (--runs) or a quiet machine would tell",
             "上昇より点のばらつきのほうが大きくなっています。1 回の時間(--time)や回数(--runs)を増やすか、ほかの処理がないときに測ると分かります"
         ),
-    }
+    )
 }
 
 fn falls(first: f64, lowest: f64) -> Named {
     let (fast, slow) = (number::iops(first), number::iops(lowest));
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: text!(
+    Named::unknown(
+        text!(
             "deeper queues are slower ({fast} → {slow}), so the depth was not all that changed",
             "キュー深さを増やすと遅くなっており({fast} → {slow})、ほかの要因も変わっています"
         ),
-        evidence: text!(
+        text!(
             "a cache that filled up meanwhile looks like this; longer repetitions (--time), or a pause before, would tell",
             "途中でキャッシュが一杯になるとこう見えます。1 回の時間(--time)を延ばすか、休ませてから測ると分かります"
         ),
-    }
+    )
 }
 
 fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
     let depth = number::whole(deepest);
     let rate = number::iops(cut.points.first().map_or(0.0, |point| point.1));
     Named {
-        name: Cause::OneAtATime,
+        name: FindingName::OneAtATime,
         confidence: if cut.points.len() >= 4 && cut.error <= SURE_ERROR {
             Confidence::Firm
         } else {

@@ -5,12 +5,12 @@
 //! access of 4 KiB over the whole span; the long write goes on for as long as all of a span's points together. The step's
 //! `id` tells the axis, and its workload the place on it.
 
-use super::{Axis, curves};
+use super::{SweepAxis, curves};
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
-use kurabe_core::workload::{BlockSize, Direction, End, Pattern, SyncRule, ThreadShare};
+use kurabe_core::workload::{Direction, End, Pattern};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ const FILL_LIMIT_NS: u64 = 20 * NS_PER_S;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPlan {
     /// The axes.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<SweepAxis>,
     /// Reads, writes or both.
     pub directions: Vec<Direction>,
     /// Largest span, if asked for; 1 GiB, or what can be filled in 20 s, if not.
@@ -73,17 +73,17 @@ impl SweepPlan {
         Profile { source: Some("kurabe".to_owned()), ..Profile::of_steps("sweep", title, rules, steps) }
     }
 
-    fn steps(&self, axis: Axis, size_bytes: u64) -> Vec<IoStep> {
+    fn steps(&self, axis: SweepAxis, size_bytes: u64) -> Vec<IoStep> {
         let directions = || self.directions.clone();
         match axis {
-            Axis::WorkingSet => {
+            SweepAxis::WorkingSet => {
                 let mut spans: Vec<u64> = doubling(SMALLEST_SPAN_BYTES, size_bytes).collect();
                 if spans.last().is_some_and(|last| *last < size_bytes) {
                     spans.push(size_bytes - size_bytes % u64::from(BLOCK_BYTES));
                 }
                 spans.into_iter().map(|span| span_step(span, directions())).collect()
             }
-            Axis::BlockSize => {
+            SweepAxis::BlockSize => {
                 let largest = u64::from(BLOCKS.1).min(size_bytes);
                 let step = |pattern: Pattern| {
                     move |bytes: u64| step(axis, pattern, bytes as u32, 1, self.directions.clone())
@@ -91,16 +91,16 @@ impl SweepPlan {
                 let blocks = || doubling(u64::from(BLOCKS.0), largest);
                 blocks().map(step(Pattern::Sequential)).chain(blocks().map(step(Pattern::Random))).collect()
             }
-            Axis::QueueDepth => doubling(1, u64::from(MOST_IODEPTH))
+            SweepAxis::QueueDepth => doubling(1, u64::from(MOST_IODEPTH))
                 .map(|depth| step(axis, Pattern::Random, BLOCK_BYTES, depth as u32, directions()))
                 .collect(),
-            Axis::BytesWritten if self.directions.contains(&Direction::Write) => {
+            SweepAxis::BytesWritten if self.directions.contains(&Direction::Write) => {
                 let long =
                     step(axis, Pattern::Sequential, 1 << 20, LONG_WRITE_IODEPTH, vec![Direction::Write]);
                 let time_ns = Some(self.time_ns.saturating_mul(LONG_WRITE_TIMES));
                 vec![IoStep { end: End { time_ns, ..End::default() }, ..long }]
             }
-            Axis::BytesWritten => Vec::new(),
+            SweepAxis::BytesWritten => Vec::new(),
         }
     }
 }
@@ -108,7 +108,8 @@ impl SweepPlan {
 /// Further steps for a sweep whose cells show changes: spans between the two points that a change of the working set lies
 /// between, until they are less than a third apart. Empty when nothing is left to ask.
 pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
-    let measured = |cell: &&Cell| cell.workload.is_some() && axis_of(profile, cell) == Some(Axis::WorkingSet);
+    let measured =
+        |cell: &&Cell| cell.workload.is_some() && axis_of(profile, cell) == Some(SweepAxis::WorkingSet);
     let mut spans: BTreeSet<u64> = cells
         .iter()
         .filter(measured)
@@ -117,9 +118,9 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
         .collect();
     let grid = doubling(SMALLEST_SPAN_BYTES, u64::MAX / 2);
     let further = spans.iter().filter(|span| !grid.clone().any(|point| point == **span)).count();
-    let mut wanted: Vec<(u64, Direction)> = Vec::new();
+    let mut new_spans: Vec<(u64, Direction)> = Vec::new();
     // Where a curve changes does not depend on what disturbed it.
-    for curve in curves::of_axis(profile, cells, Axis::WorkingSet, 1) {
+    for curve in curves::of_axis(profile, cells, SweepAxis::WorkingSet, 1) {
         let Some(cut) = curve.cut() else { continue };
         for change in cut.changes {
             let (left, right) = (cut.points[change.before].0, cut.points[change.before + 1].0);
@@ -131,13 +132,13 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
             let unit = 1u64 << (63 - middle.leading_zeros()).saturating_sub(1);
             let span = middle.next_multiple_of(unit.max(u64::from(BLOCK_BYTES)));
             if span as f64 > left && (span as f64) < right {
-                wanted.push((span, curve.direction));
+                new_spans.push((span, curve.direction));
             }
         }
     }
-    wanted.retain(|(span, _)| spans.insert(*span));
+    new_spans.retain(|(span, _)| spans.insert(*span));
     let left = MOST_FURTHER.saturating_sub(further);
-    wanted
+    new_spans
         .into_iter()
         .take(left)
         .map(|(span, direction)| Step::Io(span_step(span, vec![direction])))
@@ -145,15 +146,15 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
 }
 
 /// The axis of the sweep that a cell was measured for; `None` of a run that `kurabe sweep` did not make.
-pub fn swept_axis(record: &RunRecord, cell: &Cell) -> Option<Axis> {
+pub fn swept_axis(record: &RunRecord, cell: &Cell) -> Option<SweepAxis> {
     let profile = record.header.profile.as_ref().filter(|profile| profile.name == "sweep")?;
     axis_of(profile, cell)
 }
 
 /// The axis that a cell of a sweep belongs to.
-pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<Axis> {
+pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<SweepAxis> {
     let id = profile.steps.get(cell.step_index as usize)?.id()?;
-    Axis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))
+    SweepAxis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))
 }
 
 fn doubling(from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {
@@ -163,34 +164,18 @@ fn doubling(from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {
 fn span_step(span_bytes: u64, directions: Vec<Direction>) -> IoStep {
     let size = format_bytes(span_bytes);
     IoStep {
-        id: Some(format!("{}_{span_bytes}", Axis::WorkingSet.word())),
+        id: Some(format!("{}_{span_bytes}", SweepAxis::WorkingSet.word())),
         label: Some(format!("RND 4 KiB Q1 in {size}")),
         span_bytes: Some(span_bytes),
         warm_up_passes: 1,
-        ..step(Axis::WorkingSet, Pattern::Random, BLOCK_BYTES, 1, directions)
+        ..step(SweepAxis::WorkingSet, Pattern::Random, BLOCK_BYTES, 1, directions)
     }
 }
 
-fn step(axis: Axis, pattern: Pattern, block: u32, iodepth: u32, directions: Vec<Direction>) -> IoStep {
+fn step(axis: SweepAxis, pattern: Pattern, block: u32, iodepth: u32, directions: Vec<Direction>) -> IoStep {
     let order = if pattern.is_sequential() { "seq" } else { "rnd" };
     IoStep {
         id: Some(format!("{}_{order}_{block}_{iodepth}", axis.word())),
-        label: None,
-        directions,
-        read_percent: 50,
-        pattern,
-        thread_share: ThreadShare::Usual,
-        block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
-        iodepth,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: None,
-        rewrite_every_reads: None,
-        open_loop: None,
-        warm_up_ns: 0,
-        warm_up_passes: 0,
-        end: End::default(),
-        sync: SyncRule::default(),
-        data: None,
+        ..IoStep::plain(pattern, block, iodepth, directions)
     }
 }

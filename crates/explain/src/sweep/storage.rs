@@ -3,7 +3,7 @@
 //! The model: of a real run the environment tells (rotation, link, names of devices); of a modelled one the kinds of its
 //! layers and the link's generation, which is what the environment of such a device would tell.
 
-use super::curves::Measured;
+use super::curves::MeasuredCurve;
 use crate::ceiling::{AtCeiling, Ceiling, ceiling, parallel};
 use kurabe_core::environment::Link;
 use kurabe_core::model::LayerRecord;
@@ -84,9 +84,10 @@ impl Storage {
     }
 
     /// With the highest rates of all curves, by which a link shows.
-    pub(super) fn with_rates(self, curves: &[Measured]) -> Self {
+    pub(super) fn with_rates(self, curves: &[MeasuredCurve]) -> Self {
         let most = |direction: Direction| {
-            let rates = curves.iter().filter(|curve| curve.direction == direction).flat_map(Measured::rates);
+            let rates =
+                curves.iter().filter(|curve| curve.direction == direction).flat_map(MeasuredCurve::rates);
             rates.reduce(f64::max)
         };
         Self { most: [most(Direction::Read), most(Direction::Write)], ..self }

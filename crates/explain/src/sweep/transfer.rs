@@ -6,9 +6,9 @@
 //! longer until all of them have one: where the time stands still while the size doubles, a strip begins, and the number
 //! of doublings tells the drives. Changes of the line that none of this explains are told together, as unknown.
 
-use super::curves::Measured;
+use super::curves::MeasuredCurve;
 use super::storage::Storage;
-use super::{Cause, Confidence, Finding, Named, size};
+use super::{Confidence, Finding, FindingName, Named, size};
 use crate::ceiling::{AtCeiling, Ceiling};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
@@ -24,11 +24,11 @@ const GROWS: f64 = 1.08;
 /// Rates beyond a change of a flash device that are so many times those before it are those of more parts.
 const SPREAD: f64 = 1.5;
 
-pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
-    let mut found = Vec::new();
+pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let unit = (measured.direction == Direction::Write).then(|| unit(measured, cut)).flatten();
     if let Some((below, at, index)) = unit {
-        found.push(mapping_unit(at, storage).at(
+        findings.push(mapping_unit(at, storage).at(
             measured,
             Some((at, below, at)),
             cut.points[index].1,
@@ -40,10 +40,10 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     if let Some((index, doublings)) = strip.flatten() {
         let (x, before) = cut.points[index];
         let after = cut.points.get(index + 1).map_or(before, |point| point.1);
-        found.push(striped(x, doublings).at(measured, Some((x, x, x * 2.0)), before, after));
+        findings.push(striped(x, doublings).at(measured, Some((x, x, x * 2.0)), before, after));
     } else {
-        let told = |x: f64| unit.is_some_and(|(_, at, _)| x <= at * 2.0);
-        found.extend(others(measured, cut, storage, &told));
+        let explained = |x: f64| unit.is_some_and(|(_, at, _)| x <= at * 2.0);
+        findings.extend(others(measured, cut, storage, &explained));
     }
     let rate = |(bytes, ns): &(f64, f64)| bytes / ns * 1e9;
     let rates: Vec<f64> = cut.points.iter().map(rate).collect();
@@ -53,15 +53,15 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     {
         let enough = cut.points.iter().find(|point| rate(point) >= highest * 0.9).map(|point| point.0);
         let place = enough.map(|x| (x, x / 2.0, x));
-        found.push(link(found_link, &ends).at(measured, place, *first, highest));
+        findings.push(link(found_link, &ends).at(measured, place, *first, highest));
     }
-    found
+    findings
 }
 
 /// The first size that takes less time than every smaller one, with the one before it and that one's place. The fall
 /// must be larger than what repetitions of either size scatter: a drive whose cache fills and empties meanwhile takes
 /// any time for either.
-fn unit(measured: &Measured, cut: &Curve) -> Option<(f64, f64, usize)> {
+fn unit(measured: &MeasuredCurve, cut: &Curve) -> Option<(f64, f64, usize)> {
     let less = WHOLE_UNIT.min(1.0 - 3.0 * cut.error);
     let apart = |below: f64, at: f64| {
         let (below, at) = (measured.interval(below), measured.interval(at));
@@ -102,13 +102,13 @@ fn mapping_unit(at: f64, storage: &Storage) -> Named {
     // What turns keeps sectors where they are, and takes writes into its memory as long as there is room.
     let turns = storage.turns == Some(true);
     if turns {
-        evidence.en.push_str("; on a medium that turns, memory for writes that was fuller for the smaller size looks the same, too");
-        evidence.ja.push_str(
-            "。回転する媒体では、小さい方の測定時に書き込み用メモリーが埋まっていた場合も同じように見えます",
-        );
+        evidence.push(&text!(
+            "; on a medium that turns, memory for writes that was fuller for the smaller size looks the same, too",
+            "。回転する媒体では、小さい方の測定時に書き込み用メモリーが埋まっていた場合も同じように見えます"
+        ));
     }
     Named {
-        name: Cause::MappingUnit,
+        name: FindingName::MappingUnit,
         confidence: if turns { Confidence::Likely } else { Confidence::Firm },
         text: text!(
             "writes smaller than {bytes} take longer than one of {bytes}: that is the unit in which they are kept",
@@ -122,7 +122,7 @@ fn striped(at: f64, doublings: u32) -> Named {
     let (bytes, drives) = (size(at), 1u64 << doublings.min(16));
     let all = size(at * drives as f64);
     Named {
-        name: Cause::Strip,
+        name: FindingName::Strip,
         confidence: Confidence::Firm,
         text: text!(
             "operations larger than {bytes} go to several drives at once: the strip is {bytes}, over {drives} drives or a few more",
@@ -137,13 +137,13 @@ fn striped(at: f64, doublings: u32) -> Named {
 
 /// The changes of the line that have no other name, as one finding.
 fn others(
-    measured: &Measured,
+    measured: &MeasuredCurve,
     cut: &Curve,
     storage: &Storage,
-    told: &dyn Fn(f64) -> bool,
+    explained: &dyn Fn(f64) -> bool,
 ) -> Option<Finding> {
     let changes: Vec<usize> =
-        (0..cut.changes.len()).filter(|index| !told(cut.points[cut.changes[*index].before].0)).collect();
+        (0..cut.changes.len()).filter(|index| !explained(cut.points[cut.changes[*index].before].0)).collect();
     let first = &cut.changes[*changes.first()?];
     let (low, high) = (cut.points[first.before], cut.points[first.before + 1]);
     let places: Vec<String> =
@@ -153,27 +153,24 @@ fn others(
     let spreads = right.b <= 0.0 || left.b >= right.b * SPREAD;
     let flash = storage.turns == Some(false) && !storage.raid;
     let named = if flash && spreads && left.b > 0.0 && measured.direction == Direction::Read {
-        Named {
-            name: Cause::Parallelism,
-            confidence: Confidence::Likely,
-            text: text!(
+        Named::likely(
+            FindingName::Parallelism,
+            text!(
                 "operations larger than {en} are carried by several parts at once",
                 "{ja} より大きい操作は、複数の部分が並行して処理します"
             ),
-            evidence: text!(
+            text!(
                 "on flash the bytes beyond it come faster than those before: pages of several dies or channels at once, or reading ahead",
                 "フラッシュで、それを超える分のほうが速いため、複数のダイやチャネルの同時動作か先読みと考えられます"
             ),
-        }
+        )
     } else {
-        Named {
-            name: Cause::Unknown,
-            confidence: Confidence::None,
-            text: text!(
+        Named::unknown(
+            text!(
                 "the time is not one start-up time and one rate: it changes beyond {en}",
                 "時間が「起動時間+一定の速さ」に合いません(変わる所: {ja})"
             ),
-            evidence: if storage.turns == Some(true) && measured.direction == Direction::Write {
+            if storage.turns == Some(true) && measured.direction == Direction::Write {
                 text!(
                     "a drive that turns takes writes into its memory, which was fuller at some sizes than at others; longer repetitions (--time) would even that out",
                     "回転する媒体のドライブは書き込みをメモリーで受けるため、その埋まり方が大きさごとに違ったと考えられます。1 回の時間(--time)を延ばすと差は小さくなります"
@@ -184,7 +181,7 @@ fn others(
                     "カーネル、接続、機器での要求の分割や、一部の大きさにだけ効くキャッシュが考えられます。カーネルのブロック層トレースがあれば分かります"
                 )
             },
-        }
+        )
     };
     Some(named.at(measured, Some((low.0, low.0, high.0)), low.1, high.1))
 }
@@ -192,11 +189,11 @@ fn others(
 /// The name of a curve that ends at its link.
 pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Named {
     let rate = number::rate(at.rate);
-    let (en, ja) = (&link.name.en, &link.name.ja);
+    let name = &link.name;
     Named {
-        name: Cause::LinkCeiling,
+        name: FindingName::LinkCeiling,
         confidence: if at.both_ways.is_some() { Confidence::Firm } else { Confidence::Likely },
-        text: text!("the link is the ceiling: {rate} is what {en} carries", "{ja} の上限です({rate})"),
+        text: text!("the link is the ceiling: {rate} is what {name} carries", "{name} の上限です({rate})"; name),
         evidence: link.evidence(at),
     }
 }

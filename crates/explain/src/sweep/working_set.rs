@@ -6,9 +6,9 @@
 //! of flash, so both levels are of one kind. A list that is walked adds a time that is proportional to the span, an arm
 //! one that rises ever more slowly.
 
-use super::curves::Measured;
+use super::curves::MeasuredCurve;
 use super::storage::Storage;
-use super::{Cause, Confidence, Finding, Named, size, times};
+use super::{Confidence, Finding, FindingName, Named, size, times};
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, Piece, Shape};
@@ -22,8 +22,8 @@ const MECHANICAL_NS: f64 = 2e6;
 /// Above this ratio a hit did without the medium; below it, hit and miss both went there.
 const WITHOUT_MEDIUM: f64 = 3.0;
 
-pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
-    let mut found: Vec<Finding> = Vec::new();
+pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
     for (index, change) in cut.changes.iter().enumerate() {
         let (left, right) = (&cut.pieces[index], &cut.pieces[index + 1]);
         let before = left.at(cut.points[left.last].0);
@@ -37,40 +37,40 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
             falls(change.x, until, before, after)
         } else if right.shape == Shape::Line && before > 0.0 && measured.direction == Direction::Read {
             grows(cut, right, before, after, storage)
-        } else if right.shape == Shape::Power && found.iter().all(|finding| !is_cache(finding.name)) {
+        } else if right.shape == Shape::Power && findings.iter().all(|finding| !is_cache(finding.name)) {
             moves(cut, right, before, after, storage)
         } else {
             cache(measured, change.x, before, next_level, storage)
         };
-        found.push(named.at(measured, Some((change.x, change.low, change.high)), before, next_level));
+        findings.push(named.at(measured, Some((change.x, change.low, change.high)), before, next_level));
     }
-    merge(&mut found);
+    merge(&mut findings);
     if let [only] = &cut.pieces[..] {
-        found.extend(whole(measured, cut, only, storage));
+        findings.extend(whole(measured, cut, only, storage));
     }
-    found
+    findings
 }
 
 /// Puts changes of one name together that lie within two doublings: a cache of segments ends in several steps.
-fn merge(found: &mut Vec<Finding>) {
+fn merge(findings: &mut Vec<Finding>) {
     let mut index = 1;
-    while index < found.len() {
-        let (one, next) = (&found[index - 1], &found[index]);
+    while index < findings.len() {
+        let (one, next) = (&findings[index - 1], &findings[index]);
         let near = one.x.zip(next.x).is_some_and(|(one, next)| next <= one * 4.0);
         if one.name == next.name && is_cache(one.name) && near {
             let (low, before) = (one.low, one.before);
-            found.remove(index - 1);
-            let merged = &mut found[index - 1];
+            findings.remove(index - 1);
+            let merged = &mut findings[index - 1];
             (merged.low, merged.before) = (low, before);
             let (bytes, fast, slow) = (
                 size(merged.x.unwrap_or_default()),
                 number::latency(merged.before),
                 number::latency(merged.after),
             );
-            let kurabe_core::Text { en, ja } = whose(merged.name);
+            let memory = whose(merged.name);
             merged.text = text!(
-                "up to about {bytes}: {fast} ({en}); it ends in several steps; above, towards {slow}",
-                "約 {bytes} までは {fast}({ja})。段階的に終わり、それを超えると {slow} に近づきます"
+                "up to about {bytes}: {fast} ({memory}); it ends in several steps; above, towards {slow}",
+                "約 {bytes} までは {fast}({memory})。段階的に終わり、それを超えると {slow} に近づきます"; memory
             );
         } else {
             index += 1;
@@ -79,12 +79,12 @@ fn merge(found: &mut Vec<Finding>) {
 }
 
 /// Whose memory it is.
-fn whose(name: Cause) -> kurabe_core::Text {
+fn whose(name: FindingName) -> kurabe_core::Text {
     match name {
-        Cause::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
-        Cause::ControllerCache => text!("the controller's memory", "コントローラーのキャッシュ"),
-        Cause::DriveCache => text!("the drive's memory", "ドライブのキャッシュ"),
-        Cause::WriteCache => text!("memory or a log for writes", "書き込み用のメモリーまたはログ"),
+        FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        FindingName::ControllerCache => text!("the controller's memory", "コントローラーのキャッシュ"),
+        FindingName::DriveCache => text!("the drive's memory", "ドライブのキャッシュ"),
+        FindingName::WriteCache => text!("memory or a log for writes", "書き込み用のメモリーまたはログ"),
         _ => text!(
             "the part of the mapping table held in memory covers so much",
             "メモリーに置ける対応表がこの範囲まで"
@@ -92,19 +92,19 @@ fn whose(name: Cause) -> kurabe_core::Text {
     }
 }
 
-fn is_cache(name: Cause) -> bool {
+fn is_cache(name: FindingName) -> bool {
     matches!(
         name,
-        Cause::HostCache
-            | Cause::DriveCache
-            | Cause::ControllerCache
-            | Cause::MappingCache
-            | Cause::WriteCache
+        FindingName::HostCache
+            | FindingName::DriveCache
+            | FindingName::ControllerCache
+            | FindingName::MappingCache
+            | FindingName::WriteCache
     )
 }
 
 /// A curve without a change may still rise.
-fn whole(measured: &Measured, cut: &Curve, piece: &Piece, storage: &Storage) -> Option<Finding> {
+fn whole(measured: &MeasuredCurve, cut: &Curve, piece: &Piece, storage: &Storage) -> Option<Finding> {
     let (first, last) = (piece.at(cut.points[piece.first].0), piece.at(cut.points[piece.last].0));
     if last / first < LEAST_CHANGE.max(1.0 + 3.0 * cut.error) {
         return None;
@@ -117,50 +117,50 @@ fn whole(measured: &Measured, cut: &Curve, piece: &Piece, storage: &Storage) -> 
     Some(named.at(measured, None, first, last))
 }
 
-fn cache(measured: &Measured, x: f64, before: f64, after: f64, storage: &Storage) -> Named {
+fn cache(measured: &MeasuredCurve, x: f64, before: f64, after: f64, storage: &Storage) -> Named {
     let (bytes, ratio) = (size(x), after / before);
     let (fast, slow) = (number::latency(before), number::latency(after));
     let write = measured.direction == Direction::Write;
     let (name, confidence) = if storage.buffered && before < MEMORY_NS {
         let fits = storage.memory_bytes.is_none_or(|memory| x <= memory);
-        (Cause::HostCache, if fits { Confidence::Firm } else { Confidence::Likely })
+        (FindingName::HostCache, if fits { Confidence::Firm } else { Confidence::Likely })
     } else if write {
-        (Cause::WriteCache, Confidence::Likely)
+        (FindingName::WriteCache, Confidence::Likely)
     } else if storage.raid && ratio >= WITHOUT_MEDIUM {
-        (Cause::ControllerCache, Confidence::Likely)
+        (FindingName::ControllerCache, Confidence::Likely)
     } else if ratio >= WITHOUT_MEDIUM {
         let mechanical = storage.turns == Some(true) || after >= MECHANICAL_NS;
-        (Cause::DriveCache, if mechanical { Confidence::Firm } else { Confidence::Likely })
+        (FindingName::DriveCache, if mechanical { Confidence::Firm } else { Confidence::Likely })
     } else if storage.turns == Some(false) && after < MECHANICAL_NS {
-        (Cause::MappingCache, Confidence::Likely)
+        (FindingName::MappingCache, Confidence::Likely)
     } else {
         return unknown_rise(x, before, after, storage);
     };
-    let kurabe_core::Text { en, ja } = whose(name);
+    let memory = whose(name);
     Named {
         name,
         confidence,
         text: text!(
-            "up to {bytes}: {fast} ({en}); above, towards {slow}",
-            "{bytes} までは {fast}({ja})、それを超えると {slow} に近づきます"
+            "up to {bytes}: {fast} ({memory}); above, towards {slow}",
+            "{bytes} までは {fast}({memory})、それを超えると {slow} に近づきます"; memory
         ),
         evidence: evidence(name, ratio, before, after),
     }
 }
 
-fn evidence(name: Cause, ratio: f64, before: f64, after: f64) -> kurabe_core::Text {
+fn evidence(name: FindingName, ratio: f64, before: f64, after: f64) -> kurabe_core::Text {
     let times = times(ratio);
     let (fast, extra) = (number::latency(before), number::latency(after - before));
     match name {
-        Cause::HostCache => text!(
+        FindingName::HostCache => text!(
             "I/O went through the page cache, and {fast} is the time of memory",
             "ページキャッシュ経由で、{fast} はメモリーの速さです"
         ),
-        Cause::MappingCache => text!(
+        FindingName::MappingCache => text!(
             "beyond it an access takes {extra} more, {times} times in all: hit and miss both read flash, the miss once more for its table",
             "超えると 1 回あたり {extra} 増えて {times} 倍になります。どちらもフラッシュを読んでいて、外れると表の分をもう 1 回読むためと考えられます"
         ),
-        Cause::WriteCache => text!(
+        FindingName::WriteCache => text!(
             "beyond it a write takes {times} times as long; a smaller set is overwritten before it reaches the medium",
             "超えると書き込みは {times} 倍かかります。小さい範囲なら、媒体に届く前に上書きされます"
         ),
@@ -174,14 +174,12 @@ fn evidence(name: Cause, ratio: f64, before: f64, after: f64) -> kurabe_core::Te
 fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
     let bytes = size(x);
     let (fast, slow) = (number::latency(before), number::latency(after));
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: text!(
+    Named::unknown(
+        text!(
             "up to {bytes}: {fast}; above, towards {slow}",
             "{bytes} までは {fast}、それを超えると {slow} に近づきます"
         ),
-        evidence: match storage.turns {
+        match storage.turns {
             Some(true) => text!(
                 "a cache that keeps a part of it, or an arm that moves farther, may do this; a sweep that was warmed up longer (--time) would tell",
                 "一部だけを保持するキャッシュか、アームの移動距離の増加と考えられます。長めに温めた測定(--time)で区別できます"
@@ -195,7 +193,7 @@ fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
                 "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定(--time)か、媒体の種類が分かれば区別できます"
             ),
         },
-    }
+    )
 }
 
 /// Where a rise begins, if that is not the whole of the curve.
@@ -216,27 +214,25 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if storage.turns == Some(true) || reach < 4.0 {
         return moves(cut, piece, before, after, storage);
     }
-    let kurabe_core::Text { en: from_en, ja: from_ja } = from(cut, piece);
+    let from = from(cut, piece);
     if !storage.chained {
-        return Named {
-            name: Cause::Unknown,
-            confidence: Confidence::None,
-            text: text!(
-                "{from_en}an access takes longer the larger the span: {fast} → {slow}, {per_gib} more for each GiB",
-                "{from_ja}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"
+        return Named::unknown(
+            text!(
+                            "{from}an access takes longer the larger the span: {fast} → {slow}, {per_gib} more for each GiB",
+                            "{from}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"; from
             ),
-            evidence: text!(
+            text!(
                 "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger --max, or the same sweep again, would tell",
                 "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。--max を大きくするか、同じ測定を繰り返すと分かります"
             ),
-        };
+        );
     }
     Named {
-        name: Cause::ChainWalk,
+        name: FindingName::ChainWalk,
         confidence: if reach >= 8.0 { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-            "{from_en}an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
-            "{from_ja}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"
+                    "{from}an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
+                    "{from}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"; from
         ),
         evidence: text!(
             "the time rises in proportion to the span, as it does when a chain of clusters (FAT) is followed to the place; an arm's way would rise ever more slowly, a cache towards a level",
@@ -253,13 +249,13 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if !turns {
         return unknown_rise(cut.points[piece.first].0, before, after, storage);
     }
-    let kurabe_core::Text { en: from_en, ja: from_ja } = from(cut, piece);
+    let from = from(cut, piece);
     Named {
-        name: Cause::SeekCurve,
+        name: FindingName::SeekCurve,
         confidence: if storage.turns == Some(true) { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-            "{from_en}an access takes longer the larger the span ({near} → {far}): the arm moves farther",
-            "{from_ja}範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"
+                    "{from}an access takes longer the larger the span ({near} → {far}): the arm moves farther",
+                    "{from}範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"; from
         ),
         evidence: text!(
             "the medium turns, and the time rises steadily without a level that a cache would have",
@@ -271,10 +267,8 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
 /// A time that is shorter beyond a place, to the end of the curve or until it changes again.
 fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
     let (bytes, slow, fast) = (size(x), number::latency(before), number::latency(after));
-    Named {
-        name: Cause::Unknown,
-        confidence: Confidence::None,
-        text: match until.map(size) {
+    Named::unknown(
+        match until.map(size) {
             None => text!(
                 "beyond {bytes} an access takes less: {slow} → {fast}",
                 "{bytes} を超えると速くなります({slow} → {fast})"
@@ -284,9 +278,9 @@ fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
                 "{bytes} から {until} の間は、{bytes} までより速くなります({slow} → {fast})"
             ),
         },
-        evidence: text!(
+        text!(
             "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `kurabe history` or a repeated sweep would tell noise",
             "狭い範囲はひとつのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せばほかの処理の影響かどうか分かります"
         ),
-    }
+    )
 }

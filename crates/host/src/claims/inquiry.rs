@@ -2,7 +2,7 @@
 
 use super::media::Media;
 use super::{By, Claim, unknown, unreadable, wipefs};
-use crate::block::Block;
+use crate::block::BlockNode;
 use crate::chain::{btrfs_of, sources};
 use crate::family::{Family, Loop, Member};
 use crate::mount::{self, Mount};
@@ -40,7 +40,7 @@ struct Sight {
 
 impl Inquiry<'_> {
     /// Who holds the device or its family.
-    pub(crate) fn claims(&self, block: &Block) -> Result<Vec<Claim>> {
+    pub(crate) fn claims(&self, block: &BlockNode) -> Result<Vec<Claim>> {
         let failed = |error: &io::Error| unknown(&block.name, error);
         let loops = self.loops();
         // What a loop device hides from this user could be this device.
@@ -88,7 +88,7 @@ impl Inquiry<'_> {
     }
 
     /// What would be lost.
-    pub(crate) fn contents(&self, block: &Block) -> Result<Option<String>> {
+    pub(crate) fn contents(&self, block: &BlockNode) -> Result<Option<String>> {
         let failed = |error: &io::Error| unreadable(&block.name, error);
         let own = self.own_signatures(block).map_err(|error| failed(&error))?;
         let mut words: Vec<String> = Vec::new();
@@ -135,7 +135,7 @@ impl Inquiry<'_> {
         roots::names(&self.roots.sys.join("block"))
             .into_iter()
             .filter(|name| name.starts_with("loop"))
-            .filter_map(|name| Block::by_name(self.roots, &name))
+            .filter_map(|name| BlockNode::by_name(self.roots, &name))
             .filter(|block| block.loop_backing().is_some())
             .filter_map(|block| match self.media.under_loop(&block) {
                 Ok(Some(object)) => Some(Loop { block, on: Some(object) }),
@@ -169,7 +169,7 @@ impl Inquiry<'_> {
         Ok(sights)
     }
 
-    fn mounted(&self, block: &Block, mounts: &[Sight], claims: &mut Vec<Claim>) {
+    fn mounted(&self, block: &BlockNode, mounts: &[Sight], claims: &mut Vec<Claim>) {
         let number = block.number();
         for Sight { mount, by } in mounts {
             let by_number = number.is_some() && Some(mount.number) == number;
@@ -181,15 +181,15 @@ impl Inquiry<'_> {
         }
     }
 
-    fn built_on(&self, block: &Block, claims: &mut Vec<Claim>) -> io::Result<()> {
+    fn built_on(&self, block: &BlockNode, claims: &mut Vec<Claim>) -> io::Result<()> {
         for name in roots::names_checked(&block.directory.join("holders"))? {
-            let holder = Block::by_name(self.roots, &name).map_or(name, |holder| holder.described());
+            let holder = BlockNode::by_name(self.roots, &name).map_or(name, |holder| holder.described());
             add(claims, block, By::Holder(holder));
         }
         Ok(())
     }
 
-    fn in_btrfs(&self, block: &Block, claims: &mut Vec<Claim>) {
+    fn in_btrfs(&self, block: &BlockNode, claims: &mut Vec<Claim>) {
         if let Some((uuid, _)) = btrfs_of(self.roots, &block.name) {
             add(claims, block, By::Btrfs(uuid));
         }
@@ -251,7 +251,7 @@ impl Inquiry<'_> {
     }
 
     /// Signatures that are claims: on the device, on its partitions, and on its disk.
-    fn members_by_signature(&self, block: &Block, family: &Family) -> io::Result<Vec<Claim>> {
+    fn members_by_signature(&self, block: &BlockNode, family: &Family) -> io::Result<Vec<Claim>> {
         let mut claims = Vec::new();
         for Member { block: member, .. } in &family.members {
             // Loop devices over one another or over one file have the same bytes.
@@ -269,7 +269,7 @@ impl Inquiry<'_> {
 
     /// The signatures of a device itself. Those within a partition are the partition's: at the end of a disk both
     /// can seem to be at the same place.
-    fn own_signatures(&self, block: &Block) -> io::Result<Vec<Signature>> {
+    fn own_signatures(&self, block: &BlockNode) -> io::Result<Vec<Signature>> {
         let size_bytes = block.size_bytes().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         if size_bytes == 0 {
             return Ok(Vec::new());
@@ -307,7 +307,7 @@ fn claim_object(family: &Family, object: Object, by: By, claims: &mut Vec<Claim>
     }
 }
 
-fn add(claims: &mut Vec<Claim>, block: &Block, by: By) {
+fn add(claims: &mut Vec<Claim>, block: &BlockNode, by: By) {
     push(claims, Claim::new(Some(block.name.clone()), by));
 }
 

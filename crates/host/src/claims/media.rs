@@ -1,8 +1,8 @@
 //! What is asked of devices and paths themselves, behind a trait so that a test has devices of its own.
 
 use super::wipefs;
-use crate::block::Block;
-use crate::command::{Outcome, Runner};
+use crate::block::BlockNode;
+use crate::command::{ProgramOutcome, Runner};
 use crate::platform::{self, Object};
 use crate::processes::own_pid;
 use crate::roots::Roots;
@@ -15,31 +15,31 @@ use std::path::{Path, PathBuf};
 /// The bytes and the lock of devices, and what paths lead to.
 pub(crate) trait Media {
     /// The bytes of a device at places within it, each with its offset.
-    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>>;
+    fn pieces(&self, block: &BlockNode, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>>;
 
     /// The signatures that libblkid names on a device, if it can be asked.
-    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature>;
+    fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature>;
 
     /// Whether the kernel would let the device be opened exclusively.
-    fn exclusive_is_free(&self, block: &Block) -> io::Result<bool>;
+    fn exclusive_is_free(&self, block: &BlockNode) -> io::Result<bool>;
 
     /// What a path leads to.
     fn object(&self, path: &Path) -> io::Result<Object>;
 
     /// What a loop device stands on; `None` if it stands on nothing any more.
-    fn under_loop(&self, block: &Block) -> io::Result<Option<Object>>;
+    fn under_loop(&self, block: &BlockNode) -> io::Result<Option<Object>>;
 }
 
 /// The machine's devices.
 pub(crate) struct RealMedia {
     pub roots: Roots,
     /// The device that was asked for, and a path that leads to it.
-    pub asked: Option<(Block, PathBuf)>,
+    pub asked: Option<(BlockNode, PathBuf)>,
 }
 
 impl RealMedia {
     /// The device's node, if it is one of this device.
-    fn node(&self, block: &Block) -> io::Result<PathBuf> {
+    fn node(&self, block: &BlockNode) -> io::Result<PathBuf> {
         let node = match &self.asked {
             Some((asked, node)) if asked.name == block.name => node.clone(),
             _ => self.roots.node(&block.name),
@@ -56,7 +56,7 @@ impl RealMedia {
 }
 
 impl Media for RealMedia {
-    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    fn pieces(&self, block: &BlockNode, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         let mut file = platform::open_read(&self.node(block)?)?;
         let mut pieces = Vec::new();
         for place in places {
@@ -74,18 +74,18 @@ impl Media for RealMedia {
         Ok(pieces)
     }
 
-    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature> {
+    fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature> {
         let Ok(node) = self.node(block) else { return Vec::new() };
         // A descriptor of this process is another one of the program's.
         let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", own_pid(&self.roots)));
         let words: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
         match Runner::System.run(wipefs::PROGRAM, &words, wipefs::LIMIT) {
-            Outcome::Ended(answer) => wipefs::parse(&answer),
-            Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => Vec::new(),
+            ProgramOutcome::Ended(answer) => wipefs::parse(&answer),
+            ProgramOutcome::NotInstalled | ProgramOutcome::Failed(_) | ProgramOutcome::TimedOut => Vec::new(),
         }
     }
 
-    fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {
+    fn exclusive_is_free(&self, block: &BlockNode) -> io::Result<bool> {
         platform::exclusive_is_free(&self.node(block)?)
     }
 
@@ -93,7 +93,7 @@ impl Media for RealMedia {
         platform::object(path)
     }
 
-    fn under_loop(&self, block: &Block) -> io::Result<Option<Object>> {
+    fn under_loop(&self, block: &BlockNode) -> io::Result<Option<Object>> {
         let status = self.node(block).and_then(|node| platform::loop_status(&platform::open_read(&node)?));
         if let Ok((file_system, inode, device)) = status {
             return Ok(Some(device.map_or(Object::Inode(file_system, inode), Object::Device)));

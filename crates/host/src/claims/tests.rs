@@ -29,7 +29,7 @@ struct OnTree<'a> {
 }
 
 impl Media for OnTree<'_> {
-    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    fn pieces(&self, block: &BlockNode, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         if self.media.unreadable.contains(&block.name.as_str()) {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
         }
@@ -44,12 +44,12 @@ impl Media for OnTree<'_> {
             .collect())
     }
 
-    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature> {
+    fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature> {
         let named = self.media.named.iter().filter(|(name, _)| *name == block.name);
         named.map(|(_, signature)| signature.clone()).collect()
     }
 
-    fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {
+    fn exclusive_is_free(&self, block: &BlockNode) -> io::Result<bool> {
         Ok(!self.media.locked.contains(&block.name.as_str()))
     }
 
@@ -59,7 +59,7 @@ impl Media for OnTree<'_> {
         let target = std::fs::read_link(path).unwrap_or_else(|_| path.to_owned());
         let inside =
             target.strip_prefix(&self.roots.root).map_or(target.clone(), |rest| Path::new("/").join(rest));
-        if let Some(number) = Block::by_path(self.roots, &inside).and_then(|block| block.number()) {
+        if let Some(number) = BlockNode::by_path(self.roots, &inside).and_then(|block| block.number()) {
             return Ok(Object::Device(number));
         }
         if inside.starts_with("/hidden") {
@@ -69,7 +69,7 @@ impl Media for OnTree<'_> {
         Ok(Object::Inode((254, 0), name.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte))))
     }
 
-    fn under_loop(&self, block: &Block) -> io::Result<Option<Object>> {
+    fn under_loop(&self, block: &BlockNode) -> io::Result<Option<Object>> {
         block.loop_backing().map(|backing| self.object(&backing)).transpose()
     }
 }
@@ -87,7 +87,7 @@ fn machine() -> Fake {
 }
 
 fn ask_with(fake: &Fake, media: &FakeMedia, name: &str) -> Result<Vec<String>> {
-    let block = Block::by_name(&fake.roots, name).expect("the device");
+    let block = BlockNode::by_name(&fake.roots, name).expect("the device");
     let media = OnTree { media, roots: &fake.roots };
     let claims = Inquiry { roots: &fake.roots, media: &media, own_pid: 4242 }.claims(&block)?;
     Ok(words_of(claims))
@@ -103,7 +103,7 @@ fn ask(fake: &Fake, name: &str) -> Vec<String> {
 }
 
 fn contents_of(fake: &Fake, media: &FakeMedia, name: &str) -> Option<String> {
-    let block = Block::by_name(&fake.roots, name).expect("the device");
+    let block = BlockNode::by_name(&fake.roots, name).expect("the device");
     let media = OnTree { media, roots: &fake.roots };
     Inquiry { roots: &fake.roots, media: &media, own_pid: 4242 }.contents(&block).expect("an answer")
 }
@@ -481,7 +481,7 @@ fn what_cannot_be_read_is_an_error_and_never_free() {
         let error = ask_with(&fake, &media, name).expect_err("no answer");
         assert_eq!(error.kind(), ErrorKind::Permission, "{name}");
     }
-    let block = Block::by_name(&fake.roots, "sda1").expect("the device");
+    let block = BlockNode::by_name(&fake.roots, "sda1").expect("the device");
     let on_tree = OnTree { media: &media, roots: &fake.roots };
     let inquiry = Inquiry { roots: &fake.roots, media: &on_tree, own_pid: 1 };
     assert!(inquiry.contents(&block).is_err());

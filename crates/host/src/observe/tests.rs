@@ -1,7 +1,7 @@
 //! Chains of every kind on fake machines.
 
 use super::*;
-use crate::command::Outcome;
+use crate::command::ProgramOutcome;
 use crate::fake::Fake;
 use crate::observe::stored;
 use kurabe_core::environment::{BlockDevice, Link};
@@ -17,7 +17,7 @@ fn see(fake: &Fake, path: &str, dev: Number, others: &[(&str, Number)]) -> Envir
             None => (asked == Path::new(path)).then(|| stored(asked, dev)),
         }
     };
-    let runner = |_: &str, _: &[&str]| Outcome::NotInstalled;
+    let runner = |_: &str, _: &[&str]| ProgramOutcome::NotInstalled;
     observe_in(&fake.roots, Path::new(path), &look, &Runner::Prepared(&runner), &OPTIONS)
 }
 
@@ -25,7 +25,7 @@ fn see_block(fake: &Fake, number: Number) -> Environment {
     let look = |asked: &Path| {
         Some(Subject { path: asked.to_owned(), kind: SubjectKind::Block(number), dev: (0, 6), space: None })
     };
-    let runner = |_: &str, _: &[&str]| Outcome::NotInstalled;
+    let runner = |_: &str, _: &[&str]| ProgramOutcome::NotInstalled;
     observe_in(&fake.roots, Path::new("/dev/x"), &look, &Runner::Prepared(&runner), &OPTIONS)
 }
 
@@ -396,7 +396,6 @@ fn a_character_device_has_no_devices() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn this_machine_is_observed() {
     let seen = observe(Path::new("."), &OPTIONS);
     assert!(seen.machine.kernel.is_some());

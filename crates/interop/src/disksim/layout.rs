@@ -3,7 +3,7 @@
 //! Sources: DiskSim 4.0, diskmodel/layout_g1.c and layout_g1_load.c (zones, ways of sparing), mech_g1_seektime.c (seek
 //! curves).
 
-use super::parse::Block;
+use super::parse::ParameterBlock;
 use kurabe_core::{Error, Result, text};
 
 /// Most rows that a zone may make of its spares: the largest of DiskSim's own disks has 190.
@@ -13,7 +13,7 @@ const MOST_RANGES: u64 = 100_000;
 const CURVE_STEPS: (u64, u64, u64) = (3, 100, 25);
 
 /// Rows of a device file's `zones`, `zone_skews` and `slips`.
-pub(super) struct Layout {
+pub(super) struct ZoneTables {
     pub(super) zones: Vec<Vec<f64>>,
     pub(super) skews: Vec<Vec<f64>>,
     pub(super) slips: Vec<Vec<f64>>,
@@ -43,7 +43,7 @@ enum Spares {
     Zone,
 }
 
-pub(super) fn read(model: &Block) -> Result<Layout> {
+pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
     let (heads, cylinders) = (model.whole("Number of data surfaces")?, model.whole("Number of cylinders")?);
     let layout = model.block("Layout Model")?;
     let spares = spares(layout)?;
@@ -53,7 +53,7 @@ pub(super) fn read(model: &Block) -> Result<Layout> {
         2 => HeadOrder::SerpentineOverZones,
         _ => return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1, 2")),
     };
-    let mut read = Layout { zones: Vec::new(), skews: Vec::new(), slips: Vec::new(), order };
+    let mut read = ZoneTables { zones: Vec::new(), skews: Vec::new(), slips: Vec::new(), order };
     let zones = layout.blocks("Zones")?;
     for (index, zone) in zones.iter().enumerate() {
         let after = match zones.get(index + 1) {
@@ -65,7 +65,7 @@ pub(super) fn read(model: &Block) -> Result<Layout> {
     Ok(read)
 }
 
-fn spares(layout: &Block) -> Result<Spares> {
+fn spares(layout: &ParameterBlock) -> Result<Spares> {
     Ok(match layout.whole("Sparing scheme used")? {
         1 => Spares::Tracks,
         7 => Spares::AtEnd,
@@ -75,7 +75,7 @@ fn spares(layout: &Block) -> Result<Spares> {
     })
 }
 
-fn unknown(block: &Block, key: &str, known: &str) -> Error {
+fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
     let what = text!("kurabe models `{key}` of {known} only", "`{key}` は {known} だけに対応しています");
     match block.word(key) {
         Ok((_, at)) => at.error(what),
@@ -87,12 +87,12 @@ fn unknown(block: &Block, key: &str, known: &str) -> Error {
 type Gap = (u64, u64);
 
 fn read_zone(
-    zone: &Block,
+    zone: &ParameterBlock,
     index: usize,
     next_cylinder: u64,
     heads: u64,
     spares: Spares,
-    layout: &mut Layout,
+    layout: &mut ZoneTables,
 ) -> Result<()> {
     let (first, last) = (zone.whole("First cylinder number")?, zone.whole("Last cylinder number")?);
     let track = zone.whole("Blocks per track")?;
@@ -158,7 +158,7 @@ fn range_gaps(bad: &[u64], spares: u64, ranges: u64, range_sectors: u64) -> Vec<
 
 /// The seek table of a disk's mechanics, and where it is from.
 pub(super) fn seek_table(
-    mechanics: &Block,
+    mechanics: &ParameterBlock,
     cylinders: u64,
     beside: &dyn Fn(&str) -> Result<String>,
 ) -> Result<(Vec<Vec<f64>>, String)> {

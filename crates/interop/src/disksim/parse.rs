@@ -18,27 +18,27 @@ pub(super) struct Files<'f> {
 
 /// A block of parameters.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct ParameterBlock {
     /// Such as `disksim_disk`.
     pub(super) kind: String,
     pub(super) name: String,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<Assignment>,
     pub(super) at: At,
 }
 
 /// `key = value`.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct Assignment {
     pub(super) key: String,
-    pub(super) value: Value,
+    pub(super) value: ParameterValue,
     pub(super) at: At,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum ParameterValue {
     Word(String),
-    List(Vec<Value>),
-    Block(Block),
+    List(Vec<ParameterValue>),
+    Block(ParameterBlock),
 }
 
 /// Where something stands.
@@ -64,11 +64,11 @@ impl At {
 }
 
 /// The blocks of a file and of the files that it names.
-pub(super) fn blocks(name: &str, source: &str, files: &Files<'_>) -> Result<Vec<Block>> {
-    Reader::new(name, source, files, 1).file()
+pub(super) fn blocks(name: &str, source: &str, files: &Files<'_>) -> Result<Vec<ParameterBlock>> {
+    ParvReader::new(name, source, files, 1).file()
 }
 
-struct Reader<'s, 'f> {
+struct ParvReader<'s, 'f> {
     name: &'s str,
     lines: Vec<&'s str>,
     /// Words and signs, with the number of their line from 0.
@@ -79,7 +79,7 @@ struct Reader<'s, 'f> {
     opened: usize,
 }
 
-impl<'s, 'f> Reader<'s, 'f> {
+impl<'s, 'f> ParvReader<'s, 'f> {
     fn new(name: &'s str, source: &'s str, files: &'f Files<'f>, opened: usize) -> Self {
         let lines: Vec<&str> = source.lines().collect();
         let mut tokens = Vec::new();
@@ -130,7 +130,7 @@ impl<'s, 'f> Reader<'s, 'f> {
             .fault(text!("`{sign}` is expected, not `{shown}`", "`{shown}` ではなく `{sign}` が必要です")))
     }
 
-    fn file(mut self) -> Result<Vec<Block>> {
+    fn file(mut self) -> Result<Vec<ParameterBlock>> {
         let mut blocks = Vec::new();
         while let Some(word) = self.peek() {
             match word {
@@ -165,16 +165,16 @@ impl<'s, 'f> Reader<'s, 'f> {
         Ok(())
     }
 
-    fn other_file(&self, file: &str) -> Result<Vec<Block>> {
+    fn other_file(&self, file: &str) -> Result<Vec<ParameterBlock>> {
         if self.opened == MOST_FILES {
             return Err(self.fault(text!("too many files name one another", "ファイルの参照が深すぎます")));
         }
         let source = (self.files.beside)(file)?;
-        Reader::new(file, &source, self.files, self.opened + 1).file()
+        ParvReader::new(file, &source, self.files, self.opened + 1).file()
     }
 
     /// `kind name { … }`, where the name may be missing.
-    fn block(&mut self, depth: usize) -> Result<Block> {
+    fn block(&mut self, depth: usize) -> Result<ParameterBlock> {
         let at = self.at(self.next);
         let kind = self.take()?.to_owned();
         let mut name = String::new();
@@ -194,7 +194,7 @@ impl<'s, 'f> Reader<'s, 'f> {
             match self.peek() {
                 Some("}") => {
                     self.next += 1;
-                    return Ok(Block { kind, name, entries, at });
+                    return Ok(ParameterBlock { kind, name, entries, at });
                 }
                 Some(",") => self.next += 1,
                 _ => entries.push(self.entry(depth + 1)?),
@@ -202,7 +202,7 @@ impl<'s, 'f> Reader<'s, 'f> {
         }
     }
 
-    fn entry(&mut self, depth: usize) -> Result<Entry> {
+    fn entry(&mut self, depth: usize) -> Result<Assignment> {
         let at = self.at(self.next);
         let mut key = String::new();
         loop {
@@ -217,10 +217,10 @@ impl<'s, 'f> Reader<'s, 'f> {
                 }
             }
         }
-        Ok(Entry { key, value: self.value(depth)?, at })
+        Ok(Assignment { key, value: self.value(depth)?, at })
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value> {
+    fn value(&mut self, depth: usize) -> Result<ParameterValue> {
         if depth > DEEPEST {
             return Err(
                 self.fault(text!("blocks stand too deep in one another", "ブロックの入れ子が深すぎます"))
@@ -233,7 +233,7 @@ impl<'s, 'f> Reader<'s, 'f> {
                     match self.peek() {
                         Some("]") => {
                             self.next += 1;
-                            return Ok(Value::List(values));
+                            return Ok(ParameterValue::List(values));
                         }
                         Some(",") => self.next += 1,
                         _ => values.push(self.value(depth + 1)?),
@@ -243,7 +243,7 @@ impl<'s, 'f> Reader<'s, 'f> {
             "source" => {
                 let file = self.take()?;
                 match self.other_file(file)?.into_iter().next() {
-                    Some(block) => Ok(Value::Block(block)),
+                    Some(block) => Ok(ParameterValue::Block(block)),
                     None => Err(self.fault(text!("{file} holds no block", "{file} にブロックがありません"))),
                 }
             }
@@ -253,9 +253,9 @@ impl<'s, 'f> Reader<'s, 'f> {
             word => {
                 if self.begins_block() {
                     self.next -= 1;
-                    return self.block(depth).map(Value::Block);
+                    return self.block(depth).map(ParameterValue::Block);
                 }
-                Ok(Value::Word(word.to_owned()))
+                Ok(ParameterValue::Word(word.to_owned()))
             }
         }
     }
@@ -272,13 +272,13 @@ fn is_sign(letter: char) -> bool {
     matches!(letter, '{' | '}' | '[' | ']' | '=' | ',')
 }
 
-impl Block {
-    fn entry(&self, key: &str) -> Option<&Entry> {
+impl ParameterBlock {
+    fn entry(&self, key: &str) -> Option<&Assignment> {
         // What stands twice is taken as DiskSim takes it: the last.
         self.entries.iter().rev().find(|entry| entry.key == key)
     }
 
-    fn require(&self, key: &str) -> Result<&Entry> {
+    fn require(&self, key: &str) -> Result<&Assignment> {
         self.entry(key).ok_or_else(|| {
             let kind = &self.kind;
             self.at.error(text!("{kind} has no `{key}`", "{kind} に `{key}` がありません"))
@@ -298,7 +298,7 @@ impl Block {
 
     /// As [`Self::number`]; `None` if the key is not there.
     pub(super) fn number_if_given(&self, key: &str) -> Result<Option<f64>> {
-        self.entry(key).map(Entry::number).transpose()
+        self.entry(key).map(Assignment::number).transpose()
     }
 
     /// A whole number below 2^40, which no disk of DiskSim reaches.
@@ -314,7 +314,7 @@ impl Block {
     pub(super) fn word(&self, key: &str) -> Result<(&str, &At)> {
         let entry = self.require(key)?;
         match &entry.value {
-            Value::Word(word) => Ok((word, &entry.at)),
+            ParameterValue::Word(word) => Ok((word, &entry.at)),
             _ => Err(entry.wrong(&text!("a word", "語"))),
         }
     }
@@ -322,7 +322,7 @@ impl Block {
     pub(super) fn block(&self, key: &str) -> Result<&Self> {
         let entry = self.require(key)?;
         match &entry.value {
-            Value::Block(block) => Ok(block),
+            ParameterValue::Block(block) => Ok(block),
             _ => Err(entry.wrong(&text!("a block", "ブロック"))),
         }
     }
@@ -330,25 +330,25 @@ impl Block {
     /// The blocks of a list.
     pub(super) fn blocks(&self, key: &str) -> Result<Vec<&Self>> {
         let entry = self.require(key)?;
-        let Value::List(values) = &entry.value else {
+        let ParameterValue::List(values) = &entry.value else {
             return Err(entry.wrong(&text!("a list", "リスト")));
         };
-        let blocks: Option<Vec<&Self>> = values.iter().map(Value::block).collect();
+        let blocks: Option<Vec<&Self>> = values.iter().map(ParameterValue::block).collect();
         blocks.ok_or_else(|| entry.wrong(&text!("a list of blocks", "ブロックのリスト")))
     }
 
     /// The numbers of a list.
     pub(super) fn numbers(&self, key: &str) -> Result<Vec<f64>> {
         let entry = self.require(key)?;
-        let Value::List(values) = &entry.value else {
+        let ParameterValue::List(values) = &entry.value else {
             return Err(entry.wrong(&text!("a list", "リスト")));
         };
-        let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
+        let numbers: Option<Vec<f64>> = values.iter().map(ParameterValue::number).collect();
         numbers.ok_or_else(|| entry.wrong(&text!("a list of numbers", "数のリスト")))
     }
 }
 
-impl Entry {
+impl Assignment {
     fn number(&self) -> Result<f64> {
         let number = self.value.number().filter(|number| *number >= 0.0);
         number.ok_or_else(|| self.wrong(&text!("a number that is not negative", "0 以上の数")))
@@ -360,8 +360,8 @@ impl Entry {
     }
 }
 
-impl Value {
-    fn block(&self) -> Option<&Block> {
+impl ParameterValue {
+    fn block(&self) -> Option<&ParameterBlock> {
         if let Self::Block(block) = self { Some(block) } else { None }
     }
 

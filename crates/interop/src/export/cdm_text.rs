@@ -22,7 +22,7 @@ pub(super) fn write(records: &[RunRecord], lang: Lang) -> String {
 }
 
 /// What a result line tells.
-struct Line {
+struct ResultFigures {
     sequential: bool,
     block_kib: u64,
     iodepth: u32,
@@ -33,7 +33,7 @@ struct Line {
     latency_ns: f64,
 }
 
-impl Line {
+impl ResultFigures {
     /// A cell as a result line; `None` if it does not fit one.
     fn of(record: &RunRecord, cell: &Cell) -> Option<Self> {
         let line = match (&cell.workload, &cell.imported) {
@@ -106,7 +106,7 @@ fn block(record: &RunRecord, lang: Lang) -> String {
     let mut section = String::new();
     let mut left_out = Vec::new();
     for cell in in_order(record) {
-        match (Line::of(record, cell), heading(cell)) {
+        match (ResultFigures::of(record, cell), heading(cell)) {
             (Some(line), Some(heading)) => {
                 if heading != section {
                     if !section.is_empty() {

@@ -6,55 +6,46 @@
 //! the cells, with `derived` as their measure. The column `source` tells measured, modelled and imported figures apart. All rows have the same columns, in
 //! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
 
-use super::facts::{
-    DerivedFigure, derived, device, printed, printed_latency, printed_mean_latency, shape, statistic_word,
-};
-use kurabe_core::Lang;
-use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
+use super::facts::{WorkloadShape, printed, printed_mean_latency, shape};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
 use kurabe_core::shown;
+use kurabe_core::workload::Direction;
 use kurabe_stats::{
-    cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, figure, percentile_ns, rate_iops,
-    repetition_latency, repetition_values,
+    cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, derived_figures, figure, percentile_ns,
+    rate_iops, repetition_latency, repetition_values,
 };
 
-/// The columns. Rates are bytes per second, times ns.
-const COLUMNS: [&str; 30] = [
-    "run_id",
-    "started_at",
-    "source",
-    "tool",
-    "target",
-    "device",
-    "profile",
-    "step",
-    "part",
-    "direction",
-    "block_bytes",
-    "iodepth",
-    "threads",
-    "repetition",
-    "discarded",
-    "measure",
-    "statistic",
-    "rate_bytes_per_s",
-    "iops",
-    "access_time_ns",
-    "elapsed_ns",
-    "latency_ns_mean",
-    "latency_ns_p50",
-    "latency_ns_p99",
-    "latency_ns_p999",
-    "latency_ns_max",
-    "bytes",
-    "operations",
-    "failed",
-    "derived",
-];
+/// A column of a table: its name, and what stands in it for a line.
+pub type CsvColumn<L> = (&'static str, fn(&L) -> String);
+
+/// A table as RFC 4180 has it: a line of names, and one for each of these.
+pub fn csv_table<L>(columns: &[CsvColumn<L>], lines: impl IntoIterator<Item = L>) -> String {
+    let line = |fields: Vec<String>| fields.join(",") + "\r\n";
+    let mut out = line(columns.iter().map(|(name, _)| (*name).to_owned()).collect());
+    for one in lines {
+        out.push_str(&line(columns.iter().map(|(_, value)| field(&value(&one))).collect()));
+    }
+    out
+}
+
+/// A line of the table.
+struct CsvRow<'a> {
+    record: &'a RunRecord,
+    /// The cell, or the name of a score or ratio.
+    subject: Subject<'a>,
+    figures: LineFigures,
+}
+
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Cell(&'a Cell),
+    Derived(&'a str),
+}
 
 /// What a line tells beyond its cell.
 #[derive(Default)]
-struct Line {
+struct LineFigures {
     repetition: String,
     discarded: Option<bool>,
     statistic: String,
@@ -71,24 +62,111 @@ struct Line {
     derived: Option<f64>,
 }
 
-/// Writes the table.
-pub(super) fn write(records: &[RunRecord]) -> String {
-    let mut out = COLUMNS.join(",") + "\r\n";
-    for record in records {
-        let measured = record.cells.iter().map(|cell| (cell.clone(), lines(record, cell)));
-        for (cell, lines) in measured.chain(derived(record).into_iter().map(derived_line)) {
-            for line in lines {
-                let fields: Vec<String> =
-                    fields(record, &cell, &line).iter().map(|field| self::field(field)).collect();
-                out.push_str(&fields.join(","));
-                out.push_str("\r\n");
-            }
-        }
-    }
-    out
+/// The columns. Rates are bytes per second, times ns.
+fn columns<'a>() -> [CsvColumn<CsvRow<'a>>; 30] {
+    [
+        ("run_id", |line| line.record.header.id.clone()),
+        ("started_at", |line| line.record.header.measured_at().to_owned()),
+        ("source", |line| line.source().to_owned()),
+        ("tool", |line| tool(line.record)),
+        ("target", |line| line.record.header.target_name().to_owned()),
+        ("device", |line| device(line.record)),
+        ("profile", |line| {
+            line.record.header.profile.as_ref().map(|profile| profile.name.clone()).unwrap_or_default()
+        }),
+        ("step", |line| line.label().to_owned()),
+        ("part", |line| line.cell().map(|cell| cell.part.clone()).unwrap_or_default()),
+        ("direction", |line| {
+            line.cell().and_then(|cell| cell.direction).map_or("", Direction::word).to_owned()
+        }),
+        ("block_bytes", |line| known(line.shape().block_bytes)),
+        ("iodepth", |line| known(line.shape().iodepth)),
+        ("threads", |line| known(line.shape().threads)),
+        ("repetition", |line| line.figures.repetition.clone()),
+        ("discarded", |line| known(line.figures.discarded)),
+        ("measure", |line| line.cell().map_or("derived", |cell| cell.measure.word()).to_owned()),
+        ("statistic", |line| line.figures.statistic.clone()),
+        ("rate_bytes_per_s", |line| number(line.figures.rate_bytes_per_s)),
+        ("iops", |line| number(line.figures.iops)),
+        ("access_time_ns", |line| number(line.figures.access_time_ns)),
+        ("elapsed_ns", |line| number(line.figures.elapsed_ns)),
+        ("latency_ns_mean", |line| number(line.figures.latency_ns_mean)),
+        ("latency_ns_p50", |line| number(line.figures.latency_ns_percentiles[0])),
+        ("latency_ns_p99", |line| number(line.figures.latency_ns_percentiles[1])),
+        ("latency_ns_p999", |line| number(line.figures.latency_ns_percentiles[2])),
+        ("latency_ns_max", |line| number(line.figures.latency_ns_max)),
+        ("bytes", |line| known(line.figures.bytes)),
+        ("operations", |line| known(line.figures.operations)),
+        ("failed", |line| known(line.figures.failed)),
+        ("derived", |line| number(line.figures.derived)),
+    ]
 }
 
-fn lines(record: &RunRecord, cell: &Cell) -> Vec<Line> {
+/// Writes the table.
+pub(super) fn write(records: &[RunRecord]) -> String {
+    let derived: Vec<_> = records.iter().map(derived_figures).collect();
+    let lines = records.iter().zip(&derived).flat_map(|(record, derived)| {
+        let of_cell = move |cell| {
+            let line = move |figures| CsvRow { record, subject: Subject::Cell(cell), figures };
+            cell_lines(record, cell).into_iter().map(line)
+        };
+        // A score is the line of a step that was not run, named as the score is.
+        let derived = derived.iter().filter(|score| score.value.is_finite()).map(move |score| {
+            let figures = LineFigures {
+                repetition: "figure".to_owned(),
+                derived: Some(score.value),
+                ..LineFigures::default()
+            };
+            CsvRow { record, subject: Subject::Derived(&score.name.en), figures }
+        });
+        record.cells.iter().flat_map(of_cell).chain(derived)
+    });
+    csv_table(&columns(), lines)
+}
+
+impl<'a> CsvRow<'a> {
+    fn cell(&self) -> Option<&'a Cell> {
+        match self.subject {
+            Subject::Cell(cell) => Some(cell),
+            Subject::Derived(_) => None,
+        }
+    }
+
+    fn label(&self) -> &'a str {
+        match self.subject {
+            Subject::Cell(cell) => &cell.label,
+            Subject::Derived(name) => name,
+        }
+    }
+
+    fn shape(&self) -> WorkloadShape {
+        self.cell().map(|cell| shape(self.record, cell)).unwrap_or_default()
+    }
+
+    fn source(&self) -> &'static str {
+        match self.cell().and_then(|cell| cell.imported.as_ref()) {
+            Some(_) => "imported",
+            None if self.record.header.model.is_some() => "modelled",
+            None => "measured",
+        }
+    }
+}
+
+fn tool(record: &RunRecord) -> String {
+    let origin = record.header.origin.as_ref();
+    origin.map_or_else(|| format!("kurabe {}", record.header.kurabe_version), Origin::tool_name)
+}
+
+/// The models of the devices below the target, if known; of a computed target what it is, said to be a model.
+fn device(record: &RunRecord) -> String {
+    if let Some(model) = &record.header.model {
+        return format!("model: {}", model.title.en);
+    }
+    let devices = &record.header.environment.devices;
+    devices.iter().filter_map(|device| device.model.as_deref()).collect::<Vec<_>>().join(" + ")
+}
+
+fn cell_lines(record: &RunRecord, cell: &Cell) -> Vec<LineFigures> {
     if let Some(imported) = &cell.imported {
         return vec![printed_line(cell, imported)];
     }
@@ -96,7 +174,7 @@ fn lines(record: &RunRecord, cell: &Cell) -> Vec<Line> {
     of_repetitions.chain([figure_line(record, cell)]).collect()
 }
 
-fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> Line {
+fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> LineFigures {
     let statistic = record.header.statistic();
     let values = repetition_values(cell, repetition);
     let latency = repetition_latency(repetition, cell.direction);
@@ -107,8 +185,7 @@ fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> 
             repetition.read.completed.saturating_add(repetition.write.completed),
         ),
     };
-    let sides = [&repetition.read, &repetition.write, &repetition.sync];
-    let mut line = Line {
+    let mut line = LineFigures {
         repetition: repetition.index.to_string(),
         discarded: Some(repetition.discarded),
         // Where a repetition has many values, as samples are, they are put together by the tool's statistic too.
@@ -118,7 +195,7 @@ fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> 
         latency_ns_mean: latency.mean_ns(),
         bytes: (operations > 0).then_some(bytes),
         operations: (operations > 0).then_some(operations),
-        failed: Some(sides.iter().fold(0, |sum: u64, side| sum.saturating_add(side.failed))),
+        failed: Some(repetition.failed()),
         ..with_percentiles(&latency)
     };
     let value = figure(statistic, &values, cell.measure == Measure::Rate);
@@ -126,9 +203,9 @@ fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> 
     line
 }
 
-fn figure_line(record: &RunRecord, cell: &Cell) -> Line {
+fn figure_line(record: &RunRecord, cell: &Cell) -> LineFigures {
     let statistic = record.header.statistic();
-    let mut line = Line {
+    let mut line = LineFigures {
         repetition: "figure".to_owned(),
         statistic: statistic.word().to_owned(),
         iops: cell_iops(cell, statistic),
@@ -139,13 +216,13 @@ fn figure_line(record: &RunRecord, cell: &Cell) -> Line {
     line
 }
 
-fn printed_line(cell: &Cell, imported: &ImportedCell) -> Line {
+fn printed_line(cell: &Cell, imported: &ImportedCell) -> LineFigures {
     let value = |quantity| printed(imported, quantity).map(|figure| figure.value);
     let of_latency = |statistic| printed_latency(imported, statistic);
     let mean = printed_mean_latency(imported).map(|figure| figure.value);
     let percentile = |percent| of_latency(PrintedStatistic::Percentile(percent));
     let access = cell.measure == Measure::AccessTime;
-    Line {
+    LineFigures {
         repetition: "figure".to_owned(),
         statistic: imported
             .figures
@@ -163,37 +240,20 @@ fn printed_line(cell: &Cell, imported: &ImportedCell) -> Line {
             percentile(99.9),
         ],
         latency_ns_max: of_latency(PrintedStatistic::Highest),
-        ..Line::default()
+        ..LineFigures::default()
     }
 }
 
-/// A score or ratio: the line of a step that was not run, named as the score is.
-fn derived_line(figure: DerivedFigure) -> (Cell, Vec<Line>) {
-    let cell = Cell {
-        index: u32::MAX,
-        step_index: u32::MAX,
-        label: figure.label.en,
-        part: String::new(),
-        direction: None,
-        measure: Measure::Rate,
-        workload: None,
-        engine: None,
-        repetitions: Vec::new(),
-        imported: None,
-    };
-    (cell, vec![Line { repetition: "figure".to_owned(), derived: Some(figure.value), ..Line::default() }])
-}
-
-fn with_percentiles(latency: &LatencyRecord) -> Line {
+fn with_percentiles(latency: &LatencyRecord) -> LineFigures {
     let percentile = |fraction| percentile_ns(latency, fraction).map(|ns| ns as f64);
-    Line {
+    LineFigures {
         latency_ns_percentiles: [percentile(0.5), percentile(0.99), percentile(0.999)],
         latency_ns_max: (latency.count > 0).then_some(latency.max_ns as f64),
-        ..Line::default()
+        ..LineFigures::default()
     }
 }
 
-fn set_main(line: &mut Line, measure: Measure, value: Option<f64>) {
+fn set_main(line: &mut LineFigures, measure: Measure, value: Option<f64>) {
     match measure {
         Measure::Rate => line.rate_bytes_per_s = value,
         Measure::AccessTime => line.access_time_ns = value,
@@ -201,60 +261,38 @@ fn set_main(line: &mut Line, measure: Measure, value: Option<f64>) {
     }
 }
 
-fn fields(record: &RunRecord, cell: &Cell, line: &Line) -> [String; COLUMNS.len()] {
-    let header = &record.header;
-    let shape = shape(record, cell);
-    let number =
-        |value: Option<f64>| value.filter(|value| value.is_finite()).map(decimal).unwrap_or_default();
-    let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let tool = match &header.origin {
-        Some(origin) => origin.tool_name(),
-        None => format!("kurabe {}", header.kurabe_version),
-    };
-    let measure = match cell.measure {
-        _ if line.derived.is_some() => "derived",
-        Measure::Rate => "rate",
-        Measure::AccessTime => "access_time",
-        Measure::Duration => "duration",
-    };
-    let [p50, p99, p999] = line.latency_ns_percentiles;
-    [
-        header.id.clone(),
-        header.measured_at().to_owned(),
-        match (&cell.imported, &header.model) {
-            (Some(_), _) => "imported",
-            (None, Some(_)) => "modelled",
-            (None, None) => "measured",
-        }
-        .to_owned(),
-        tool,
-        header.target_name().to_owned(),
-        device(record, Lang::En).unwrap_or_default(),
-        header.profile.as_ref().map(|profile| profile.name.clone()).unwrap_or_default(),
-        cell.label.clone(),
-        cell.part.clone(),
-        cell.direction.map(|direction| direction.word().to_owned()).unwrap_or_default(),
-        count(shape.block_bytes),
-        count(shape.iodepth.map(u64::from)),
-        count(shape.threads.map(u64::from)),
-        line.repetition.clone(),
-        line.discarded.map(|discarded| discarded.to_string()).unwrap_or_default(),
-        measure.to_owned(),
-        line.statistic.clone(),
-        number(line.rate_bytes_per_s),
-        number(line.iops),
-        number(line.access_time_ns),
-        number(line.elapsed_ns),
-        number(line.latency_ns_mean),
-        number(p50),
-        number(p99),
-        number(p999),
-        number(line.latency_ns_max),
-        count(line.bytes),
-        count(line.operations),
-        count(line.failed),
-        number(line.derived),
-    ]
+/// A figure of a line, if there is any and it is a number.
+fn number(value: Option<f64>) -> String {
+    known(value.filter(|value| value.is_finite()).map(decimal))
+}
+
+fn known(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// The word for how another tool made a figure.
+fn statistic_word(statistic: PrintedStatistic) -> String {
+    match statistic {
+        PrintedStatistic::Mean => "mean".to_owned(),
+        PrintedStatistic::Median => "median".to_owned(),
+        PrintedStatistic::Highest => "highest".to_owned(),
+        PrintedStatistic::Lowest => "lowest".to_owned(),
+        PrintedStatistic::StandardDeviation => "standard deviation".to_owned(),
+        PrintedStatistic::Percentile(percent) => format!("p{percent}"),
+        PrintedStatistic::Sum => "sum".to_owned(),
+        PrintedStatistic::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// A latency that a tool printed with this statistic.
+fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) -> Option<f64> {
+    let of_runs = |figure: &PrintedFigure| figure.of.as_ref().is_some_and(FigureOf::is_of_means);
+    cell.figures
+        .iter()
+        .find(|figure| {
+            figure.quantity == Quantity::Latency && figure.statistic == statistic && !of_runs(figure)
+        })
+        .map(|figure| figure.value)
 }
 
 /// A number with at most three digits after the point, and none that say nothing.

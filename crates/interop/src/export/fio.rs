@@ -6,7 +6,7 @@
 //! write to a file or a device that is not kurabe's own test file are commented out.
 
 use super::facts::{of_model, one_line, step};
-use super::fio_options::{Job, Options, data_options};
+use super::fio_options::{Job, OptionList, data_options};
 use super::other_tools;
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::Step;
@@ -49,7 +49,7 @@ struct JobFile {
 }
 
 /// Where the jobs of a run go.
-struct Place {
+struct JobTarget {
     name: String,
     span_bytes: u64,
     direct: bool,
@@ -67,7 +67,7 @@ impl JobFile {
         let _ = writeln!(self.out, "# {cut}");
     }
 
-    fn section(&mut self, name: &str, options: &Options, commented_out: bool) {
+    fn section(&mut self, name: &str, options: &OptionList, commented_out: bool) {
         let lead = if commented_out { "; " } else { "" };
         let _ = writeln!(self.out, "{lead}[{}]", section_name(name));
         for (key, value) in options {
@@ -153,13 +153,13 @@ impl JobFile {
     }
 
     /// A job that only makes the test file, with the run's data.
-    fn lay_out(&mut self, record: &RunRecord, place: &Place) {
+    fn lay_out(&mut self, record: &RunRecord, place: &JobTarget) {
         self.out.push('\n');
         self.comment(&text!(
             "the test file; fio leaves it behind: remove it afterwards",
             "テストファイル。fio は消さないので、終わったら削除してください"
         ));
-        let mut options: Options = vec![
+        let mut options: OptionList = vec![
             ("create_only", "1".to_owned()),
             ("rw", "write".to_owned()),
             ("overwrite", "1".to_owned()),
@@ -171,7 +171,7 @@ impl JobFile {
         self.section("test file", &options, false);
     }
 
-    fn cell(&mut self, record: &RunRecord, cell: &Cell, place: &Place) {
+    fn cell(&mut self, record: &RunRecord, cell: &Cell, place: &JobTarget) {
         self.out.push('\n');
         let name = match cell.direction {
             Some(direction) if !cell.label.ends_with(direction.word()) => {
@@ -194,7 +194,7 @@ impl JobFile {
         self.job(&name, &workload, cell, &notes, place);
     }
 
-    fn job(&mut self, name: &str, workload: &Workload, cell: &Cell, notes: &[Text], place: &Place) {
+    fn job(&mut self, name: &str, workload: &Workload, cell: &Cell, notes: &[Text], place: &JobTarget) {
         let job = Job::of(workload, cell.engine.as_ref(), place.direct);
         for note in notes.iter().chain(&job.notes) {
             self.comment(note);
@@ -205,10 +205,8 @@ impl JobFile {
         ] {
             match line {
                 Ok(line) => self.comment(&line),
-                Err(why) => self.comment(&Text {
-                    en: format!("{tool} cannot do this: {}", why.en),
-                    ja: format!("{tool} では再現できません: {}", why.ja),
-                }),
+                Err(why) => self
+                    .comment(&text!("{tool} cannot do this: {why}", "{tool} では再現できません: {why}"; why)),
             }
         }
         let commented_out = workload.writes() && !place.own_file;
@@ -234,7 +232,7 @@ impl JobFile {
 fn printed_workload(
     imported: &ImportedCell,
     direction: Option<Direction>,
-    place: &Place,
+    place: &JobTarget,
 ) -> (Result<Workload, Text>, Vec<Text>) {
     let unknown = |en: &str, ja: &str| {
         (Err(text!("the tool did not print {en}", "ツールが{ja}を出力していません")), Vec::new())
@@ -329,9 +327,9 @@ fn not_a_workload(step: Option<&Step>) -> Text {
     }
 }
 
-fn place(record: &RunRecord) -> Result<Place> {
+fn place(record: &RunRecord) -> Result<JobTarget> {
     let Some(target) = &record.header.target else {
-        return Ok(Place {
+        return Ok(JobTarget {
             name: TEST_FILE.to_owned(),
             span_bytes: GIB,
             direct: true,
@@ -340,7 +338,7 @@ fn place(record: &RunRecord) -> Result<Place> {
         });
     };
     let own_file = target.kind == TargetKind::Directory;
-    Ok(Place {
+    Ok(JobTarget {
         name: file_name(target)?,
         span_bytes: target.span_bytes,
         direct: target.direct,

@@ -11,7 +11,7 @@ use kurabe_core::{Text, text};
 
 /// Jobs of fio that differ only in their offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct JobGroup {
     /// Where the first one begins.
     pub(super) offset_bytes: u64,
     /// The length of each one's region.
@@ -25,14 +25,14 @@ pub(super) struct Group {
 }
 
 /// The groups of a workload and what fio does otherwise.
-pub(super) struct Geometry {
-    pub(super) groups: Vec<Group>,
+pub(super) struct JobGroups {
+    pub(super) groups: Vec<JobGroup>,
     pub(super) notes: Vec<Text>,
 }
 
 /// Lays a workload out. `lanes` is how many of fio's jobs make the queue depth of one thread: 1 for an engine with a
 /// queue of its own.
-pub(super) fn geometry(workload: &Workload, lanes: u64) -> Geometry {
+pub(super) fn geometry(workload: &Workload, lanes: u64) -> JobGroups {
     // A record from elsewhere may hold any number.
     let block = u64::from(workload.largest_block_bytes()).max(1);
     let grain = u64::from(workload.smallest_block_bytes()).max(1);
@@ -54,11 +54,16 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> Geometry {
             span - part * threads
         ));
     }
-    let plain =
-        |jobs: u64| Group { offset_bytes: offset, size_bytes: span, increment_bytes: 0, jobs, hole_bytes: 0 };
+    let plain = |jobs: u64| JobGroup {
+        offset_bytes: offset,
+        size_bytes: span,
+        increment_bytes: 0,
+        jobs,
+        hole_bytes: 0,
+    };
     let groups = match workload.pattern {
         Pattern::Sequential if own_part && lanes == 1 => {
-            vec![Group { size_bytes: part, increment_bytes: part, ..plain(threads) }]
+            vec![JobGroup { size_bytes: part, increment_bytes: part, ..plain(threads) }]
         }
         Pattern::Sequential if lanes == 1 => vec![plain(threads)],
         Pattern::Sequential => {
@@ -69,10 +74,10 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> Geometry {
         }
         Pattern::Interleaved => vec![stream(offset, span, block, lanes * threads)],
         _ if own_part && lanes == 1 => {
-            vec![Group { size_bytes: part, increment_bytes: part, ..plain(threads) }]
+            vec![JobGroup { size_bytes: part, increment_bytes: part, ..plain(threads) }]
         }
         _ if own_part => (0..threads)
-            .map(|index| Group {
+            .map(|index| JobGroup {
                 offset_bytes: offset.saturating_add(index * part),
                 size_bytes: part,
                 ..plain(lanes)
@@ -95,16 +100,16 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> Geometry {
             "スレッドの担当範囲が短く fio のジョブに分けられないため、各ジョブがその全体を担当します"
         ));
     }
-    Geometry { groups, notes }
+    JobGroups { groups, notes }
 }
 
 /// One ascending stream made by several jobs.
-fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> Group {
+fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGroup {
     let others = block * (jobs - 1);
     if jobs == 1 || length_bytes < block * jobs {
-        return Group { offset_bytes, size_bytes: length_bytes, increment_bytes: 0, jobs, hole_bytes: 0 };
+        return JobGroup { offset_bytes, size_bytes: length_bytes, increment_bytes: 0, jobs, hole_bytes: 0 };
     }
-    Group {
+    JobGroup {
         offset_bytes,
         size_bytes: length_bytes / block * block - others,
         increment_bytes: block,

@@ -4,7 +4,7 @@
 //! field added later does not compile until it is told here what becomes of it. Meanings of the options: fio's HOWTO,
 //! version 3.33, and its sources where it is silent.
 
-use super::fio_geometry::{Group, geometry, total_bytes};
+use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
 use kurabe_core::record::EngineRecord;
 use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
@@ -15,12 +15,12 @@ use kurabe_core::{Text, text};
 const REFILLED_BYTES: u32 = 64 << 10;
 
 /// A section's options, in order.
-pub(super) type Options = Vec<(&'static str, String)>;
+pub(super) type OptionList = Vec<(&'static str, String)>;
 
 /// A workload as jobs of fio.
 pub(super) struct Job {
     /// A section for each group of jobs that differ only in their offset.
-    pub(super) sections: Vec<Options>,
+    pub(super) sections: Vec<OptionList>,
     /// What fio does otherwise than kurabe.
     pub(super) notes: Vec<Text>,
 }
@@ -107,7 +107,7 @@ fn covers_again(workload: &Workload) -> bool {
 }
 
 /// The options of one group: what it does, where, and all that is common.
-fn section(group: &Group, pattern: Pattern, share: u8, common: &Options) -> Options {
+fn section(group: &JobGroup, pattern: Pattern, share: u8, common: &OptionList) -> OptionList {
     let prefix = if pattern.is_sequential() { "" } else { "rand" };
     let word = match share {
         100 => "read",
@@ -129,13 +129,13 @@ fn section(group: &Group, pattern: Pattern, share: u8, common: &Options) -> Opti
     options
 }
 
-fn engine_options(engine: Option<&EngineRecord>, iodepth: u32) -> Options {
+fn engine_options(engine: Option<&EngineRecord>, iodepth: u32) -> OptionList {
     let Some(engine) = engine.filter(|engine| engine.name != "threads") else {
         let name = if engine.is_some() { "psync" } else { "io_uring" };
         return vec![("ioengine", name.to_owned()), ("iodepth", iodepth.to_string())];
     };
     let mut options = vec![("ioengine", "io_uring".to_owned()), ("iodepth", iodepth.to_string())];
-    let has = |feature: &str| engine.features.iter().any(|known| known == feature);
+    let has = |feature: &str| engine.features.iter().any(|own| own == feature);
     for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
         if has(feature) {
             options.push((option, "1".to_owned()));
@@ -147,7 +147,7 @@ fn engine_options(engine: Option<&EngineRecord>, iodepth: u32) -> Options {
     options
 }
 
-fn block_options(workload: &Workload, notes: &mut Vec<Text>) -> Options {
+fn block_options(workload: &Workload, notes: &mut Vec<Text>) -> OptionList {
     if let [block] = workload.block_sizes.as_slice() {
         return vec![("bs", block.size_bytes.to_string())];
     }
@@ -183,7 +183,7 @@ pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
     (shares, weights.iter().all(|weight| (u64::from(*weight) * 100).is_multiple_of(sum)))
 }
 
-fn order_options(pattern: Pattern, jobs: u64, notes: &mut Vec<Text>) -> Options {
+fn order_options(pattern: Pattern, jobs: u64, notes: &mut Vec<Text>) -> OptionList {
     match pattern {
         Pattern::Sequential | Pattern::Interleaved => Vec::new(),
         Pattern::Random => vec![("norandommap", "1".to_owned())],
@@ -230,7 +230,7 @@ fn reads(workload: &Workload, read_percent: u8, rewrite_every: Option<u32>, note
     u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
 }
 
-fn end_options(workload: &Workload, jobs: u64, warm_up_ns: u64, notes: &mut Vec<Text>) -> Options {
+fn end_options(workload: &Workload, jobs: u64, warm_up_ns: u64, notes: &mut Vec<Text>) -> OptionList {
     let mut options = Vec::new();
     let amount = total_bytes(workload);
     if let Some(bytes) = amount {
@@ -266,7 +266,7 @@ fn time_words(time_ns: u64) -> String {
     }
 }
 
-fn rate_options(open: &OpenLoop, share: u8, jobs: u64, offload: bool, notes: &mut Vec<Text>) -> Options {
+fn rate_options(open: &OpenLoop, share: u8, jobs: u64, offload: bool, notes: &mut Vec<Text>) -> OptionList {
     let each = open.rate_iops / jobs.max(1) as f64;
     let whole = |iops: f64| (iops.round() as u64).max(1);
     let reads = whole(each * f64::from(share) / 100.0);
@@ -303,7 +303,7 @@ fn rate_options(open: &OpenLoop, share: u8, jobs: u64, offload: bool, notes: &mu
     options
 }
 
-fn sync_options(sync: &SyncRule, notes: &mut Vec<Text>) -> Options {
+fn sync_options(sync: &SyncRule, notes: &mut Vec<Text>) -> OptionList {
     let mut options = Vec::new();
     if sync.o_sync {
         options.push(("sync", "1".to_owned()));
@@ -324,7 +324,7 @@ fn sync_options(sync: &SyncRule, notes: &mut Vec<Text>) -> Options {
 }
 
 /// What is written.
-pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> Options {
+pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
     let on = |name: &'static str| vec![(name, "1".to_owned())];
     match data {
         Data::Random if largest_block_bytes <= REFILLED_BYTES => on("refill_buffers"),

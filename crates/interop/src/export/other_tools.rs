@@ -66,8 +66,8 @@ fn with_remarks(line: &str, mut remarks: Vec<Text>) -> Text {
     if remarks.is_empty() {
         return Text::same(line);
     }
-    let remarks = super::facts::joined(&remarks, ("; ", "。"));
-    Text { en: format!("{line}   ({})", remarks.en), ja: format!("{line}   ({})", remarks.ja) }
+    let remarks = Text::join(remarks, ["; ", "。"]);
+    text!("{line}   ({remarks})", "{line}   ({remarks})"; remarks)
 }
 
 /// DiskSpd's command line. `own_file` is whether it makes its file itself.

@@ -5,10 +5,9 @@
 //! the tests were `128KiB (QD= 32)` and `4KiB (QD= 32)` in the same form. The date is in UTC. Source:
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
-use super::consumer::{key_value, runs_in};
 use super::dates::from_year_first;
-use super::parts::{notice, numbered};
-use super::result_line::{Rules, read_all};
+use super::parts::{fact, key_value, notice, runs_in};
+use super::result_line::{FigureRules, read_all};
 use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
@@ -40,19 +39,17 @@ pub(super) fn run(
             Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
             Some(("CPU", value)) => environment.machine.cpu_model = Some(value.to_owned()),
             Some(("Device", value)) => origin.target = Some(value.to_owned()),
-            Some(("Volume", value)) => {
-                origin.facts.insert("Volume".to_owned(), value.to_owned());
-            }
+            Some(("Volume", value)) => fact(&mut origin, "Volume", value),
             Some(("Test", value)) => {
                 runs = runs_in(value);
                 origin.procedure = Some(value.to_owned());
-                origin.facts.insert("Test".to_owned(), value.to_owned());
+                fact(&mut origin, "Test", value);
             }
             _ => {}
         }
     }
     let median = PrintedStatistic::Median;
-    let rules = Rules {
+    let rules = FigureRules {
         rate: median,
         latency: median,
         latency_of: FigureOf::Latency,
@@ -67,5 +64,5 @@ pub(super) fn run(
         "AmorphousDiskMark は各回の中央値を表示します"
     )));
     let notices = notices.chain(results.notice()).collect();
-    Ok(ImportedRun { origin, environment, cells: numbered(results.cells), notices })
+    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
 }

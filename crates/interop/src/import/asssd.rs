@@ -6,43 +6,35 @@
 //! bytes and rates are corrected. How several passes would be summed up is not told: each figure is of a single one.
 //! The XML form is not read: no sample of it was found.
 
-use super::consumer::{self, corrected_rate, figure, is_rule, key_value, mebi_correction};
 use super::dates::from_numeric;
-use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
+use super::parts::{broken_line, cell, direction_of, fact, is_rule, key_value, runs_of_blocks};
+use super::split::LineMark;
+use super::units::{self, figure};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "AS SSD text", read, claim: Claim::Lines(line_mark), names: &["AS SSD"] };
+    Importer::of_lines(("AS SSD text", "AS SSD", &["AS SSD"]), line_mark, read);
 
 const HEADING: &str = "AS SSD Benchmark ";
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let version = line.trim().strip_prefix(HEADING);
     let begins = version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()));
-    if begins { Mark::Begins } else { Mark::None }
+    if begins { LineMark::Begins } else { LineMark::None }
 }
 
-fn read(input: &Input<'_>) -> Outcome {
-    let lines: Vec<(usize, &str)> = input.lines().collect();
-    let is_start = |at: usize| {
-        lines[at].1.trim().starts_with(HEADING) && lines.get(at + 1).is_some_and(|(_, line)| is_rule(line))
-    };
-    let blocks = blocks(&lines, is_start);
-    if blocks.is_empty() {
-        return Outcome::NotMine(text!(
-            "no line begins with `AS SSD Benchmark` above a line of dashes",
-            "`AS SSD Benchmark` で始まり、次が罫線である行がありません"
-        ));
-    }
-    let runs = blocks.into_iter().map(|block| run(input, block));
-    runs.collect::<Result<Vec<_>>>().into()
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let is_heading =
+        |line: &str, below: Option<&str>| line.trim().starts_with(HEADING) && below.is_some_and(is_rule);
+    let without = text!(
+        "no line begins with `AS SSD Benchmark` above a line of dashes",
+        "`AS SSD Benchmark` で始まり、次が罫線である行がありません"
+    );
+    runs_of_blocks(input, is_heading, without, |block| run(input, block))
 }
 
 fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
@@ -72,31 +64,20 @@ fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
                     "Date" => origin.measured_at = from_numeric(value).filter(|date| date.contains('T')),
                     _ => {}
                 }
-                origin.facts.insert(key.to_owned(), value.to_owned());
+                fact(&mut origin, key, value);
             }
             _ => {}
         }
     }
     // A test that was not run has no figure, or zero.
     let cells: Vec<Cell> = cells.into_iter().flatten().collect();
-    if cells.is_empty() {
-        let line = lines.first().map_or(1, |(number, _)| *number);
-        return Err(no_figure(input, line));
-    }
-    let notices = vec![notice(text!(
-        "AS SSD prints MiB/s as MB/s; its rates are multiplied by 1.048576",
-        "AS SSD は MiB/s を MB/s と表示します。速度は 1.048576 倍に補正しました"
-    ))];
-    Ok(ImportedRun { origin, environment: Environment::default(), cells: numbered(cells), notices })
+    let notices = vec![units::prints_mebibytes("AS SSD", "MB/s")];
+    Ok(ImportedRun { origin, cells, notices, ..ImportedRun::default() })
 }
 
 /// The cell of a line; `Some(None)` for a test that was not run.
 fn section_cell(section: &str, key: &str, value: &str) -> Option<Option<Cell>> {
-    let direction = match key {
-        "Read" => Some(Direction::Read),
-        "Write" => Some(Direction::Write),
-        _ => None,
-    };
+    let direction = direction_of(key, ["Read", "Write"]);
     let figure = figure_of(section, value)?;
     if figure.value == 0.0 {
         return Some(None);
@@ -130,12 +111,13 @@ fn figure_of(section: &str, value: &str) -> Option<PrintedFigure> {
         ("Score", "") => figure(Quantity::Score, PrintedStatistic::Unknown, &plain, "", 1.0),
         (_, "MB/s") => {
             let reason = text!("AS SSD's MB is 2^20 bytes", "AS SSD の MB は 2^20 バイトです");
-            corrected_rate(mean, &plain, "MB/s", &mebi_correction(reason))
+            let rate = figure(Quantity::Rate, mean, &plain, "MB/s", MIB as f64);
+            rate.map(|rate| units::corrected(rate, units::binary("MiB/s", reason)))
         }
         (_, "ms") => figure(Quantity::Latency, mean, &plain, "ms", 1e6),
         (_, unit @ ("iops" | "IOPS")) => figure(Quantity::Iops, mean, &plain, unit, 1.0),
         _ => None,
     }?;
     printed.clone_into(&mut figure.printed);
-    Some(if section == "512B" { consumer::of(figure, FigureOf::AccessTest) } else { figure })
+    Some(if section == "512B" { units::of(figure, FigureOf::AccessTest) } else { figure })
 }

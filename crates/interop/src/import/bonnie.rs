@@ -7,10 +7,10 @@
 //! The line of 1.03 names neither its format nor its version, and has no latencies: it is known by the number and kinds of
 //! its 27 fields. bon_csv2html(1) and bon_time.cpp of bonnie++, and bonnie.8 of 1.03.
 
-use super::lab::{self, Unit};
 use super::parts;
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
 };
@@ -18,56 +18,42 @@ use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-const FILES_PER_S: Unit = lab::unit("files/s", Quantity::Iops, 1.0);
-const SEEKS_PER_S: Unit = lab::unit("seeks/s", Quantity::Iops, 1.0);
-const DATA: Unit = lab::unit("K/s", Quantity::Rate, 1024.0);
+const FILES_PER_S: ToolUnit = units::unit("files/s", Quantity::Iops, 1.0);
+const SEEKS_PER_S: ToolUnit = units::unit("seeks/s", Quantity::Iops, 1.0);
+const DATA: ToolUnit = units::unit("K/s", Quantity::Rate, 1024.0);
 
-/// A test of bonnie++, in the order of its latencies.
-struct Test {
-    name: &'static str,
-    unit: Unit,
-    direction: Option<Direction>,
-    sequential: Option<bool>,
-}
+/// A test of bonnie++: name, unit, direction, whether offsets ascend.
+type Test = (&'static str, ToolUnit, Option<Direction>, Option<bool>);
 
-const fn test(
-    name: &'static str,
-    unit: Unit,
-    direction: Option<Direction>,
-    sequential: Option<bool>,
-) -> Test {
-    Test { name, unit, direction, sequential }
-}
-
-/// The tests; the first six are of one large file.
+/// The tests in the order of their latencies; the first six are of one large file.
 const TESTS: [Test; 12] = [
-    test("putc", DATA, Some(Direction::Write), Some(true)),
-    test("put_block", DATA, Some(Direction::Write), Some(true)),
-    test("rewrite", DATA, Some(Direction::Mix), Some(true)),
-    test("getc", DATA, Some(Direction::Read), Some(true)),
-    test("get_block", DATA, Some(Direction::Read), Some(true)),
-    test("seeks", SEEKS_PER_S, Some(Direction::Mix), Some(false)),
-    test("seq_create", FILES_PER_S, None, None),
-    test("seq_stat", FILES_PER_S, None, None),
-    test("seq_del", FILES_PER_S, None, None),
-    test("ran_create", FILES_PER_S, None, None),
-    test("ran_stat", FILES_PER_S, None, None),
-    test("ran_del", FILES_PER_S, None, None),
+    ("putc", DATA, Some(Direction::Write), Some(true)),
+    ("put_block", DATA, Some(Direction::Write), Some(true)),
+    ("rewrite", DATA, Some(Direction::Mix), Some(true)),
+    ("getc", DATA, Some(Direction::Read), Some(true)),
+    ("get_block", DATA, Some(Direction::Read), Some(true)),
+    ("seeks", SEEKS_PER_S, Some(Direction::Mix), Some(false)),
+    ("seq_create", FILES_PER_S, None, None),
+    ("seq_stat", FILES_PER_S, None, None),
+    ("seq_del", FILES_PER_S, None, None),
+    ("ran_create", FILES_PER_S, None, None),
+    ("ran_stat", FILES_PER_S, None, None),
+    ("ran_del", FILES_PER_S, None, None),
 ];
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "bonnie++ CSV", read, claim: Claim::Lines(line_mark), names: &["bonnie"] };
+    Importer::of_lines(("bonnie++ CSV", "bonnie++", &["bonnie"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     if line.matches(',').take(20).count() < 20 {
-        return Mark::None;
+        return LineMark::None;
     }
     let fields: Vec<&str> = line.split(',').map(str::trim).take(64).collect();
-    if is_mine(&fields) || is_of_1_03(&fields) { Mark::Belongs } else { Mark::None }
+    if is_mine(&fields) || is_of_1_03(&fields) { LineMark::Belongs } else { LineMark::None }
 }
 
 /// Where the fields of a format stand.
-struct Places {
+struct FieldIndices {
     /// The size of the large file.
     size: usize,
     /// The first test's rate.
@@ -78,12 +64,12 @@ struct Places {
     latencies: Option<usize>,
 }
 
-const OF_1_03: Places = Places { size: 1, data: 2, files: 15, latencies: None };
+const OF_1_03: FieldIndices = FieldIndices { size: 1, data: 2, files: 15, latencies: None };
 
-fn places(format: &str) -> Option<Places> {
+fn places(format: &str) -> Option<FieldIndices> {
     match format {
-        "1.96" | "1.97" => Some(Places { size: 5, data: 7, files: 24, latencies: Some(36) }),
-        "1.98" | "2.00" | "2.00a" => Some(Places { size: 5, data: 9, files: 26, latencies: Some(38) }),
+        "1.96" | "1.97" => Some(FieldIndices { size: 5, data: 7, files: 24, latencies: Some(36) }),
+        "1.98" | "2.00" | "2.00a" => Some(FieldIndices { size: 5, data: 9, files: 26, latencies: Some(38) }),
         _ => None,
     }
 }
@@ -104,9 +90,8 @@ fn is_of_1_03(fields: &[&str]) -> bool {
         return false;
     }
     let size = fields[1].split(':').next().unwrap_or("");
-    let digits = size.trim_end_matches(['K', 'M', 'G', 'T']);
-    let is_size =
-        !digits.is_empty() && digits.len() < size.len() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let count = size.trim_end_matches(['K', 'M', 'G', 'T']);
+    let is_size = parts::digits(count) && count.len() < size.len();
     let is_rate = |field: &&str| {
         field.is_empty() || field.bytes().all(|byte| byte == b'+') || parts::number(field).is_some()
     };
@@ -114,47 +99,40 @@ fn is_of_1_03(fields: &[&str]) -> bool {
 }
 
 /// Reads bonnie++'s CSV.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let mut runs = Vec::new();
-    let mut seen = false;
     for (number, line) in input.lines() {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         if is_of_1_03(&fields) {
-            seen = true;
-            runs.extend(Some(run(input, &fields, &OF_1_03, "1.03")).filter(|run| !run.cells.is_empty()));
+            runs.push(run(input, &fields, &OF_1_03, "1.03"));
             continue;
         }
         if line.starts_with('#') || !is_mine(&fields) {
             continue;
         }
-        seen = true;
         let Some(places) = places(fields[0]) else {
             let format = fields[0];
             let what =
                 text!("format {format} of bonnie++ is unknown", "bonnie++ の形式 {format} は知りません");
-            return lab::broken(input, number, what);
+            return parts::broken_at(input, number, what);
         };
         // With `-n 0` some versions leave the fields of files out, but never those of data.
         if fields.len() < places.data + 12 {
             let what = text!("this line of bonnie++ is cut off", "bonnie++ のこの行は途中で切れています");
-            return lab::broken(input, number, what);
+            return parts::broken_at(input, number, what);
         }
-        let run = run(input, &fields, &places, fields[0]);
-        if !run.cells.is_empty() {
-            runs.push(run);
-        }
+        runs.push(run(input, &fields, &places, fields[0]));
     }
-    match (seen, runs.is_empty()) {
-        (false, _) => Outcome::NotMine(text!(
+    if runs.is_empty() {
+        return parts::not_mine(text!(
             "no line begins as `1.98,2.00a,name,1,` does",
             "`1.98,2.00a,名前,1,` のように始まる行がありません"
-        )),
-        (true, true) => lab::nothing_measured(input, "bonnie++"),
-        (true, false) => Outcome::Runs(runs),
+        ));
     }
+    Ok(runs)
 }
 
-fn run(input: &Input<'_>, fields: &[&str], places: &Places, format: &str) -> ImportedRun {
+fn run(input: &Input<'_>, fields: &[&str], places: &FieldIndices, format: &str) -> ImportedRun {
     let is_old = places.latencies.is_none();
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
     let named: [(&str, Option<usize>); 8] = [
@@ -174,46 +152,40 @@ fn run(input: &Input<'_>, fields: &[&str], places: &Places, format: &str) -> Imp
         ..input.origin("bonnie++", &format!("bonnie-csv-{format}"))
     };
     let copies: Option<u32> = fields[3].parse().ok().filter(|_| !is_old);
-    let cells = TESTS.iter().enumerate().filter_map(|(at, test)| {
+    let cells = TESTS.iter().enumerate().map(|(at, test)| {
         let place = if at < 6 { places.data + 2 * at } else { places.files + 2 * (at - 6) };
         let latency = places.latencies.and_then(|first| get(first + at));
-        cell(test, get(place), get(place + 1), latency, copies)
+        cell(test, [get(place), get(place + 1), latency], copies)
     });
-    ImportedRun { origin, cells: parts::numbered(cells.collect()), ..ImportedRun::default() }
+    ImportedRun { origin, cells: cells.collect(), ..ImportedRun::default() }
 }
 
 fn cell(
-    test: &Test,
-    rate: Option<&str>,
-    cpu: Option<&str>,
-    latency: Option<&str>,
+    (name, unit, direction, sequential): &Test,
+    [rate, cpu, latency]: [Option<&str>; 3],
     copies: Option<u32>,
-) -> Option<Cell> {
-    let mut figures: Vec<PrintedFigure> = Vec::new();
-    figures.extend(rate.and_then(|rate| test.unit.figure(Statistic::Mean, rate)));
-    figures.extend(latency.and_then(latency_figure));
-    figures.extend(
-        cpu.and_then(|cpu| lab::PERCENT.figure_of(FigureOf::from("CPU".to_owned()), Statistic::Mean, cpu)),
-    );
-    let seekers = test.name == "seeks";
+) -> Cell {
+    let rate = unit.figure(Statistic::Mean, rate);
+    let cpu = units::PERCENT.figure_of(FigureOf::from("CPU".to_owned()), Statistic::Mean, cpu);
+    let figures = [rate, latency.and_then(latency_figure), cpu];
     let imported = ImportedCell {
-        procedure: Some(test.name.to_owned()),
+        procedure: Some((*name).to_owned()),
         runs: Some(1),
-        threads: copies.filter(|_| !seekers),
-        sequential: test.sequential,
-        figures,
+        threads: copies.filter(|_| *name != "seeks"),
+        sequential: *sequential,
+        figures: figures.into_iter().flatten().collect(),
         ..ImportedCell::default()
     };
-    (!imported.figures.is_empty()).then(|| parts::cell(test.name, test.direction, imported))
+    parts::cell(*name, *direction, imported)
 }
 
 /// `7278us`, `123ms`, `101s`.
 fn latency_figure(words: &str) -> Option<PrintedFigure> {
     let digits = words.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &words[digits.len()..] {
-        "us" => lab::MICROSECONDS,
-        "ms" => lab::MILLISECONDS,
-        "s" => lab::SECONDS,
+        "us" => units::MICROSECONDS,
+        "ms" => units::MILLISECONDS,
+        "s" => units::SECONDS,
         _ => return None,
     };
     unit.figure(Statistic::Highest, digits)
@@ -221,7 +193,7 @@ fn latency_figure(words: &str) -> Option<PrintedFigure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

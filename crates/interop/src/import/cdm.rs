@@ -11,10 +11,9 @@
 //! it is left out. Sources: hiyohiyo/CrystalDiskMark b7e77c4 (6.0), 8dbfdeb (7.0), bf4e6d7 (8.0), bf00fa6 (9.0.1), a
 //! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
-use super::consumer::{is_rule, key_value, runs_in};
 use super::dates::from_year_first;
-use super::parts::{self, notice, numbered};
-use super::result_line::{Line, Results, Rules, parse, read_all};
+use super::parts::{self, is_rule, key_value, notice, runs_in};
+use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
 use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
@@ -35,7 +34,7 @@ pub(super) fn is_heading(line: &str) -> bool {
 
 /// Reads a text in this form, with its heading if it has one.
 pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
-    let mut block = Block::default();
+    let mut block = TextFacts::default();
     block.heading(lines);
     if block.origin.tool == UNKNOWN && lines.iter().any(|(_, line)| is_kdiskmarks(line)) {
         let line = lines.iter().find(|(_, line)| is_kdiskmarks(line)).map_or(1, |(number, _)| *number);
@@ -48,7 +47,7 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
             ),
         ));
     }
-    let last = lines.iter().rposition(|(_, line)| matches!(parse(line), Line::Result(_))).unwrap_or(0);
+    let last = lines.iter().rposition(|(_, line)| matches!(parse(line), LineClass::Result(_))).unwrap_or(0);
     let foot = lines[last..].iter().position(|(_, line)| is_foot(line));
     let end = foot.map_or(lines.len(), |foot| last + foot);
     for (_, line) in &lines[end..] {
@@ -57,7 +56,7 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     let (rate, latency) = block.statistics();
     let runs = block.runs;
     let latency_of = FigureOf::RunMeanLatency;
-    let rules = Rules { rate, latency, latency_of, correction: None, runs, mix_is_total: true, column };
+    let rules = FigureRules { rate, latency, latency_of, correction: None, runs, mix_is_total: true, column };
     let results = read_all(input, &lines[..end], &rules)?;
     block.origin.profile = block.profile(&results);
     block.origin.format = "cdm-text".to_owned();
@@ -68,20 +67,20 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
 
 /// KDiskMark puts a blank between the number and the unit of a block, which CrystalDiskMark does not.
 fn is_kdiskmarks(line: &str) -> bool {
-    matches!(parse(line), Line::Result(_))
+    matches!(parse(line), LineClass::Result(_))
         && line.contains("Q=")
         && (line.contains(" KiB (") || line.contains(" MiB ("))
 }
 
 /// What a text holds besides its results.
 #[derive(Default)]
-struct Block {
+struct TextFacts {
     origin: Origin,
     os: Option<String>,
     runs: Option<u32>,
 }
 
-impl Block {
+impl TextFacts {
     fn heading(&mut self, lines: &[(usize, &str)]) {
         let after_rule = || {
             let rule = lines.iter().position(|(_, line)| is_rule(line))?;
@@ -96,8 +95,8 @@ impl Block {
                 self.origin.tool = line[..at].trim().to_owned();
                 self.origin.version = Some(word.to_owned());
                 let edition = line[at + word.len()..].split("(C)").next().unwrap_or_default().trim();
-                if self.origin.tool == PRODUCT && !edition.is_empty() {
-                    self.origin.facts.insert("Edition".to_owned(), edition.to_owned());
+                if self.origin.tool == PRODUCT {
+                    self.fact("Edition", edition);
                 }
                 return;
             }
@@ -147,7 +146,7 @@ impl Block {
 
     fn fact(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
-            self.origin.facts.insert(key.to_owned(), value.to_owned());
+            parts::fact(&mut self.origin, key, value);
         }
     }
 
@@ -195,7 +194,7 @@ impl Block {
         notices.extend(results.notice());
         let mut environment = Environment::default();
         environment.machine.os = self.os;
-        ImportedRun { origin: self.origin, environment, cells: numbered(results.cells), notices }
+        ImportedRun { origin: self.origin, environment, cells: results.cells, notices }
     }
 
     /// Profile, test, mode and times as printed.

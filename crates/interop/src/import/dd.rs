@@ -8,12 +8,12 @@
 //! coreutils 9.1 as run here in every language that it has; Japanese and Russian lines as published with coreutils 8;
 //! mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
-use super::parts::{cell, decimal, figure_of_value, numbered};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
+use super::parts::{self, cell, decimal, digits};
+use super::split::LineMark;
+use super::units::{self, figure_of_value};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{
-    Correction, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
 use kurabe_core::quantity::{GIB, KIB, MIB, format_bytes};
 use kurabe_core::record::Cell;
@@ -21,15 +21,15 @@ use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "dd output", read, claim: Claim::Lines(line_mark), names: &["dd if=", "records out"] };
+    Importer::of_lines(("dd output", "dd", &["dd if=", "records out"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
-    let own = is_count(line) || Transfer::read(line).is_some() || Command::read(line).is_some();
-    if own { Mark::Belongs } else { Mark::None }
+fn line_mark(line: &str) -> LineMark {
+    let own = is_count(line) || TransferLine::read(line).is_some() || DdCommand::read(line).is_some();
+    if own { LineMark::Belongs } else { LineMark::None }
 }
 
 /// A line of bytes, time and rate.
-struct Transfer {
+struct TransferLine {
     bytes: String,
     seconds: String,
     seconds_unit: String,
@@ -41,24 +41,24 @@ struct Transfer {
 
 /// A command line as far as it matters.
 #[derive(Default)]
-struct Command<'a> {
+struct DdCommand<'a> {
     line: Option<&'a str>,
     block_bytes: Option<u64>,
     direction: Option<Direction>,
     target: Option<&'a str>,
 }
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let counted = input.lines().any(|(_, line)| is_count(line));
     let (mut cells, mut targets) = (Vec::new(), Vec::new());
-    let (mut progress, mut command) = (Vec::new(), Command::default());
+    let (mut progress, mut command) = (Vec::new(), DdCommand::default());
     let mut after_records = !counted;
     for (_, line) in input.lines() {
-        if let Some(next) = Command::read(line) {
+        if let Some(next) = DdCommand::read(line) {
             (command, progress) = (next, Vec::new());
         } else if is_count(line) {
             after_records = true;
-        } else if let Some(transfer) = Transfer::read(line) {
+        } else if let Some(transfer) = TransferLine::read(line) {
             if !after_records {
                 progress.push(transfer);
                 continue;
@@ -69,7 +69,7 @@ fn read(input: &Input<'_>) -> Outcome {
         }
     }
     if cells.is_empty() {
-        return Outcome::NotMine(if counted {
+        return parts::not_mine(if counted {
             text!(
                 "records are counted, but there is no line of bytes, time and rate",
                 "レコード数の行はありますが、バイト数・時間・速度の行がありません"
@@ -83,8 +83,7 @@ fn read(input: &Input<'_>) -> Outcome {
         target: if let [Some(target)] = targets.as_slice() { Some(target.clone()) } else { None },
         ..input.origin("dd", "dd")
     };
-    let environment = Environment::default();
-    Outcome::Runs(vec![ImportedRun { origin, environment, cells: numbered(cells), notices: Vec::new() }])
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// `64+0 records out`, `64+0 レコード出力`, `输出了 64+0 块记录`: whole and cut blocks, and two or three words.
@@ -92,9 +91,8 @@ fn is_count(line: &str) -> bool {
     if !line.contains('+') {
         return false;
     }
-    let is_number = |words: &str| !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit());
     let is_blocks =
-        |word: &str| word.split_once('+').is_some_and(|(whole, cut)| is_number(whole) && is_number(cut));
+        |word: &str| word.split_once('+').is_some_and(|(whole, cut)| digits(whole) && digits(cut));
     let words: Vec<&str> = line.split_whitespace().take(5).collect();
     let counts = words.iter().filter(|word| is_blocks(word)).count();
     let plain = words.iter().filter(|word| word.chars().all(char::is_alphabetic)).count();
@@ -117,7 +115,7 @@ const COPIED: [&str; 12] = [
     "transferred",
 ];
 
-impl Transfer {
+impl TransferLine {
     fn read(line: &str) -> Option<Self> {
         let line = line.trim();
         // Russian and Ukrainian put the word for "copied" first.
@@ -125,7 +123,7 @@ impl Transfer {
         let is_copied = before.is_some();
         let line = before.unwrap_or(line);
         let (bytes, rest) = line.split_once(' ')?;
-        if bytes.is_empty() || !bytes.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !digits(bytes) {
             return None;
         }
         if let Some(rest) = rest.strip_prefix("bytes transferred in ") {
@@ -181,18 +179,15 @@ impl Transfer {
 
     fn rate_figure(&self) -> Option<PrintedFigure> {
         let (decimal, true_factor) = (factor(&self.rate_unit, false)?, factor(&self.rate_unit, self.binary)?);
-        let mut figure = self.figure(Quantity::Rate, &self.rate, &self.rate_unit, true_factor)?;
-        if self.binary && true_factor > decimal {
-            figure.correction = Some(Correction {
-                factor: true_factor / decimal,
-                unit: self.rate_unit.replacen("B/s", "iB/s", 1),
-                reason: text!(
-                    "busybox prints powers of 1024 with decimal names",
-                    "busybox は 1024 の累乗を 10 進の単位名で表示します"
-                ),
-            });
+        let figure = self.figure(Quantity::Rate, &self.rate, &self.rate_unit, true_factor)?;
+        if !(self.binary && true_factor > decimal) {
+            return Some(figure);
         }
-        Some(figure)
+        let reason = text!(
+            "busybox prints powers of 1024 with decimal names",
+            "busybox は 1024 の累乗を 10 進の単位名で表示します"
+        );
+        Some(units::corrected(figure, units::binary(&self.rate_unit.replacen("B/s", "iB/s", 1), reason)))
     }
 
     fn figure(&self, quantity: Quantity, printed: &str, unit: &str, factor: f64) -> Option<PrintedFigure> {
@@ -201,7 +196,7 @@ impl Transfer {
         figure_of_value(quantity, statistic, decimal(printed)? * factor, printed, unit)
     }
 
-    fn cell(&self, command: &Command<'_>, progress: &[Transfer]) -> Option<Cell> {
+    fn cell(&self, command: &DdCommand<'_>, progress: &[TransferLine]) -> Option<Cell> {
         let mut figures: Vec<PrintedFigure> = self.rate_figure().into_iter().collect();
         figures.extend(self.figure(Quantity::Duration, &self.seconds, &self.seconds_unit, 1e9));
         figures.extend(self.figure(Quantity::Bytes, &self.bytes, "bytes", 1.0));
@@ -219,7 +214,7 @@ impl Transfer {
 }
 
 /// What was printed while it ran: the mean rate since the start, over time.
-fn series(progress: &[Transfer]) -> Option<PrintedSeries> {
+fn series(progress: &[TransferLine]) -> Option<PrintedSeries> {
     let first = progress.first().and_then(|transfer| decimal(&transfer.seconds))?;
     let points: Vec<(f64, f64)> = progress
         .iter()
@@ -227,13 +222,8 @@ fn series(progress: &[Transfer]) -> Option<PrintedSeries> {
         .filter(|(seconds, _)| *seconds >= 0.0 && (*seconds * 1e9).is_finite())
         .map(|(seconds, rate)| (seconds * 1e9, rate))
         .collect();
-    (!points.is_empty()).then(|| PrintedSeries {
-        quantity: Quantity::Rate,
-        name: "mean rate since the start".to_owned(),
-        unit_printed: progress.first().map(|transfer| transfer.rate_unit.clone()).unwrap_or_default(),
-        axis: SeriesAxis::Time,
-        points,
-    })
+    let unit = progress.first().map_or("", |transfer| &transfer.rate_unit);
+    units::series(Quantity::Rate, "mean rate since the start", unit, SeriesAxis::Time, points)
 }
 
 /// `148 MB/s`, `1.7GB/s`, `1.001s` as number and unit.
@@ -268,7 +258,7 @@ fn factor(unit: &str, binary: bool) -> Option<f64> {
     Some(if binary { 1024_f64 } else { 1000_f64 }.powi(power))
 }
 
-impl<'a> Command<'a> {
+impl<'a> DdCommand<'a> {
     /// A line of a shell that holds `dd if=…`.
     fn read(line: &'a str) -> Option<Self> {
         let starts = |at: usize| line[..at].chars().next_back().is_none_or(|c| " \t/`$#|;(\"'".contains(c));
@@ -316,7 +306,7 @@ mod tests {
     use super::*;
 
     fn rate(line: &str) -> Option<f64> {
-        Transfer::read(line)?.rate_figure().map(|figure| figure.value)
+        TransferLine::read(line)?.rate_figure().map(|figure| figure.value)
     }
 
     #[test]
@@ -371,7 +361,7 @@ mod tests {
             ("268435456 baiti (268 MB, 256 MiB) kopeeritud, 0.0272828 s, 9.8 GB/s", 0.027_282_8, 9.8e9),
             ("268435456 bajtova (268 MB, 256 MiB) je kopirano, 0.00250855 s, 107 GB/s", 0.002_508_55, 107e9),
         ] {
-            let transfer = Transfer::read(line).unwrap_or_else(|| panic!("{line}"));
+            let transfer = TransferLine::read(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(transfer.rate_figure().map(|figure| figure.value), Some(expected), "{line}");
             assert_eq!(decimal(&transfer.seconds), Some(seconds), "{line}");
         }
@@ -397,7 +387,7 @@ mod tests {
 
     #[test]
     fn what_goes_into_a_pipe_is_not_written() {
-        let direction = |line: &str| Command::read(line).map(|command| command.direction);
+        let direction = |line: &str| DdCommand::read(line).map(|command| command.direction);
         assert_eq!(direction("# dd if=/dev/zero bs=1M count=1024 | md5sum"), Some(None));
         assert_eq!(direction("$ dd if=/dev/zero bs=1M count=1024 | dd of=/srv/t bs=1M"), Some(None));
         assert_eq!(direction("dd if=/dev/zero of=/dev/stdout bs=1M | cat"), Some(None));
@@ -407,26 +397,27 @@ mod tests {
 
     #[test]
     fn a_time_too_short_for_a_rate_has_none() {
-        let transfer = Transfer::read("1024 bytes (1.0 kB, 1.0 KiB) copied, 0 s, Infinity B/s").unwrap();
+        let transfer = TransferLine::read("1024 bytes (1.0 kB, 1.0 KiB) copied, 0 s, Infinity B/s").unwrap();
         assert_eq!(transfer.rate_figure(), None);
-        let cell = transfer.cell(&Command::default(), &[]).unwrap();
+        let cell = transfer.cell(&DdCommand::default(), &[]).unwrap();
         assert_eq!(cell.imported.unwrap().figures[0].quantity, Quantity::Duration);
     }
 
     #[test]
     fn the_command_tells_block_and_direction() {
         let command =
-            Command::read("user@host:~$ sudo dd if=/dev/zero of=/srv/t bs=1M count=64 oflag=direct").unwrap();
+            DdCommand::read("user@host:~$ sudo dd if=/dev/zero of=/srv/t bs=1M count=64 oflag=direct")
+                .unwrap();
         assert_eq!(
             (command.block_bytes, command.direction, command.target),
             (Some(MIB), Some(Direction::Write), Some("/srv/t"))
         );
-        let command = Command::read("$ dd if=/dev/sdb of=/dev/null bs=64k").unwrap();
+        let command = DdCommand::read("$ dd if=/dev/sdb of=/dev/null bs=64k").unwrap();
         assert_eq!(
             (command.block_bytes, command.direction, command.target),
             (Some(65536), Some(Direction::Read), Some("/dev/sdb"))
         );
-        assert!(Command::read("add if=x").is_none());
-        assert!(Command::read("dd: error writing 'x': No space left on device").is_none());
+        assert!(DdCommand::read("add if=x").is_none());
+        assert!(DdCommand::read("dd: error writing 'x': No space left on device").is_none());
     }
 }

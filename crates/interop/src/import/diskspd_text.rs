@@ -5,12 +5,12 @@
 //! where there are several targets of one thread each, every target is a cell too. Columns are found by their names.
 //! Versions before 2.0.18 name the column `MB/s` and mean MiB/s. ResultParser.cpp of microsoft/diskspd.
 
-use super::lab::{self, Unit};
 use super::parts;
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, dates};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
-    Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
 };
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 /// A target as the input parameters tell of it.
 #[derive(Default)]
-struct Target {
+struct DiskspdTarget {
     path: String,
     block_bytes: Option<u64>,
     iodepth: Option<u32>,
@@ -31,7 +31,7 @@ struct Target {
 }
 
 /// A row of a table: the fields under the columns' names.
-struct Row {
+struct FieldRow {
     name: String,
     columns: Rc<[String]>,
     fields: Vec<String>,
@@ -39,15 +39,15 @@ struct Row {
 
 /// What is read of a time span.
 #[derive(Default)]
-struct Span {
+struct TimeSpan {
     time: Option<String>,
     threads: Option<u32>,
-    rows: Vec<(Direction, Row)>,
+    rows: Vec<(Direction, FieldRow)>,
     latencies: Vec<(Direction, Statistic, String)>,
 }
 
 /// Where in the text a line stands.
-enum Place {
+enum TextSection {
     Elsewhere,
     Table(Option<Direction>, Rc<[String]>),
     Latencies,
@@ -55,14 +55,14 @@ enum Place {
 }
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "DiskSpd text", read, claim: Claim::Lines(line_mark), names: &["diskspd"] };
+    Importer::of_lines(("DiskSpd text", "DiskSpd", &["diskspd"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let words = line.trim();
     match () {
-        () if words.starts_with("Command Line:") => Mark::Begins,
-        () if is_table(line) || words.starts_with("actual test time:") => Mark::Belongs,
-        () => Mark::None,
+        () if words.starts_with("Command Line:") => LineMark::Begins,
+        () if is_table(line) || words.starts_with("actual test time:") => LineMark::Belongs,
+        () => LineMark::None,
     }
 }
 
@@ -71,24 +71,24 @@ fn is_table(line: &str) -> bool {
 }
 
 /// Reads DiskSpd's text.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| is_table(line)) {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line begins as the table `thread |       bytes     |` does",
             "`thread |       bytes     |` で始まる表がありません"
         ));
     }
     let mut origin = input.origin("DiskSpd", "diskspd-text");
-    let mut targets: Vec<Target> = Vec::new();
-    let mut spans: Vec<Span> = Vec::new();
-    let mut place = Place::Elsewhere;
+    let mut targets: Vec<DiskspdTarget> = Vec::new();
+    let mut spans: Vec<TimeSpan> = Vec::new();
+    let mut place = TextSection::Elsewhere;
     let mut section = None;
     for (_, line) in input.lines() {
         parameter(line, &mut origin, &mut targets);
         let words = line.trim();
         if let Some(time) = words.strip_prefix("actual test time:") {
             let time = time.trim().trim_end_matches('s').to_owned();
-            spans.push(Span { time: Some(time), ..Span::default() });
+            spans.push(TimeSpan { time: Some(time), ..TimeSpan::default() });
         }
         if words.starts_with("Totals:") {
             break; // The sum of all time spans.
@@ -101,13 +101,14 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             "Total IO" => section = None,
             "Read IO" => section = Some(Direction::Read),
             "Write IO" => section = Some(Direction::Write),
-            _ if words.starts_with("Latency distribution:") => place = Place::LatenciesOfOneTarget,
-            "Total latency distribution:" => place = Place::Latencies,
-            _ if words.starts_with("%-ile |") && !matches!(place, Place::LatenciesOfOneTarget) => {
-                place = Place::Latencies;
+            _ if words.starts_with("Latency distribution:") => place = TextSection::LatenciesOfOneTarget,
+            "Total latency distribution:" => place = TextSection::Latencies,
+            _ if words.starts_with("%-ile |") && !matches!(place, TextSection::LatenciesOfOneTarget) => {
+                place = TextSection::Latencies;
             }
             _ if is_table(line) => {
-                place = Place::Table(section, line.split('|').map(|name| name.trim().to_owned()).collect());
+                place =
+                    TextSection::Table(section, line.split('|').map(|name| name.trim().to_owned()).collect());
             }
             _ => row(line, &place, span),
         }
@@ -119,16 +120,13 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
         cells.extend(span_cells(span, &targets, &origin, &common, &prefix));
     }
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "DiskSpd");
-    }
     let paths: Vec<&str> = targets.iter().map(|target| target.path.as_str()).collect();
     origin.target = (!paths.is_empty()).then(|| paths.join(", "));
-    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// A line of the input parameters or of the system.
-fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<Target>) {
+fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<DiskspdTarget>) {
     let words = line.trim();
     if let Some(command) =
         words.strip_prefix("Command Line:").map(str::trim).filter(|command| !command.is_empty())
@@ -137,7 +135,10 @@ fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<Target>) {
     } else if let Some(time) = words.strip_prefix("start time:") {
         origin.measured_at = dates::from_year_first(time.trim());
     } else if let Some(path) = words.strip_prefix("path:") {
-        targets.push(Target { path: path.trim().trim_matches('\'').to_owned(), ..Target::default() });
+        targets.push(DiskspdTarget {
+            path: path.trim().trim_matches('\'').to_owned(),
+            ..DiskspdTarget::default()
+        });
     }
     for key in ["duration", "warm up time", "cool down time"] {
         if let Some(value) = words.strip_prefix(key).and_then(|rest| rest.strip_prefix(": ")) {
@@ -167,9 +168,9 @@ fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<Target>) {
 }
 
 /// A line within a table.
-fn row(line: &str, place: &Place, span: &mut Span) {
+fn row(line: &str, place: &TextSection, span: &mut TimeSpan) {
     match place {
-        Place::Table(Some(direction), columns) => {
+        TextSection::Table(Some(direction), columns) => {
             let mut fields: Vec<&str> = line.split('|').map(str::trim).collect();
             let Some(first) = fields.first().copied() else { return };
             if let Some(bytes) = first.strip_prefix("total:") {
@@ -181,9 +182,9 @@ fn row(line: &str, place: &Place, span: &mut Span) {
             }
             let name = fields[0].to_owned();
             let fields = fields.into_iter().map(str::to_owned).collect();
-            span.rows.push((*direction, Row { name, columns: Rc::clone(columns), fields }));
+            span.rows.push((*direction, FieldRow { name, columns: Rc::clone(columns), fields }));
         }
-        Place::Latencies => {
+        TextSection::Latencies => {
             let fields: Vec<&str> = line.split('|').map(str::trim).collect();
             let &[name, read, write, _] = fields.as_slice() else { return };
             let Some(statistic) = percentile(name) else { return };
@@ -213,8 +214,8 @@ fn percentile(name: &str) -> Option<Statistic> {
 }
 
 fn span_cells(
-    span: &Span,
-    targets: &[Target],
+    span: &TimeSpan,
+    targets: &[DiskspdTarget],
     origin: &Origin,
     common: &ImportedCell,
     prefix: &str,
@@ -229,13 +230,12 @@ fn span_cells(
         }
         let latencies = span.latencies.iter().filter(|(of, ..)| *of == direction);
         figures.extend(
-            latencies.filter_map(|(_, statistic, printed)| lab::MILLISECONDS.figure(*statistic, printed)),
+            latencies.filter_map(|(_, statistic, printed)| {
+                units::MILLISECONDS.figure(*statistic, printed.as_str())
+            }),
         );
-        figures.extend(
-            span.time
-                .as_deref()
-                .and_then(|time| lab::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time)),
-        );
+        let time = span.time.as_deref();
+        figures.extend(units::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time));
         let imported = ImportedCell { threads: span.threads, figures, ..common.clone() };
         cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
         // Several threads of one target would have to be added up, and no such sum is printed.
@@ -243,65 +243,62 @@ fn span_cells(
         if targets.len() < 2 || alone().count() != targets.len() {
             continue;
         }
-        let mut files: HashMap<&str, &Row> = HashMap::new();
+        let mut files: HashMap<&str, &FieldRow> = HashMap::new();
         for row in alone() {
             let file = field(row, "file").and_then(|file| file.split(" (").next());
             files.entry(file.unwrap_or("")).or_insert(row);
         }
         for target in targets {
             let figures = files.get(target.path.as_str()).map(|row| row_figures(row)).unwrap_or_default();
-            if !figures.is_empty() {
-                let setting = described(std::slice::from_ref(target), origin);
-                let imported = ImportedCell { threads: Some(1), figures, ..setting };
-                cells.push(parts::cell(format!("{prefix}{}", target.path), Some(direction), imported));
-            }
+            let setting = described(std::slice::from_ref(target), origin);
+            let imported = ImportedCell { threads: Some(1), figures, ..setting };
+            cells.push(parts::cell(format!("{prefix}{}", target.path), Some(direction), imported));
         }
     }
     cells
 }
 
-fn field<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
+fn field<'a>(row: &'a FieldRow, name: &str) -> Option<&'a str> {
     let at = row.columns.iter().position(|column| column == name)?;
     row.fields.get(at).map(String::as_str)
 }
 
 /// Figures of a row; none if it did no operations.
-fn row_figures(row: &Row) -> Vec<PrintedFigure> {
-    if !field(row, "I/Os").is_some_and(lab::positive) {
+fn row_figures(row: &FieldRow) -> Vec<PrintedFigure> {
+    if !field(row, "I/Os").is_some_and(units::positive) {
         return Vec::new();
     }
-    let old = lab::unit("MB/s", Quantity::Rate, 1_048_576.0);
-    let rate = match (field(row, "MiB/s"), field(row, "MB/s")) {
-        (Some(printed), _) => lab::MIB_PER_S.figure(Statistic::Mean, printed),
-        (None, Some(printed)) => old.figure(Statistic::Mean, printed).map(|figure| PrintedFigure {
-            correction: Some(Correction {
-                factor: 1.048_576,
-                unit: "MiB/s".to_owned(),
-                reason: text!(
-                    "this version of DiskSpd counts 1048576 bytes as an MB",
-                    "この版の DiskSpd は 1048576 バイトを 1 MB と数えます"
-                ),
-            }),
-            ..figure
+    let rate = match field(row, "MiB/s") {
+        Some(printed) => units::MIB_PER_S.figure(Statistic::Mean, printed),
+        None => OLD_RATE.figure(Statistic::Mean, field(row, "MB/s")).map(|figure| {
+            let reason = text!(
+                "this version of DiskSpd counts 1048576 bytes as an MB",
+                "この版の DiskSpd は 1048576 バイトを 1 MB と数えます"
+            );
+            units::corrected(figure, units::binary("MiB/s", reason))
         }),
-        (None, None) => None,
     };
-    let named = |unit: Unit, statistic, column| unit.figure(statistic, field(row, column)?);
-    let deviation = lab::unit("I/O per s", Quantity::Iops, 1.0);
-    let others = [
-        named(deviation, Statistic::Mean, "I/O per s"),
-        named(lab::MILLISECONDS, Statistic::Mean, "AvgLat"),
-        named(lab::MILLISECONDS, Statistic::StandardDeviation, "LatStdDev"),
-        named(deviation, Statistic::StandardDeviation, "IopsStdDev"),
-        named(lab::BYTES, Statistic::Sum, "bytes"),
-        named(lab::COUNT, Statistic::Sum, "I/Os"),
-    ];
-    rate.into_iter().chain(others.into_iter().flatten()).collect()
+    rate.into_iter().chain(units::figures(&COLUMNS, |name| field(row, name))).collect()
 }
 
+const OLD_RATE: ToolUnit = units::unit("MB/s", Quantity::Rate, 1_048_576.0);
+const OPERATIONS: ToolUnit = units::unit("I/O per s", Quantity::Iops, 1.0);
+/// The columns of a row besides that of its rate.
+const COLUMNS: [(ToolUnit, Statistic, &str); 6] = [
+    (OPERATIONS, Statistic::Mean, "I/O per s"),
+    (units::MILLISECONDS, Statistic::Mean, "AvgLat"),
+    (units::MILLISECONDS, Statistic::StandardDeviation, "LatStdDev"),
+    (OPERATIONS, Statistic::StandardDeviation, "IopsStdDev"),
+    (units::BYTES, Statistic::Sum, "bytes"),
+    (units::COUNT, Statistic::Sum, "I/Os"),
+];
+
 /// What the input parameters tell of the targets where they are alike.
-fn described(targets: &[Target], origin: &Origin) -> ImportedCell {
-    fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
+fn described(targets: &[DiskspdTarget], origin: &Origin) -> ImportedCell {
+    fn common<T: PartialEq + Copy>(
+        targets: &[DiskspdTarget],
+        of: impl Fn(&DiskspdTarget) -> Option<T>,
+    ) -> Option<T> {
         let first = of(targets.first()?);
         if targets.iter().all(|target| of(target) == first) { first } else { None }
     }
@@ -318,7 +315,7 @@ fn described(targets: &[Target], origin: &Origin) -> ImportedCell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

@@ -6,9 +6,9 @@
 //! unit names the amount. A cell is all reads or all writes of a time span; with several targets there is one of
 //! each target too. XmlResultParser.cpp of microsoft/diskspd.
 
-use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome, dates};
+use super::units::{self, figure_of_value};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
     SeriesAxis,
@@ -26,12 +26,14 @@ const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Directio
 /// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
 const TAG_LONGEST: usize = 1 << 14;
 
+pub(super) const IMPORTER: Importer = Importer::of_files(("DiskSpd XML", "DiskSpd", &["<Results>"]), read);
+
 /// Reads DiskSpd's XML.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = input.text().unwrap_or("");
     let text = whole;
     if !(text.contains("<Results>") && text.contains("<TimeSpan>")) {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "it has no elements `Results` and `TimeSpan`",
             "`Results` と `TimeSpan` という要素がありません"
         ));
@@ -41,27 +43,16 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     let end = text.rfind("</Results>").map_or(text.len(), |at| at + "</Results>".len());
     let text = text.get(start..end).unwrap_or("");
     if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
-        return lab::broken(
-            input,
-            1,
-            text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません"),
-        );
+        let what = text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません");
+        return parts::broken_at(input, 1, what);
     }
-    let document = match Document::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            let before = whole[..start].matches('\n').count();
-            let line = before + usize::try_from(error.pos().row).unwrap_or(1);
-            let what = text!(
-                "the XML of DiskSpd ends or breaks here",
-                "DiskSpd の XML がここで途切れるか壊れています"
-            );
-            return match lab::broken(input, line, what) {
-                Outcome::Broken(broken) => Outcome::Broken(broken.because(error)),
-                other => other,
-            };
-        }
-    };
+    let document = Document::parse(text).map_err(|error| {
+        let before = whole[..start].matches('\n').count();
+        let line = before + usize::try_from(error.pos().row).unwrap_or(1);
+        let what =
+            text!("the XML of DiskSpd ends or breaks here", "DiskSpd の XML がここで途切れるか壊れています");
+        parts::broken_line(input, line, what).because(error)
+    })?;
     let root = document.root_element();
     let profiles: Vec<Node<'_, '_>> = path(root, &["Profile", "TimeSpans"])
         .map(|spans| children(spans, "TimeSpan").collect())
@@ -72,20 +63,11 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "DiskSpd");
-    }
     let notices = vec![parts::notice(text!(
         "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
         "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数2桁までです"
     ))];
-    let run = ImportedRun {
-        origin: origin(input, root),
-        cells: parts::numbered(cells),
-        notices,
-        ..ImportedRun::default()
-    };
-    Outcome::Runs(vec![run])
+    Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])
 }
 
 fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {
@@ -118,16 +100,9 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
     }
 }
 
-/// Bytes and operations of a direction on a target.
-#[derive(Clone, Copy, Default)]
-struct Amount {
-    bytes: u64,
-    operations: u64,
-}
-
 /// Cells of a time span: of all targets together, and of each if there are several.
 fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -> Vec<Cell> {
-    let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| lab::positive(time)) else {
+    let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| units::positive(time)) else {
         return Vec::new();
     };
     let mut targets: Vec<(&str, Vec<Node<'_, '_>>)> = Vec::new();
@@ -157,7 +132,7 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
             continue;
         }
         figures.extend(latencies(span, word));
-        figures.extend(lab::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time));
+        figures.extend(units::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time));
         let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
         imported.series.extend(buckets(span, word));
         describe(&all_targets, &mut imported);
@@ -167,9 +142,6 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
         for (direction, word) in DIRECTIONS {
             let mut imported =
                 ImportedCell { runs: Some(1), figures: rates(nodes, word, time), ..ImportedCell::default() };
-            if imported.figures.is_empty() {
-                continue;
-            }
             let of_path = of_path.get(&Some(*name)).map_or(&[][..], Vec::as_slice);
             describe(of_path, &mut imported);
             imported.threads = common(of_path, "ThreadsPerFile").and_then(|words| words.parse().ok());
@@ -181,34 +153,22 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
 
 /// Rate and operations per second of several threads' results; nothing if they did no such operations.
 fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure> {
-    let mut sum = Amount::default();
-    for target in targets {
-        let count = |name: &'static str| {
-            text_of(*target, name).and_then(|words| words.parse::<u64>().ok()).unwrap_or(0)
-        };
-        let (bytes, operations) =
-            if word == "Read" { ("ReadBytes", "ReadCount") } else { ("WriteBytes", "WriteCount") };
-        sum.bytes = sum.bytes.saturating_add(count(bytes));
-        sum.operations = sum.operations.saturating_add(count(operations));
-    }
-    if sum.operations == 0 {
+    let sum = |name: &'static str| {
+        let counts = targets.iter().filter_map(|target| text_of(*target, name)?.parse::<u64>().ok());
+        counts.fold(0_u64, u64::saturating_add)
+    };
+    let (bytes, operations) =
+        if word == "Read" { ("ReadBytes", "ReadCount") } else { ("WriteBytes", "WriteCount") };
+    let (bytes, operations) = (sum(bytes), sum(operations));
+    if operations == 0 {
         return Vec::new();
     }
     let quotient = |quantity: Quantity, amount: u64, what: &str| {
-        let seconds = parts::number(time)?;
-        let value = amount as f64 / seconds;
-        value.is_finite().then(|| PrintedFigure {
-            quantity,
-            statistic: Statistic::Mean,
-            value,
-            printed: time.to_owned(),
-            unit_printed: format!("s for {amount} {what}"),
-            correction: None,
-            of: None,
-        })
+        let value = amount as f64 / parts::number(time)?;
+        figure_of_value(quantity, Statistic::Mean, value, time, &format!("s for {amount} {what}"))
     };
-    let rate = quotient(Quantity::Rate, sum.bytes, "bytes");
-    rate.into_iter().chain(quotient(Quantity::Iops, sum.operations, "operations")).collect()
+    let rate = quotient(Quantity::Rate, bytes, "bytes");
+    rate.into_iter().chain(quotient(Quantity::Iops, operations, "operations")).collect()
 }
 
 /// Latencies of a direction over all targets, with the least as percentile 0 and the most as 100.
@@ -219,22 +179,19 @@ fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     } else {
         ("AverageWriteMilliseconds", "WriteLatencyStdev", "WriteMilliseconds")
     };
-    let unit: Unit = lab::MILLISECONDS;
-    let figure = |statistic, printed: Option<&str>| unit.figure(statistic, printed?);
-    let mut figures: Vec<PrintedFigure> = Vec::new();
-    figures.extend(figure(Statistic::Mean, text_of(latency, average)));
-    figures.extend(figure(Statistic::StandardDeviation, text_of(latency, deviation)));
-    for bucket in children(latency, "Bucket") {
-        let Some(percent) = text_of(bucket, "Percentile").and_then(parts::number) else { continue };
-        let statistic = match percent {
+    let whole = [(Statistic::Mean, average), (Statistic::StandardDeviation, deviation)];
+    let whole = whole.map(|(statistic, name)| (statistic, text_of(latency, name)));
+    let buckets = children(latency, "Bucket").filter_map(|bucket| {
+        let statistic = match text_of(bucket, "Percentile").and_then(parts::number)? {
             0.0 => Statistic::Lowest,
             100.0 => Statistic::Highest,
             inner if inner < 100.0 => Statistic::Percentile(inner),
-            _ => continue,
+            _ => return None,
         };
-        figures.extend(figure(statistic, text_of(bucket, column)));
-    }
-    figures
+        Some((statistic, text_of(bucket, column)))
+    });
+    let named = whole.into_iter().chain(buckets);
+    named.filter_map(|(statistic, printed)| units::MILLISECONDS.figure(statistic, printed)).collect()
 }
 
 /// Operations per interval over all targets, if DiskSpd was asked for them (`-D`), as operations per second.
@@ -252,13 +209,9 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
         .iter()
         .zip(&counts)
         .map(|(end, count)| ((end - length_ms).max(0.0) * 1e6, count * 1e3 / length_ms));
-    Some(PrintedSeries {
-        quantity: Quantity::Iops,
-        name: word.to_owned(),
-        unit_printed: format!("operations in {length_ms} ms"),
-        axis: SeriesAxis::Time,
-        points: points.filter(|(at, value)| at.is_finite() && value.is_finite()).collect(),
-    })
+    let points = points.filter(|(at, value)| at.is_finite() && value.is_finite()).collect();
+    let unit = format!("operations in {length_ms} ms");
+    units::series(Quantity::Iops, word, &unit, SeriesAxis::Time, points)
 }
 
 /// What the profile tells of all these targets alike.
@@ -266,6 +219,18 @@ fn common<'a>(targets: &[Node<'a, '_>], key: &'static str) -> Option<&'a str> {
     let value = text_of(*targets.first()?, key)?;
     targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
 }
+
+/// What the procedure of a cell names.
+const SETTINGS: [&str; 8] = [
+    "BlockSize",
+    "Random",
+    "StrideSize",
+    "RequestCount",
+    "WriteRatio",
+    "ThreadsPerFile",
+    "DisableOSCache",
+    "WriteThrough",
+];
 
 fn describe(targets: &[Node<'_, '_>], cell: &mut ImportedCell) {
     let common = |key: &'static str| common(targets, key);
@@ -280,23 +245,14 @@ fn describe(targets: &[Node<'_, '_>], cell: &mut ImportedCell) {
         };
     let written = common("WriteRatio").and_then(parts::number).filter(|share| *share > 0.0 && *share < 100.0);
     cell.read_percent = written.map(|written| 100.0 - written);
-    const TOLD: [&str; 8] = [
-        "BlockSize",
-        "Random",
-        "StrideSize",
-        "RequestCount",
-        "WriteRatio",
-        "ThreadsPerFile",
-        "DisableOSCache",
-        "WriteThrough",
-    ];
-    let words: Vec<String> = TOLD.iter().filter_map(|key| Some(format!("{key}={}", common(key)?))).collect();
+    let words: Vec<String> =
+        SETTINGS.iter().filter_map(|key| Some(format!("{key}={}", common(key)?))).collect();
     cell.procedure = (!words.is_empty()).then(|| words.join(" "));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

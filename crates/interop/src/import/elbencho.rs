@@ -7,10 +7,9 @@
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
 use super::json_tree::Json;
-use super::lab::{self, Unit};
-use super::parts;
-use super::split::Claim;
-use super::{ImportedRun, Importer, Input, Outcome, dates};
+use super::parts::{self, field};
+use super::units::{self, ToolUnit, figures_of};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -19,18 +18,16 @@ use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::HashMap;
 
-pub(super) const JSON: Importer = Importer {
-    what: "elbencho JSON",
-    read: read_json,
-    claim: Claim::Object(&["\"phase_type\"", "\"last_done\""]),
-    names: &["\"phase_type\""],
-};
+const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
+pub(super) const JSON: Importer =
+    Importer::of_objects(("elbencho JSON", "elbencho", &["\"phase_type\""]), KEYS, read_json);
+pub(super) const CSV: Importer = Importer::of_files(("elbencho CSV", "elbencho", &["elbencho"]), read_csv);
+pub(super) const LIVE: Importer =
+    Importer::of_files(("elbencho live CSV", "elbencho", &["elbencho"]), read_live);
 
-const ENTRIES_PER_S: Unit = lab::unit("entries/s", Quantity::Iops, 1.0);
-const LAST: FigureOf = FigureOf::LastDone;
-const FIRST: FigureOf = FigureOf::FirstDone;
+const ENTRIES_PER_S: ToolUnit = units::unit("entries/s", Quantity::Iops, 1.0);
 
-/// What a phase tells, whatever the file's form: a look-up by kurabe's own keys.
+/// What a phase tells, whatever the file's form.
 struct Phase<'a> {
     name: String,
     label: Option<String>,
@@ -46,13 +43,101 @@ struct Phase<'a> {
     facts: Vec<(&'static str, Option<&'a str>)>,
 }
 
+/// What the forms of a phase call its figures.
+struct Form {
+    /// Rates, of the first and of the last thread that was done.
+    rates: [(ToolUnit, &'static str); 3],
+    latencies: [(&'static str, FigureOf); 2],
+    /// Amounts, when the last thread was done.
+    amounts: [(ToolUnit, &'static str); 2],
+    time: &'static str,
+    /// What is printed for random offsets.
+    yes: &'static str,
+}
+
+const OF_CSV: Form = Form {
+    rates: [(units::MIB_PER_S, "MiB/s"), (units::IOPS, "IOPS"), (ENTRIES_PER_S, "entries/s")],
+    latencies: [("IO lat us", FigureOf::OperationLatency), ("Ent lat us", FigureOf::EntryLatency)],
+    amounts: [(units::MIB, "MiB"), (units::COUNT, "entries")],
+    time: "time ms",
+    yes: "1",
+};
+const OF_JSON: Form = Form {
+    rates: [(units::BYTES_PER_S, "bytes/s"), (units::IOPS, "iops"), (ENTRIES_PER_S, "entries/s")],
+    latencies: [("IO", FigureOf::OperationLatency), ("entries", FigureOf::EntryLatency)],
+    amounts: [(units::BYTES, "bytes"), (units::COUNT, "entries")],
+    time: "elapsed_time_ms",
+    yes: "true",
+};
+/// Moments of a phase, as its CSV calls them.
+const MOMENTS: [(&str, FigureOf); 2] = [("last", FigureOf::LastDone), ("first", FigureOf::FirstDone)];
+
+impl Form {
+    /// The figures of a phase or of its reads, by `printed`, which is told a name and a moment or statistic.
+    fn figures<'a>(&self, printed: &dyn Fn(&str, &str) -> Option<&'a str>) -> Vec<PrintedFigure> {
+        let mut figures = Vec::new();
+        for (moment, of) in MOMENTS {
+            let rates = self.rates.iter();
+            figures.extend(rates.filter_map(|(unit, name)| {
+                unit.figure_of(of.clone(), Statistic::Mean, printed(name, moment))
+            }));
+        }
+        for (name, of) in &self.latencies {
+            let named = [
+                (Statistic::Mean, printed(name, "avg")),
+                (Statistic::Lowest, printed(name, "min")),
+                (Statistic::Highest, printed(name, "max")),
+            ];
+            figures.extend(figures_of(units::MICROSECONDS, of.clone(), named));
+        }
+        figures.extend(self.amounts.iter().filter_map(|(unit, name)| {
+            unit.figure_of(FigureOf::LastDone, Statistic::Sum, printed(name, "last"))
+        }));
+        figures
+    }
+
+    /// A phase, by `of_all` and `of_reads` as for `figures`, and by `get`, which knows the columns of the CSV.
+    fn phase<'a>(
+        &self,
+        of_all: &dyn Fn(&str, &str) -> Option<&'a str>,
+        of_reads: &dyn Fn(&str, &str) -> Option<&'a str>,
+        get: &dyn Fn(&str) -> Option<&'a str>,
+        facts: Vec<(&'static str, Option<&'a str>)>,
+    ) -> Phase<'a> {
+        let mut figures = self.figures(of_all);
+        for (moment, of) in MOMENTS {
+            let time = of_all(self.time, moment).filter(|printed| units::positive(printed));
+            figures.extend(units::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time));
+        }
+        let owned = |key: &str| get(key).map(str::to_owned);
+        let count = |key: &str| get(key).and_then(|words| words.parse().ok());
+        Phase {
+            name: owned("operation").unwrap_or_default(),
+            label: owned("label"),
+            date: get("ISO date").and_then(dates::from_iso),
+            version: owned("version"),
+            command: owned("command"),
+            block: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
+            depth: count("IO depth"),
+            threads: count("threads"),
+            random: get("random").map(|word| word == self.yes),
+            figures,
+            reads: self.figures(of_reads),
+            facts,
+        }
+    }
+}
+
+/// What is told of a run besides, by the columns of the CSV.
+const FACTS: [&str; 5] = ["path type", "paths", "hosts", "file size", "direct IO"];
+
 /// Reads the CSV of phases.
-pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
+fn read_csv(input: &Input<'_>) -> ImportedRuns {
     let mut lines = input.lines();
     let header =
         lines.by_ref().find(|(_, line)| line.starts_with("ISO date,") && line.contains(",operation,"));
     let Some((_, header)) = header else {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line holds the column names `ISO date,…,operation,…`",
             "列名 `ISO date,…,operation,…` の行がありません"
         ));
@@ -68,148 +153,56 @@ pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
                 "elbencho's row has {count} fields; its header has {expected}",
                 "elbencho のこの行は {count} 列ですが、見出しは {expected} 列です"
             );
-            return lab::broken(input, number, what);
+            return parts::broken_at(input, number, what);
         }
-        let get = |key: &str| {
-            let at = header.iter().position(|name| *name == key)?;
-            Some(fields[at].trim()).filter(|field| !field.is_empty())
-        };
-        add(&mut runs, input, "elbencho-csv", csv_phase(&get));
+        let get = |key: &str| field(&header, &fields, key).map(str::trim).filter(|field| !field.is_empty());
+        let phase = OF_CSV.phase(
+            &|name, moment| get(&format!("{name} [{moment}]")),
+            &|name, moment| get(&format!("rwmix read {name} [{moment}]")),
+            &get,
+            FACTS.map(|key| (key, get(key))).to_vec(),
+        );
+        add(&mut runs, input, "elbencho-csv", phase);
     }
-    finish(input, runs)
-}
-
-fn csv_phase<'a>(get: &dyn Fn(&str) -> Option<&'a str>) -> Phase<'a> {
-    let owned = |key: &str| get(key).map(str::to_owned);
-    let group = |prefix: &str| {
-        let column = |name: &str, moment: &str| get(&format!("{prefix}{name} [{moment}]"));
-        let mut figures = Vec::new();
-        for (moment, of) in [("last", LAST), ("first", FIRST)] {
-            for (unit, name) in [(lab::MIB_PER_S, "MiB/s"), (lab::IOPS, "IOPS"), (ENTRIES_PER_S, "entries/s")]
-            {
-                let printed = column(name, moment);
-                figures
-                    .extend(printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Mean, printed)));
-            }
-        }
-        for (name, of) in [("IO lat us", FigureOf::OperationLatency), ("Ent lat us", FigureOf::EntryLatency)]
-        {
-            let named = [
-                (Statistic::Mean, column(name, "avg")),
-                (Statistic::Lowest, column(name, "min")),
-                (Statistic::Highest, column(name, "max")),
-            ];
-            figures.extend(lab::figures_of(lab::MICROSECONDS, of, named));
-        }
-        let total = |unit: Unit, name: &str| unit.figure_of(LAST, Statistic::Sum, column(name, "last")?);
-        figures.extend(total(lab::MIB, "MiB"));
-        figures.extend(total(lab::COUNT, "entries"));
-        figures
-    };
-    let mut figures = group("");
-    for (moment, of) in [("last", LAST), ("first", FIRST)] {
-        let time = get(&format!("time ms [{moment}]")).filter(|printed| lab::positive(printed));
-        figures.extend(time.and_then(|time| lab::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time)));
-    }
-    Phase {
-        name: owned("operation").unwrap_or_default(),
-        label: owned("label"),
-        date: get("ISO date").and_then(dates::from_iso),
-        version: owned("version"),
-        command: owned("command"),
-        block: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
-        depth: get("IO depth").and_then(|words| words.parse().ok()),
-        threads: get("threads").and_then(|words| words.parse().ok()),
-        random: get("random").map(|word| word == "1"),
-        figures,
-        reads: group("rwmix read "),
-        facts: ["path type", "paths", "hosts", "file size", "direct IO"].map(|key| (key, get(key))).to_vec(),
-    }
+    Ok(runs)
 }
 
 /// Reads the JSON of phases, a document per line.
-pub(super) fn read_json(input: &Input<'_>) -> Outcome {
-    let text = input.text().unwrap_or("");
-    if !(text.contains("\"phase_type\"") && text.contains("\"last_done\"")) {
-        return Outcome::NotMine(text!(
-            "it has no keys `phase_type` and `last_done`",
-            "`phase_type` と `last_done` というキーがありません"
-        ));
-    }
-    let documents = match parts::documents_of(input, text, "elbencho") {
-        Ok(documents) => documents,
-        Err(error) => return Outcome::Broken(error),
-    };
+fn read_json(input: &Input<'_>) -> ImportedRuns {
+    let documents = parts::documents_with(input, "elbencho", KEYS)?;
     let mut runs = Vec::new();
     for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
         add(&mut runs, input, "elbencho-json", json_phase(document));
     }
-    finish(input, runs)
+    Ok(runs)
 }
 
 fn json_phase(document: &Json) -> Phase<'_> {
-    const NOTHING: &Json = &Json::Null;
-    let part = |json: &'_ Json, key: &str| json.get(key).cloned().unwrap_or(Json::Null);
-    let config = document.get("config").unwrap_or(NOTHING);
-    let owned = |json: &Json, key: &str| {
-        json.text_of(key).map(|words| words.trim().to_owned()).filter(|words| !words.is_empty())
-    };
-    let (first, last) = (part(document, "first_done"), part(document, "last_done"));
-    let latencies = part(&last, "latency");
-    let group = |inner: Option<&str>| {
-        let within = |json: &Json| inner.map_or_else(|| json.clone(), |key| part(json, key));
-        let mut figures = Vec::new();
-        for (moment, of) in [(within(&last), LAST), (within(&first), FIRST)] {
-            for (unit, key) in
-                [(lab::BYTES_PER_S, "bytes/s"), (lab::IOPS, "iops"), (ENTRIES_PER_S, "entries/s")]
-            {
-                let printed = moment.text_of(key);
-                figures
-                    .extend(printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Mean, printed)));
-            }
+    let printed = |part: Option<&str>, name: &str, moment: &str| {
+        let done = document.get(if moment == "first" { "first_done" } else { "last_done" })?;
+        let within = |json| part.map_or(Some(json), |part| Json::get(json, part));
+        match moment {
+            "first" | "last" => within(done)?.text_of(name),
+            statistic => within(done.get("latency")?.get(name)?)?.text_of(&format!("{statistic}_us")),
         }
-        for (key, of) in [("IO", FigureOf::OperationLatency), ("entries", FigureOf::EntryLatency)] {
-            let latency = within(&part(&latencies, key));
-            let named = [
-                (Statistic::Mean, latency.text_of("avg_us")),
-                (Statistic::Lowest, latency.text_of("min_us")),
-                (Statistic::Highest, latency.text_of("max_us")),
-            ];
-            figures.extend(lab::figures_of(lab::MICROSECONDS, of, named));
-        }
-        let whole = within(&last);
-        let total = |unit: Unit, key: &str| unit.figure_of(LAST, Statistic::Sum, whole.text_of(key)?);
-        figures.extend(total(lab::BYTES, "bytes"));
-        figures.extend(total(lab::COUNT, "entries"));
-        figures
     };
-    let mut figures = group(None);
-    for (moment, of) in [(&last, LAST), (&first, FIRST)] {
-        let time = moment.text_of("elapsed_time_ms").filter(|printed| lab::positive(printed));
-        figures.extend(time.and_then(|time| lab::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time)));
-    }
-    Phase {
-        name: owned(document, "phase_type").unwrap_or_default(),
-        label: owned(document, "label"),
-        date: document.text_of("iso_start_date").and_then(dates::from_iso),
-        version: owned(config, "version"),
-        command: owned(config, "command"),
-        block: config.count_of("block_size").filter(|size| *size > 0),
-        depth: config.count_of("io_depth").and_then(|depth| depth.try_into().ok()),
-        threads: config.count_of("threads").and_then(|threads| threads.try_into().ok()),
-        random: config.text_of("random_offsets").map(|word| word == "true"),
-        figures,
-        reads: group(Some("rwmix_read")),
-        facts: [
-            ("path type", "path_type"),
-            ("paths", "paths"),
-            ("hosts", "hosts"),
-            ("file size", "file_size"),
-            ("direct IO", "direct_io"),
-        ]
-        .map(|(word, key)| (word, config.text_of(key)))
-        .to_vec(),
-    }
+    let config = |key: &str| document.get("config")?.text_of(&key.to_lowercase().replace(' ', "_"));
+    let get = |key: &str| {
+        let words = match key {
+            "operation" => document.text_of("phase_type"),
+            "label" => document.text_of(key),
+            "ISO date" => document.text_of("iso_start_date"),
+            "random" => config("random offsets"),
+            key => config(key),
+        };
+        words.map(str::trim).filter(|words| !words.is_empty())
+    };
+    OF_JSON.phase(
+        &|name, moment| printed(None, name, moment),
+        &|name, moment| printed(Some("rwmix_read"), name, moment),
+        &get,
+        FACTS.map(|key| (key, config(key))).to_vec(),
+    )
 }
 
 /// Adds a phase to the run of its command line, or begins one.
@@ -250,9 +243,6 @@ fn cells(phase: Phase<'_>) -> Vec<Cell> {
     let mut cells = Vec::new();
     let parts = [(phase.figures, if mixed { " write" } else { "" }), (phase.reads, " read")];
     for (figures, suffix) in parts {
-        if figures.is_empty() {
-            continue;
-        }
         let direction = match (kind, suffix) {
             (_, " read") | ("READ", _) => Some(Direction::Read),
             (_, " write") | ("WRITE", _) => Some(Direction::Write),
@@ -274,30 +264,22 @@ fn cells(phase: Phase<'_>) -> Vec<Cell> {
     cells
 }
 
-fn finish(input: &Input<'_>, mut runs: Vec<ImportedRun>) -> Outcome {
-    runs.retain(|run| !run.cells.is_empty());
-    for run in &mut runs {
-        run.cells = parts::numbered(std::mem::take(&mut run.cells));
-    }
-    if runs.is_empty() { lab::nothing_measured(input, "elbencho") } else { Outcome::Runs(runs) }
-}
-
 /// Columns of the live CSV that become series: name, kurabe's unit.
-const LIVE: [(&str, Unit); 5] = [
-    ("MiB/s", lab::MIB_PER_S),
-    ("IOPS", lab::IOPS),
+const LIVE_COLUMNS: [(&str, ToolUnit); 5] = [
+    ("MiB/s", units::MIB_PER_S),
+    ("IOPS", units::IOPS),
     ("Entries/s", ENTRIES_PER_S),
-    ("Lat IO us", lab::MICROSECONDS),
-    ("Lat Ent us", lab::MICROSECONDS),
+    ("Lat IO us", units::MICROSECONDS),
+    ("Lat Ent us", units::MICROSECONDS),
 ];
 
 /// Reads the CSV of live progress: the totals of a phase as series, with the median, highest and lowest interval.
-pub(super) fn read_live(input: &Input<'_>) -> Outcome {
+fn read_live(input: &Input<'_>) -> ImportedRuns {
     let mut lines = input.lines();
     let header =
         lines.by_ref().find(|(_, line)| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,"));
     let Some((_, header)) = header else {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line holds the column names `ISO Date,…,RuntimeMS,…`",
             "列名 `ISO Date,…,RuntimeMS,…` の行がありません"
         ));
@@ -309,11 +291,14 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO Date,"))
     {
         let fields: Vec<&str> = line.split(',').collect();
-        let get =
-            |key: &str| header.iter().position(|name| *name == key).and_then(|at| fields.get(at)).copied();
-        let time_ns = get("RuntimeMS").and_then(|time| lab::RUN_MILLISECONDS.value(time));
+        let get = |key: &str| field(&header, &fields, key);
+        let time_ns = get("RuntimeMS").and_then(|time| units::RUN_MILLISECONDS.value(time));
         let (Some(phase), Some(time_ns), Some(rank)) = (get("Phase"), time_ns, get("Rank")) else {
-            return lab::broken(input, number, text!("this row is cut off", "この行は途中で切れています"));
+            return parts::broken_at(
+                input,
+                number,
+                text!("this row is cut off", "この行は途中で切れています"),
+            );
         };
         // Rows of single threads hold no rates.
         if rank != "Total" {
@@ -329,29 +314,21 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
             phases.push(LivePhase { name, direction, ..LivePhase::default() });
             phases.len() - 1
         });
-        for ((column, _), points) in LIVE.iter().zip(&mut phases[at].columns) {
+        for ((column, _), points) in LIVE_COLUMNS.iter().zip(&mut phases[at].columns) {
             points.extend(get(column).map(|printed| (time_ns, printed.trim().to_owned())));
         }
     }
-    let cells: Vec<Cell> = phases.iter().filter_map(live_cell).collect();
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "elbencho");
-    }
-    let notices = vec![parts::notice(lab::of_intervals())];
-    Outcome::Runs(vec![ImportedRun {
-        origin,
-        cells: parts::numbered(cells),
-        notices,
-        ..ImportedRun::default()
-    }])
+    let cells = phases.iter().map(live_cell).collect();
+    let notices = vec![parts::notice(units::of_intervals())];
+    Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// A phase of the live CSV: the columns of `LIVE` over time.
+/// A phase of the live CSV: the columns of `LIVE_COLUMNS` over time.
 #[derive(Default)]
 struct LivePhase {
     name: String,
     direction: Option<Direction>,
-    columns: [Vec<(f64, String)>; LIVE.len()],
+    columns: [Vec<(f64, String)>; LIVE_COLUMNS.len()],
 }
 
 fn live_direction(phase: &str, mix: &str) -> Option<Direction> {
@@ -362,20 +339,20 @@ fn live_direction(phase: &str, mix: &str) -> Option<Direction> {
     }
 }
 
-fn live_cell(phase: &LivePhase) -> Option<Cell> {
+fn live_cell(phase: &LivePhase) -> Cell {
     let mut imported = ImportedCell { runs: Some(1), ..ImportedCell::default() };
-    for ((column, unit), points) in LIVE.iter().zip(&phase.columns) {
+    for ((column, unit), points) in LIVE_COLUMNS.iter().zip(&phase.columns) {
         // elbencho prints 0 in the columns that a phase does not have.
-        if points.iter().any(|(_, printed)| lab::positive(printed)) {
-            lab::add_intervals(&mut imported, *unit, column, SeriesAxis::Time, points);
+        if points.iter().any(|(_, printed)| units::positive(printed)) {
+            units::add_intervals(&mut imported, *unit, column, SeriesAxis::Time, points);
         }
     }
-    (!imported.figures.is_empty()).then(|| parts::cell(&phase.name, phase.direction, imported))
+    parts::cell(&phase.name, phase.direction, imported)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     const LAST: &str = "last done";

@@ -12,20 +12,19 @@
 //! where two do the same. Without `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::dates;
-use super::fio_options::{Options, direction, label};
+use super::fio_options::{JobOptions, direction, ended_with_error, label, percentile, spread};
 use super::json_tree::Json;
-use super::lab::{self, Unit};
 use super::parts;
-use super::split::Claim;
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::units::{self, ToolUnit, figures_of};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-pub(super) const IMPORTER: Importer =
-    Importer { what: "fio JSON", read, claim: Claim::Object(&["\"fio version\""]), names: &["fio version"] };
+const KEYS: &[&str] = &["\"fio version\""];
+pub(super) const IMPORTER: Importer = Importer::of_objects(("fio JSON", "fio", &["fio version"]), KEYS, read);
 
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -38,20 +37,9 @@ const LATENCIES: [(&str, FigureOf); 3] = [
 ];
 
 /// Reads fio's JSON.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
-    let text = input.text().unwrap_or("");
-    if !text.contains("\"fio version\"") {
-        return Outcome::NotMine(text!(
-            "it has no key `fio version`",
-            "`fio version` というキーがありません"
-        ));
-    }
-    let documents = match parts::documents_of(input, text, "fio") {
-        Ok(documents) => documents,
-        Err(error) => return Outcome::Broken(error),
-    };
-    let mut documents: Vec<Json> =
-        documents.into_iter().filter(|json| json.get("fio version").is_some()).collect();
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let mut documents = parts::documents_with(input, "fio", KEYS)?;
+    documents.retain(|json| json.get("fio version").is_some());
     let mut runs: Vec<ImportedRun> = Vec::new();
     let mut dropped = 0;
     for at in 0..documents.len() {
@@ -68,11 +56,9 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             )));
             dropped = 0;
         }
-        if !run.cells.is_empty() {
-            runs.push(run);
-        }
+        runs.push(run);
     }
-    if runs.is_empty() { lab::nothing_measured(input, "fio") } else { Outcome::Runs(runs) }
+    Ok(runs)
 }
 
 /// Jobs of a document; those of several machines stand under another key.
@@ -93,19 +79,21 @@ fn continues(document: &Json, next: &Json) -> bool {
             && before.get("job options") == after.get("job options");
         same && DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word))
     });
-    let (Some(this), Some(next)) = (Span::of(document), Span::of(next)) else { return false };
+    let (Some(this), Some(next)) = (DocumentTimes::of(document), DocumentTimes::of(next)) else {
+        return false;
+    };
     more && next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
 }
 
 /// When a document was written, and how long its fio had run.
-struct Span {
+struct DocumentTimes {
     end_ms: u64,
     elapsed_ms: u64,
     /// fio 2 prints whole seconds only.
     has_ms: bool,
 }
 
-impl Span {
+impl DocumentTimes {
     fn of(document: &Json) -> Option<Self> {
         let elapsed =
             jobs(document).iter().filter_map(|job| job.count_of("elapsed")).max()?.checked_mul(1000)?;
@@ -152,7 +140,7 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         *entries.entry(entry(job)).or_default() += 1;
     }
     for job in jobs(document) {
-        let mut options = Options::of(document, job);
+        let mut options = JobOptions::of(document, job);
         options.threads_apart = entries.get(&entry(job)).is_some_and(|count| *count > 1);
         let group = job_cells(job, &options);
         direct.push(options.direct());
@@ -189,8 +177,7 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         facts,
         ..input.origin("fio", "fio-json")
     };
-    let cells = parts::numbered(told_apart(cells));
-    ImportedRun { origin, environment: environment(document), cells, notices }
+    ImportedRun { origin, environment: environment(document), cells: told_apart(cells), notices }
 }
 
 /// What entries of several threads of one job, and of no two jobs, have in common.
@@ -225,15 +212,11 @@ fn environment(document: &Json) -> Environment {
 
 fn error_of(job: &Json) -> Option<Notice> {
     let number = job.count_of("error").filter(|number| *number != 0)?;
-    let name = job.text_of("jobname").unwrap_or("").to_owned();
-    Some(parts::notice(text!(
-        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
-        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
-    )))
+    Some(ended_with_error(job.text_of("jobname").unwrap_or(""), number))
 }
 
 /// A cell for each direction that did I/O, and one of the syncs if there were any.
-fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
+fn job_cells(job: &Json, options: &JobOptions) -> Vec<Cell> {
     let name = job.text_of("jobname").unwrap_or("");
     let host = job.text_of("hostname").map(|host| format!("{host} ")).unwrap_or_default();
     let mut cells = Vec::new();
@@ -244,7 +227,7 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
     for word in DIRECTIONS {
         let Some(ddir) = job.get(word) else { continue };
         let figures = figures(ddir);
-        if !ddir.text_of("io_bytes").is_some_and(lab::positive) || figures.is_empty() {
+        if !ddir.text_of("io_bytes").is_some_and(units::positive) || figures.is_empty() {
             continue;
         }
         let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
@@ -265,74 +248,57 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
 fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     let mut figures = Vec::new();
     // A run too short for fio's clock of milliseconds has a runtime of 0 and rates of 0, which are no rates.
-    if ddir.text_of("runtime").is_some_and(lab::positive) {
+    if ddir.text_of("runtime").is_some_and(units::positive) {
         let rate = match ddir.text_of("bw_bytes") {
-            Some(printed) => lab::BYTES_PER_S.figure(Statistic::Mean, printed),
-            None => ddir.text_of("bw").and_then(|printed| lab::KIB_PER_S.figure(Statistic::Mean, printed)),
+            Some(printed) => units::BYTES_PER_S.figure(Statistic::Mean, printed),
+            None => units::KIB_PER_S.figure(Statistic::Mean, ddir.text_of("bw")),
         };
         figures.extend(rate);
-        figures.extend(ddir.text_of("iops").and_then(|printed| lab::IOPS.figure(Statistic::Mean, printed)));
+        figures.extend(units::IOPS.figure(Statistic::Mean, ddir.text_of("iops")));
     }
     for (key, of) in LATENCIES {
         figures.append(&mut latency(ddir, key, &of));
     }
-    figures.append(&mut samples(ddir, "bw", FigureOf::RateSamples, "bw_dev", lab::KIB_PER_S));
-    figures.append(&mut samples(ddir, "iops", FigureOf::IopsSamples, "iops_stddev", lab::IOPS));
-    let mut total = |unit: Unit, key: &str, of: FigureOf| {
-        let printed = ddir.text_of(key).filter(|printed| lab::positive(printed));
-        figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Sum, printed)));
-    };
-    let data = if ddir.get("io_kbytes").is_some() { lab::BYTES } else { lab::KIB };
-    total(data, "io_bytes", FigureOf::DataMoved);
-    total(lab::COUNT, "total_ios", FigureOf::Operations);
-    total(lab::RUN_MILLISECONDS, "runtime", FigureOf::RunTime);
+    figures.append(&mut samples(ddir, "bw", FigureOf::RateSamples, "bw_dev", units::KIB_PER_S));
+    figures.append(&mut samples(ddir, "iops", FigureOf::IopsSamples, "iops_stddev", units::IOPS));
+    let data = if ddir.get("io_kbytes").is_some() { units::BYTES } else { units::KIB };
+    for (unit, key, of) in [
+        (data, "io_bytes", FigureOf::DataMoved),
+        (units::COUNT, "total_ios", FigureOf::Operations),
+        (units::RUN_MILLISECONDS, "runtime", FigureOf::RunTime),
+    ] {
+        let printed = ddir.text_of(key).filter(|printed| units::positive(printed));
+        figures.extend(unit.figure_of(of, Statistic::Sum, printed));
+    }
     figures
 }
 
 /// Spread of fio's samples, if it took any.
-fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: Unit) -> Vec<PrintedFigure> {
+fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: ToolUnit) -> Vec<PrintedFigure> {
     let text = |suffix: &str| ddir.text_of(&format!("{key}_{suffix}"));
     // fio 2 does not tell their number; a highest of nothing means none.
-    if !text("samples").or(text("max")).is_some_and(lab::positive) {
+    if !text("samples").or(text("max")).is_some_and(units::positive) {
         return Vec::new();
     }
-    let named = [
-        (Statistic::Mean, text("mean")),
-        (Statistic::Lowest, text("min")),
-        (Statistic::Highest, text("max")),
-        (Statistic::StandardDeviation, ddir.text_of(deviation)),
-    ];
-    lab::figures_of(unit, of, named).collect()
+    figures_of(unit, of, spread([text("min"), text("max"), text("mean"), ddir.text_of(deviation)])).collect()
 }
 
 /// A latency in all its statistics; none if nothing was sampled.
 fn latency(ddir: &Json, key: &str, of: &FigureOf) -> Vec<PrintedFigure> {
-    let in_ns = ddir.get(&format!("{key}_ns")).map(|summary| (summary, lab::NANOSECONDS));
-    let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, lab::MICROSECONDS))) else {
+    let in_ns = ddir.get(&format!("{key}_ns")).map(|summary| (summary, units::NANOSECONDS));
+    let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, units::MICROSECONDS))) else {
         return Vec::new();
     };
+    let text = |key: &str| summary.text_of(key);
     // fio 2 does not tell the number of samples; an operation takes some time.
-    if !summary.text_of("N").or(summary.text_of("max")).is_some_and(lab::positive) {
+    if !text("N").or(text("max")).is_some_and(units::positive) {
         return Vec::new();
     }
-    let named = [
-        (Statistic::Mean, summary.text_of("mean")),
-        (Statistic::Lowest, summary.text_of("min")),
-        (Statistic::Highest, summary.text_of("max")),
-        (Statistic::StandardDeviation, summary.text_of("stddev")),
-    ];
-    let mut figures: Vec<_> = lab::figures_of(unit, of.clone(), named).collect();
-    for (percent, value) in summary.get("percentile").map_or(&[][..], Json::members) {
-        // fio 2 fills its list of twenty with `0.00`.
-        let Some(percent) = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent)) else {
-            continue;
-        };
-        let printed = value.text();
-        figures.extend(
-            printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Percentile(percent), printed)),
-        );
-    }
-    figures
+    let spread = spread(["min", "max", "mean", "stddev"].map(text));
+    let percentiles = summary.get("percentile").map_or(&[][..], Json::members).iter();
+    // fio 2 fills its list of twenty with `0.00`.
+    let percentiles = percentiles.filter_map(|(percent, value)| Some((percentile(percent)?, value.text())));
+    figures_of(unit, of.clone(), spread.into_iter().chain(percentiles)).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Golden tests of fio's JSON. The files are fio's own output (3.33 of Debian 12; 2.16 built from its tag), shortened.
 
-use super::super::lab::test::*;
+use super::super::units::test::*;
 use kurabe_core::imported::{FigureOf, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::workload::Direction;
 

@@ -1,33 +1,34 @@
 //! fio's normal text, which is not read: it rounds what its JSON holds in full, and its form changed with the versions.
 
-use super::split::{Claim, Mark};
-use super::{Importer, Input, Outcome, parts};
+use super::split::LineMark;
+use super::{ImportedRuns, Importer, Input, parts};
 use kurabe_core::text;
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "fio's normal text", read, claim: Claim::Lines(line_mark), names: &["ioengine="] };
+    Importer::of_lines(("fio's normal text", "fio", &["ioengine="]), line_mark, read);
 
 /// `  read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(…)`, and of fio 2 `  read : io=1024.0MB, bw=…, iops=…`.
-fn line_mark(line: &str) -> Mark {
-    let Some((word, rest)) = line.trim().split_once(':') else { return Mark::None };
+fn line_mark(line: &str) -> LineMark {
+    let Some((word, rest)) = line.trim().split_once(':') else { return LineMark::None };
     let is_direction = matches!(word.trim(), "read" | "write" | "trim" | "mixed");
     let rest = rest.trim();
     let is_result = rest.starts_with("IOPS=") || rest.starts_with("io=") && rest.contains("bw=");
-    if is_direction && is_result { Mark::Belongs } else { Mark::None }
+    if is_direction && is_result { LineMark::Belongs } else { LineMark::None }
 }
 
-fn read(input: &Input<'_>) -> Outcome {
-    let Some((number, _)) = input.lines().find(|(_, line)| line_mark(line) == Mark::Belongs) else {
-        return Outcome::NotMine(text!(
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let Some((number, _)) = input.lines().find(|(_, line)| line_mark(line) == LineMark::Belongs) else {
+        return parts::not_mine(text!(
             "no line such as `read: IOPS=…, BW=…`",
             "`read: IOPS=…, BW=…` のような行がありません"
         ));
     };
     let what = text!("this is fio's normal text", "これは fio の通常のテキスト出力です");
-    Outcome::Broken(parts::broken_line(input, number, what).remedy(text!(
+    let remedy = text!(
         "have fio write its figures in full: fio --output-format=json --output=result.json JOB",
         "fio に値を丸めずに書かせてください: fio --output-format=json --output=result.json ジョブ"
-    )))
+    );
+    Err(parts::broken_line(input, number, what).remedy(remedy).into())
 }
 
 #[cfg(test)]

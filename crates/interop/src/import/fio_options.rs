@@ -1,9 +1,11 @@
 //! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
 
 use super::json_tree::Json;
-use super::parts::repeated;
-use kurabe_core::imported::ImportedCell;
-use kurabe_core::quantity::format_bytes;
+use super::parts::{self, notice, number, repeated};
+use super::units::Named;
+use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
+use kurabe_core::record::Notice;
+use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 /// fio has fewer options than this; a job with more of them is damaged.
@@ -11,14 +13,14 @@ const OPTIONS_MOST: usize = 1000;
 
 /// Options of a job: the global ones and its own, which win.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Options {
+pub(super) struct JobOptions {
     in_order: Vec<(String, String)>,
     /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
     /// threads, and no figure of them together.
     pub(super) threads_apart: bool,
 }
 
-impl Options {
+impl JobOptions {
     /// From the `global options` of the document and the `job options` of the job.
     pub(super) fn of(document: &Json, job: &Json) -> Self {
         let members = |json: Option<&Json>| -> Vec<(String, String)> {
@@ -113,15 +115,10 @@ impl Options {
 
     /// What a cell of these options does: `RND 4 KiB Q32 T1`; nothing if they do not tell.
     pub(super) fn shape(&self, cell: &ImportedCell) -> Option<String> {
-        let mut shape = if cell.sequential? { "SEQ" } else { "RND" }.to_owned();
-        shape += &format!(" {}", format_bytes(cell.block_bytes?));
-        if let Some(iodepth) = cell.iodepth {
-            shape += &format!(" Q{iodepth}");
-        }
-        match (cell.threads, self.threads()) {
-            (Some(threads), _) => shape += &format!(" T{threads}"),
-            (None, Some(threads)) => shape += &format!(" one of {threads} threads"),
-            (None, None) => {}
+        cell.sequential.and(cell.block_bytes)?;
+        let mut shape = parts::shape(cell.sequential, "", cell.block_bytes, cell.iodepth, cell.threads);
+        if let (None, Some(threads)) = (cell.threads, self.threads()) {
+            shape += &format!(" one of {threads} threads");
         }
         if let Some(percent) = cell.read_percent {
             shape += &format!(" {percent:.0} % read");
@@ -192,6 +189,29 @@ pub(super) fn direction(word: &str) -> Option<Direction> {
     }
 }
 
+/// The figures of what has a lowest, a highest, a mean and a deviation; the mean comes first.
+pub(super) fn spread([low, high, mean, deviation]: [Option<&str>; 4]) -> [Named<'_>; 4] {
+    [
+        (Statistic::Mean, mean),
+        (Statistic::Lowest, low),
+        (Statistic::Highest, high),
+        (Statistic::StandardDeviation, deviation),
+    ]
+}
+
+/// The percentile of a list, which fio fills up with those of 0 %.
+pub(super) fn percentile(percent: &str) -> Option<Statistic> {
+    number(percent).filter(|percent| (0.001..=100.0).contains(percent)).map(Statistic::Percentile)
+}
+
+/// The remark on a job that failed.
+pub(super) fn ended_with_error(name: &str, number: u64) -> Notice {
+    notice(text!(
+        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,7 +231,7 @@ mod tests {
 
     #[test]
     fn options_tell_block_size_by_direction() {
-        let job = |bs: &str| Options {
+        let job = |bs: &str| JobOptions {
             in_order: vec![
                 ("rw".into(), "randrw:4".into()),
                 ("bs".into(), bs.into()),
@@ -238,13 +258,13 @@ mod tests {
             let mut cell = ImportedCell::default();
             let given = [("rw", "read"), ("offset", offset), ("size", size)];
             let in_order = given.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-            Options { in_order, ..Options::default() }.describe("read", &mut cell);
+            JobOptions { in_order, ..JobOptions::default() }.describe("read", &mut cell);
             (cell.offset_bytes, cell.span_bytes)
         };
         assert_eq!(job("1m", "2097152"), (Some(1 << 20), Some(2 << 20)));
         assert_eq!(job("10%", "50%"), (None, None), "shares of what nobody told");
         let parts = [("size", "1m"), ("numjobs", "4"), ("offset_increment", "1m")];
         let in_order = parts.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-        assert_eq!(Options { in_order, ..Options::default() }.span_bytes(), Some(4 << 20));
+        assert_eq!(JobOptions { in_order, ..JobOptions::default() }.span_bytes(), Some(4 << 20));
     }
 }

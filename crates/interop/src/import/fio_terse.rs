@@ -5,9 +5,12 @@
 //! as one are a single block or, with `unified_rw_reporting=both`, one more. Rates are KiB/s, latencies µs, amounts
 //! KiB. fio's HOWTO, section "Terse output", and `show_ddir_status_terse` in stat.c.
 
-use super::fio_options::{direction, is_one_by_one, label, sequential, size_bytes};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, lab, parts};
+use super::fio_options::{
+    direction, ended_with_error, is_one_by_one, label, percentile, sequential, size_bytes, spread,
+};
+use super::split::LineMark;
+use super::units::{self, figures_of};
+use super::{ImportedRun, ImportedRuns, Importer, Input, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::quantity::parse_bytes;
@@ -25,7 +28,7 @@ const PERCENTILES: std::ops::Range<usize> = 12..32;
 const AFTER: usize = 5 + 7 + 10 + 12;
 
 /// A line, split.
-struct Line<'a> {
+struct TerseLine<'a> {
     version: u32,
     fio: Option<&'a str>,
     name: &'a str,
@@ -34,16 +37,15 @@ struct Line<'a> {
     rest: &'a [&'a str],
 }
 
-pub(super) const IMPORTER: Importer =
-    Importer { what: "fio terse", read, claim: Claim::Lines(line_mark), names: &["fio"] };
+pub(super) const IMPORTER: Importer = Importer::of_lines(("fio terse", "fio", &["fio"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let fields: Vec<&str> = line.trim().split(';').take(12).collect();
-    if fields.len() > 1 && is_mine(&fields) { Mark::Belongs } else { Mark::None }
+    if fields.len() > 1 && is_mine(&fields) { LineMark::Belongs } else { LineMark::None }
 }
 
 /// Reads fio's terse lines.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let mut run = ImportedRun::default();
     let mut patterns: BTreeMap<String, String> = BTreeMap::new();
     let mut devices = HashSet::new();
@@ -65,22 +67,18 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
                 "this line of fio's terse output is cut off",
                 "fio の terse 出力のこの行は途中で切れています"
             );
-            return lab::broken(input, number, what);
+            return parts::broken_at(input, number, what);
         };
         add(&mut run, &line, patterns.get(line.name).map(String::as_str), &mut devices);
     }
     if seen == 0 {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line begins as `3;fio-3.33;name;0;0;` does",
             "`3;fio-3.33;名前;0;0;` のように始まる行がありません"
         ));
     }
-    if run.cells.is_empty() {
-        return lab::nothing_measured(input, "fio");
-    }
-    run.cells = parts::numbered(run.cells);
     run.origin.file = input.name.to_owned();
-    Outcome::Runs(vec![run])
+    Ok(vec![run])
 }
 
 /// Versions from 3 on name fio's version; version 2 is known by what follows its name: numbers only.
@@ -93,7 +91,7 @@ fn is_mine(fields: &[&str]) -> bool {
     }
 }
 
-fn split<'a>(fields: &'a [&'a str]) -> Option<Line<'a>> {
+fn split<'a>(fields: &'a [&'a str]) -> Option<TerseLine<'a>> {
     let version: u32 = fields.first()?.parse().ok()?;
     let head = if version == 2 { 4 } else { 5 };
     let size = if version == 5 { BLOCK_OF_5 } else { BLOCK };
@@ -107,11 +105,11 @@ fn split<'a>(fields: &'a [&'a str]) -> Option<Line<'a>> {
         rest = after;
     }
     let (error, rest) = (fields.get(head - 1)?, rest.get(AFTER..)?);
-    (blocks.len() <= 4).then_some(Line { version, fio, name, error, blocks, rest })
+    (blocks.len() <= 4).then_some(TerseLine { version, fio, name, error, blocks, rest })
 }
 
 /// The directions that the blocks of a line are of.
-fn directions(line: &Line<'_>) -> &'static [&'static str] {
+fn directions(line: &TerseLine<'_>) -> &'static [&'static str] {
     match (line.version, line.blocks.len()) {
         (_, 1) => &["mixed"],
         (3, 3) => &["read", "write", "mixed"],
@@ -119,7 +117,12 @@ fn directions(line: &Line<'_>) -> &'static [&'static str] {
     }
 }
 
-fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, devices_named: &mut HashSet<String>) {
+fn add(
+    run: &mut ImportedRun,
+    line: &TerseLine<'_>,
+    pattern: Option<&str>,
+    devices_named: &mut HashSet<String>,
+) {
     if run.origin.tool.is_empty() {
         run.origin = Origin {
             tool: "fio".to_owned(),
@@ -129,11 +132,7 @@ fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, devices_na
         };
     }
     if let Some(number) = line.error.parse::<u64>().ok().filter(|number| *number != 0) {
-        let name = line.name;
-        run.notices.push(parts::notice(text!(
-            "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
-            "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
-        )));
+        run.notices.push(ended_with_error(line.name, number));
     }
     // Devices follow in groups of nine: name, operations, merges, ticks, queue and use.
     for device in line.rest.chunks(9).filter(|group| group.len() == 9 && group[8].ends_with('%')) {
@@ -149,29 +148,34 @@ fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, devices_na
 
 /// The cell of a block, if it did I/O.
 fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option<Cell> {
-    if !lab::positive(block[0]) {
+    if !units::positive(block[0]) {
         return None;
     }
     let mut figures = Vec::new();
-    if lab::positive(block[3]) {
-        figures.extend(lab::KIB_PER_S.figure(Statistic::Mean, block[1]));
-        figures.extend(lab::IOPS.figure(Statistic::Mean, block[2]));
+    if units::positive(block[3]) {
+        figures.extend(units::KIB_PER_S.figure(Statistic::Mean, block[1]));
+        figures.extend(units::IOPS.figure(Statistic::Mean, block[2]));
     }
     figures.append(&mut latency(FigureOf::CompletionLatency, &block[8..12]));
-    figures.extend(block[PERCENTILES].iter().filter_map(|field| percentile(field)));
+    let percentiles = block[PERCENTILES].iter().filter_map(|field| {
+        let (percent, printed) = field.split_once("%=")?;
+        Some((percentile(percent)?, Some(printed)))
+    });
+    figures.extend(figures_of(units::MICROSECONDS, FigureOf::CompletionLatency, percentiles));
     figures.append(&mut latency(FigureOf::TotalLatency, &block[32..36]));
     figures.append(&mut latency(FigureOf::SubmissionLatency, &block[4..8]));
-    if lab::positive(block[37]) {
-        let named = spread(block[36], block[37], block[39], block[40]);
-        figures.extend(lab::figures_of(lab::KIB_PER_S, FigureOf::RateSamples, named));
+    if units::positive(block[37]) {
+        let samples = spread([block[36], block[37], block[39], block[40]].map(Some));
+        figures.extend(figures_of(units::KIB_PER_S, FigureOf::RateSamples, samples));
     }
     if let &[_, low, high, mean, deviation, samples] = block.get(BLOCK..).unwrap_or(&[])
-        && lab::positive(samples)
+        && units::positive(samples)
     {
-        figures.extend(lab::figures_of(lab::IOPS, FigureOf::IopsSamples, spread(low, high, mean, deviation)));
+        let samples = spread([low, high, mean, deviation].map(Some));
+        figures.extend(figures_of(units::IOPS, FigureOf::IopsSamples, samples));
     }
-    figures.extend(lab::KIB.figure_of(FigureOf::DataMoved, Statistic::Sum, block[0]));
-    figures.extend(lab::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, block[3]));
+    figures.extend(units::KIB.figure_of(FigureOf::DataMoved, Statistic::Sum, block[0]));
+    figures.extend(units::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, block[3]));
     let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
     let iodepth = option("iodepth=").and_then(|words| words.parse().ok());
     let imported = ImportedCell {
@@ -206,34 +210,19 @@ fn block_bytes(pattern: &str, word: &str) -> Option<u64> {
     size.filter(|_| least == most)
 }
 
-fn spread<'a>(low: &'a str, high: &'a str, mean: &'a str, deviation: &'a str) -> [lab::Named<'a>; 4] {
-    [
-        (Statistic::Mean, Some(mean)),
-        (Statistic::Lowest, Some(low)),
-        (Statistic::Highest, Some(high)),
-        (Statistic::StandardDeviation, Some(deviation)),
-    ]
-}
-
 /// Lowest, highest, mean and deviation; all zero where nothing was sampled.
 fn latency(of: FigureOf, fields: &[&str]) -> Vec<PrintedFigure> {
     let &[low, high, mean, deviation] = fields else { return Vec::new() };
-    if !lab::positive(mean) {
+    if !units::positive(mean) {
         return Vec::new();
     }
-    lab::figures_of(lab::MICROSECONDS, of, spread(low, high, mean, deviation)).collect()
-}
-
-/// `99.900000%=4014`; the list is filled up with `0%=0`.
-fn percentile(field: &str) -> Option<PrintedFigure> {
-    let (percent, printed) = field.split_once("%=")?;
-    let percent = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent))?;
-    lab::MICROSECONDS.figure_of(FigureOf::CompletionLatency, Statistic::Percentile(percent), printed)
+    let spread = spread([low, high, mean, deviation].map(Some));
+    figures_of(units::MICROSECONDS, of, spread).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
     use kurabe_core::imported::Quantity;
     use kurabe_core::workload::Direction;

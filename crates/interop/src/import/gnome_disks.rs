@@ -7,35 +7,31 @@
 //! here. Source: GNOME/gnome-disk-utility 4dcc56cf, `gdubenchmarkdialog.c` (`maybe_save_data`, `get_max_min_avg`);
 //! the reader is checked against GLib byte for byte.
 
-use super::consumer::of;
 use super::dates::from_epoch;
-use super::gvariant::{Order, Value, dictionary, samples};
-use super::parts::{broken, cell, figure_of_value, numbered};
-use super::split::Claim;
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
-};
+use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
+use super::parts::{broken, cell, fact, not_mine};
+use super::units::{self, figure_of_value};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Cell, Measure};
+use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "GNOME Disks benchmark", read, claim: Claim::File, names: &["gnome-disks"] };
+    Importer::of_files(("GNOME Disks benchmark", "GNOME Disks", &["gnome-disks"]), read);
 
 const SUFFIX: &str = ".gnome-disks-benchmark";
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let has = |key: &[u8]| input.bytes.windows(key.len()).any(|window| window == key);
     if !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
-        return Outcome::NotMine(text!(
+        return not_mine(text!(
             "the keys `timestamp-usec` and `read-samples` are not there",
             "キー `timestamp-usec` と `read-samples` がありません"
         ));
     }
-    read_mine(input).map(|run| vec![run]).into()
+    Ok(vec![read_mine(input)?])
 }
 
 /// What the file holds.
@@ -43,8 +39,8 @@ struct Saved {
     timestamp_us: i64,
     device_bytes: u64,
     sample_bytes: u64,
-    order: Order,
-    entries: Vec<(String, Value)>,
+    order: ByteOrder,
+    entries: Vec<(String, GVariant)>,
 }
 
 fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
@@ -70,14 +66,9 @@ fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
         ..input.origin("GNOME Disks", "gnome-disks")
     };
     for (key, bytes) in [("device-size", saved.device_bytes), ("sample-size", saved.sample_bytes)] {
-        origin.facts.insert(key.to_owned(), bytes.to_string());
+        fact(&mut origin, key, bytes.to_string());
     }
-    Ok(ImportedRun {
-        origin,
-        environment: Environment::default(),
-        cells: numbered(cells),
-        notices: Vec::new(),
-    })
+    Ok(ImportedRun { origin, cells, ..ImportedRun::default() })
 }
 
 fn damaged(key: &str) -> Error {
@@ -96,8 +87,8 @@ fn open(bytes: &[u8]) -> Result<Saved> {
     };
     let version = find("version", "i").and_then(|value| <[u8; 4]>::try_from(value.bytes.as_slice()).ok());
     let order = match version {
-        Some([1, 0, 0, 0]) => Order::Little,
-        Some([0, 0, 0, 1]) => Order::Big,
+        Some([1, 0, 0, 0]) => ByteOrder::Little,
+        Some([0, 0, 0, 1]) => ByteOrder::Big,
         Some(other) => {
             return Err(broken(text!(
                 "version {} of the format is not known (1 is)",
@@ -125,7 +116,8 @@ impl Saved {
             .iter()
             .find(|(name, value)| name == key && value.kind == "a(td)")
             .and_then(|(_, value)| samples(&value.bytes, self.order))
-            .filter(|samples| samples.iter().all(|(_, value)| value.is_finite() && *value >= 0.0))
+            // Times are kept in ns.
+            .filter(|samples| samples.iter().all(|(_, value)| (value * 1e9).is_finite() && *value >= 0.0))
             .ok_or_else(|| damaged(key))
     }
 
@@ -149,7 +141,7 @@ impl Saved {
         let figure =
             figure_of_value(quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
                 .ok_or_else(|| damaged(label))?;
-        let figure = of(figure, FigureOf::Samples);
+        let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
         let procedure = if access {
             format!("{count} reads of a page at random offsets")
         } else {
@@ -159,19 +151,11 @@ impl Saved {
             procedure: Some(procedure),
             block_bytes: (!access).then_some(self.sample_bytes),
             sequential: access.then_some(false),
-            figures: vec![figure],
-            series: vec![PrintedSeries {
-                quantity,
-                name: label.to_owned(),
-                unit_printed: unit.to_owned(),
-                axis: SeriesAxis::Offset,
-                points: samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect(),
-            }],
+            figures: vec![units::of(figure, FigureOf::Samples)],
+            series: units::series(quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
             ..ImportedCell::default()
         };
-        let mut cell = cell(label, Some(direction), imported);
-        cell.measure = if access { Measure::AccessTime } else { Measure::Rate };
-        Ok(cell)
+        Ok(cell(label, Some(direction), imported))
     }
 }
 

@@ -8,14 +8,14 @@
 
 /// Byte order of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     /// Lowest byte first.
     Little,
     /// Highest byte first.
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     /// A number of eight bytes.
     pub(super) fn u64_of(self, bytes: &[u8]) -> Option<u64> {
         let bytes = bytes.try_into().ok()?;
@@ -28,7 +28,7 @@ impl Order {
 
 /// A value and its type.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Value {
+pub(super) struct GVariant {
     /// The type: `i`, `t`, `a(td)`.
     pub(super) kind: String,
     /// The serialised bytes.
@@ -36,7 +36,7 @@ pub(super) struct Value {
 }
 
 /// Entries of an `a{sv}`, in the order of the file.
-pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, Value)>> {
+pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, GVariant)>> {
     if bytes.is_empty() {
         return Some(Vec::new());
     }
@@ -61,7 +61,7 @@ pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, Value)>> {
 }
 
 /// One `{sv}`.
-fn entry(bytes: &[u8]) -> Option<(String, Value)> {
+fn entry(bytes: &[u8]) -> Option<(String, GVariant)> {
     let width = offset_width(bytes.len());
     let last = bytes.len().checked_sub(width)?;
     let key_end = offset_at(bytes, last, width)?;
@@ -74,11 +74,11 @@ fn entry(bytes: &[u8]) -> Option<(String, Value)> {
     let variant = &bytes[value_start..last];
     let split = variant.iter().rposition(|byte| *byte == 0)?;
     let kind = std::str::from_utf8(&variant[split + 1..]).ok()?.to_owned();
-    (!kind.is_empty()).then(|| (key, Value { kind, bytes: variant[..split].to_vec() }))
+    (!kind.is_empty()).then(|| (key, GVariant { kind, bytes: variant[..split].to_vec() }))
 }
 
 /// Items of an `a(td)`.
-pub(super) fn samples(bytes: &[u8], order: Order) -> Option<Vec<(u64, f64)>> {
+pub(super) fn samples(bytes: &[u8], order: ByteOrder) -> Option<Vec<(u64, f64)>> {
     let (items, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {
         return None;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn what_glib_wrote_is_read() {
         let entries = dictionary(&bytes_of(GLIB)).unwrap();
-        let value = |kind: &str, bytes: &[u8]| Value { kind: kind.to_owned(), bytes: bytes.to_vec() };
+        let value = |kind: &str, bytes: &[u8]| GVariant { kind: kind.to_owned(), bytes: bytes.to_vec() };
         assert_eq!(
             entries,
             vec![
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn samples_come_in_both_orders() {
         let item = [7_u64.to_be_bytes(), 1.5_f64.to_be_bytes()].concat();
-        assert_eq!(samples(&item, Order::Big), Some(vec![(7, 1.5)]));
+        assert_eq!(samples(&item, ByteOrder::Big), Some(vec![(7, 1.5)]));
         let item = [7_u64.to_le_bytes(), 1.5_f64.to_le_bytes()].concat();
-        assert_eq!(samples(&item, Order::Little), Some(vec![(7, 1.5)]));
-        assert_eq!(samples(&item[..15], Order::Little), None);
+        assert_eq!(samples(&item, ByteOrder::Little), Some(vec![(7, 1.5)]));
+        assert_eq!(samples(&item[..15], ByteOrder::Little), None);
     }
 }

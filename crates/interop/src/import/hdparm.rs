@@ -5,28 +5,32 @@
 //! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
 //! as run here, and its source.
 
-use super::consumer::{MEBI, corrected_rate, figure, mebi_correction};
-use super::parts::{broken_line, cell, notice, number, numbered};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{Correction, ImportedCell, Origin, PrintedStatistic, Quantity};
+use super::parts::{broken_line, cell, not_mine, notice};
+use super::split::LineMark;
+use super::units::{self, ToolUnit, binary, corrected};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "hdparm timings", read, claim: Claim::Lines(line_mark), names: &["hdparm"] };
+    Importer::of_lines(("hdparm timings", "hdparm", &["hdparm"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
-    if timing(line).is_some() || device(line).is_some() { Mark::Belongs } else { Mark::None }
+const MB_PER_S: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1_048_576.0);
+const KB_PER_S: ToolUnit = units::unit("kB/sec", Quantity::Rate, 1024.0);
+const MB: ToolUnit = units::unit("MB", Quantity::Bytes, 1_048_576.0);
+const SECONDS: ToolUnit = units::unit("seconds", Quantity::Duration, 1e9);
+
+fn line_mark(line: &str) -> LineMark {
+    if timing(line).is_some() || device(line).is_some() { LineMark::Belongs } else { LineMark::None }
 }
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| timing(line).is_some()) {
-        return Outcome::NotMine(text!("no line begins with `Timing`", "`Timing` で始まる行がありません"));
+        return not_mine(text!("no line begins with `Timing`", "`Timing` で始まる行がありません"));
     }
-    read_mine(input).into()
+    Ok(read_mine(input)?)
 }
 
 /// ` Timing buffered disk reads: …` as name and figures.
@@ -74,14 +78,11 @@ fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
 
 fn run(input: &Input<'_>, path: Option<&str>, cells: Vec<Cell>, failed: bool) -> ImportedRun {
     let origin = Origin { target: path.map(str::to_owned), ..input.origin("hdparm", "hdparm") };
-    let mut notices = vec![notice(text!(
-        "hdparm prints MiB/s as MB/sec; its rates are multiplied by 1.048576",
-        "hdparm は MiB/s を MB/sec と表示します。速度は 1.048576 倍に補正しました"
-    ))];
+    let mut notices = vec![units::prints_mebibytes("hdparm", "MB/sec")];
     if failed {
         notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));
     }
-    ImportedRun { origin, environment: Environment::default(), cells: numbered(cells), notices }
+    ImportedRun { origin, cells, notices, ..ImportedRun::default() }
 }
 
 /// `204 MB in  3.00 seconds =  67.98 MB/sec`.
@@ -90,32 +91,16 @@ fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let words = words.replacen('=', " = ", 1);
     let words: Vec<&str> = words.split_whitespace().collect();
     let [amount, "MB", "in", seconds, "seconds", "=", rate, unit] = words.as_slice() else { return None };
-    let rate = match *unit {
-        "MB/sec" => corrected_rate(
-            PrintedStatistic::Mean,
-            rate,
-            unit,
-            &mebi_correction(text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです")),
-        )?,
-        "kB/sec" => {
-            let mut figure = figure(Quantity::Rate, PrintedStatistic::Mean, rate, unit, 1024.0)?;
-            figure.correction = Some(Correction {
-                factor: 1.024,
-                unit: "KiB/s".to_owned(),
-                reason: text!("hdparm's kB is 1024 bytes", "hdparm の kB は 1024 バイトです"),
-            });
-            figure
-        }
+    let mega = || text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです");
+    let kilo = || text!("hdparm's kB is 1024 bytes", "hdparm の kB は 1024 バイトです");
+    let (unit, correction) = match *unit {
+        "MB/sec" => (MB_PER_S, binary("MiB/s", mega())),
+        "kB/sec" => (KB_PER_S, binary("KiB/s", kilo())),
         _ => return None,
     };
-    number(amount)?;
-    let mut size = figure(Quantity::Bytes, PrintedStatistic::Sum, amount, "MB", MEBI)?;
-    size.correction =
-        Some(mebi_correction(text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです")));
-    if let Some(correction) = &mut size.correction {
-        "MiB".clone_into(&mut correction.unit);
-    }
-    let time = figure(Quantity::Duration, PrintedStatistic::Sum, seconds, "seconds", 1e9)?;
+    let rate = corrected(unit.figure(PrintedStatistic::Mean, *rate)?, correction);
+    let size = corrected(MB.figure(PrintedStatistic::Sum, *amount)?, binary("MiB", mega()));
+    let time = SECONDS.figure(PrintedStatistic::Sum, *seconds)?;
     let imported = ImportedCell {
         procedure: Some(format!("Timing {name}")),
         figures: vec![rate, time, size],

@@ -4,34 +4,28 @@
 //! four texts published on one page; whether MB is 10^6 or 2^20 bytes is told nowhere: it is read as 10^6, and a
 //! notice says so. The rates are of single samples over the drive.
 
-use super::consumer::{MEGA, figure, key_value};
-use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use super::parts::{broken_line, cell, fact, key_value, notice, runs_of_blocks};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "HD Tune text", read, claim: Claim::Lines(line_mark), names: &["HD Tune"] };
+    Importer::of_lines(("HD Tune text", "HD Tune", &["HD Tune"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
-    if heading(line).is_some() { Mark::Begins } else { Mark::None }
+const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
+
+fn line_mark(line: &str) -> LineMark {
+    if heading(line).is_some() { LineMark::Begins } else { LineMark::None }
 }
 
-fn read(input: &Input<'_>) -> Outcome {
-    let lines: Vec<(usize, &str)> = input.lines().collect();
-    let blocks = blocks(&lines, |at| heading(lines[at].1).is_some());
-    if blocks.is_empty() {
-        return Outcome::NotMine(text!(
-            "no line such as `HD Tune: … Benchmark`",
-            "`HD Tune: … Benchmark` のような行がありません"
-        ));
-    }
-    let runs = blocks.into_iter().map(|block| run(input, block));
-    runs.collect::<Result<Vec<_>>>().into()
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let without =
+        text!("no line such as `HD Tune: … Benchmark`", "`HD Tune: … Benchmark` のような行がありません");
+    runs_of_blocks(input, |line, _| heading(line).is_some(), without, |block| run(input, block))
 }
 
 /// Version words, if any, and the drive.
@@ -51,19 +45,16 @@ fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
     for &(number, line) in lines.iter().skip(1) {
         let Some((key, value)) = key_value(line) else { continue };
         let damaged = || broken_line(input, number, text!("the figure cannot be read", "値を読めません"));
-        let rate = |statistic| value_of(value, "MB/sec", Quantity::Rate, statistic, MEGA).ok_or_else(damaged);
+        let figure = |unit: ToolUnit, statistic| {
+            value.strip_suffix(unit.name).and_then(|words| unit.figure(statistic, words)).ok_or_else(damaged)
+        };
         match key {
-            "Transfer Rate Minimum" => rates.push(rate(PrintedStatistic::Lowest)?),
-            "Transfer Rate Maximum" => rates.push(rate(PrintedStatistic::Highest)?),
-            "Transfer Rate Average" => rates.insert(0, rate(PrintedStatistic::Mean)?),
-            "Burst Rate" => burst = Some(rate(PrintedStatistic::Unknown)?),
-            "Access Time" => {
-                let figure = value_of(value, "ms", Quantity::Latency, PrintedStatistic::Mean, 1e6);
-                access = Some(figure.ok_or_else(damaged)?);
-            }
-            "CPU Usage" => {
-                origin.facts.insert(key.to_owned(), value.to_owned());
-            }
+            "Transfer Rate Minimum" => rates.push(figure(RATE, PrintedStatistic::Lowest)?),
+            "Transfer Rate Maximum" => rates.push(figure(RATE, PrintedStatistic::Highest)?),
+            "Transfer Rate Average" => rates.insert(0, figure(RATE, PrintedStatistic::Mean)?),
+            "Burst Rate" => burst = Some(figure(RATE, PrintedStatistic::Unknown)?),
+            "Access Time" => access = Some(figure(units::MILLISECONDS, PrintedStatistic::Mean)?),
+            "CPU Usage" => fact(&mut origin, key, value),
             _ => {}
         }
     }
@@ -80,23 +71,9 @@ fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
         cell(name, Some(Direction::Read), ImportedCell { figures, ..ImportedCell::default() })
     })
     .collect();
-    if cells.is_empty() {
-        let line = lines.first().map_or(1, |(number, _)| *number);
-        return Err(no_figure(input, line));
-    }
     let notices = vec![notice(text!(
         "HD Tune does not say whether its MB is 10^6 or 2^20 bytes; it is read as 10^6, so rates may be 4.9 % higher",
         "HD Tune の MB が 10^6 か 2^20 バイトかは示されていません。10^6 として読みました。実際の速度は 4.9 % 高い可能性があります"
     ))];
-    Ok(ImportedRun { origin, environment: Environment::default(), cells: numbered(cells), notices })
-}
-
-fn value_of(
-    words: &str,
-    unit: &str,
-    quantity: Quantity,
-    statistic: PrintedStatistic,
-    factor: f64,
-) -> Option<PrintedFigure> {
-    figure(quantity, statistic, words.strip_suffix(unit)?.trim(), unit, factor)
+    Ok(ImportedRun { origin, cells, notices, ..ImportedRun::default() })
 }

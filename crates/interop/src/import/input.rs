@@ -1,5 +1,6 @@
 //! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
 
+use super::parts::key_value;
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use kurabe_core::imported::Origin;
 
@@ -66,6 +67,19 @@ impl<'a> Input<'a> {
     /// Lines with their numbers in the file, from 1; none if the file is no text.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text().unwrap_or("").lines().enumerate().map(|(index, line)| (self.number(index + 1), line))
+    }
+
+    /// What follows these words in the first line that begins with them, without the blanks around it.
+    pub(super) fn after(&self, words: &str) -> Option<&str> {
+        self.lines().find_map(|(_, line)| line.trim().strip_prefix(words)).map(str::trim)
+    }
+
+    /// The value in the first line `name: value`.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.lines()
+            .filter_map(|(_, line)| key_value(line))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
     }
 
     /// The number in the file of a line of this text, both from 1.

@@ -11,44 +11,39 @@
 mod json;
 mod raw;
 
-use super::consumer::{self, figure};
-use super::parts::{self, broken_line, cell, number};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
-use kurabe_core::environment::Environment;
+use super::parts::{self, broken_line, cell, fact, number};
+use super::split::LineMark;
+use super::units::{self, figure};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
-use kurabe_core::quantity::{GIB, KIB, MIB};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const TEXT: Importer =
-    Importer { what: "ioping text", read, claim: Claim::Lines(line_mark), names: &["ioping"] };
-pub(super) const JSON: Importer =
-    Importer { what: "ioping JSON", read: json::read, claim: Claim::File, names: &["\"mdev\""] };
-pub(super) const RAW: Importer =
-    Importer { what: "ioping raw lines", read: raw::read, claim: Claim::File, names: &[] };
+pub(super) const TEXT: Importer = Importer::of_lines(("ioping text", "ioping", &["ioping"]), line_mark, read);
+pub(super) const JSON: Importer = Importer::of_files(("ioping JSON", "ioping", &["\"mdev\""]), json::read);
+pub(super) const RAW: Importer = Importer::of_files(("ioping raw lines", "ioping", &[]), raw::read);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let own = heading(line).is_some()
         || line.contains(": request=") && line.contains(" time=")
         || line.trim().starts_with(TIMES);
-    if own { Mark::Belongs } else { Mark::None }
+    if own { LineMark::Belongs } else { LineMark::None }
 }
 
 /// What the last line of a summary begins with.
 const TIMES: &str = "min/avg/max/mdev = ";
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| heading(line).is_some()) {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line such as `--- … ioping statistics ---`",
             "`--- … ioping statistics ---` のような行がありません"
         ));
     }
-    read_mine(input).into()
+    Ok(read_mine(input)?)
 }
 
 /// What stands between `--- ` and ` ioping statistics ---`.
@@ -57,17 +52,12 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 fn run(origin: Origin, cells: Vec<Cell>) -> ImportedRun {
-    ImportedRun {
-        origin,
-        environment: Environment::default(),
-        cells: parts::numbered(cells),
-        notices: Vec::new(),
-    }
+    ImportedRun { origin, cells, ..ImportedRun::default() }
 }
 
 /// A summary being read.
 #[derive(Default)]
-struct Summary<'a> {
+struct PingSummary<'a> {
     heading: &'a str,
     line: usize,
     direction: Option<Direction>,
@@ -89,12 +79,12 @@ struct Requests {
 fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
     let mut runs = Vec::new();
     let mut requests = Requests::default();
-    let mut summary: Option<Summary<'_>> = None;
+    let mut summary: Option<PingSummary<'_>> = None;
     for (number, line) in input.lines() {
         let damaged = || broken_line(input, number, text!("the line cannot be read", "この行を読めません"));
         let words = line.trim();
         if let Some(heading) = heading(line) {
-            summary = Some(Summary { heading, line: number, ..Summary::default() });
+            summary = Some(PingSummary { heading, line: number, ..PingSummary::default() });
         } else if words.contains(": request=") || words.contains("): request=") {
             requests.add(words).ok_or_else(damaged)?;
         } else if let Some(open) = &mut summary {
@@ -158,7 +148,7 @@ impl Requests {
     }
 }
 
-impl Summary<'_> {
+impl PingSummary<'_> {
     /// `3 requests completed in 789.9 us, 12 KiB read, 3.80 k iops, 14.8 MiB/s`.
     fn totals(&mut self, words: &str, time_word: &str) -> Option<Vec<PrintedFigure>> {
         let mean = PrintedStatistic::Mean;
@@ -168,6 +158,9 @@ impl Summary<'_> {
         let mut time_words = time.split_whitespace();
         let (time, unit) = (time_words.next()?, time_words.next()?);
         figures.push(figure(Quantity::Duration, PrintedStatistic::Sum, time, unit, time_factor(unit)?)?);
+        let bytes = |size: &str, unit: &str| {
+            figure(Quantity::Bytes, PrintedStatistic::Sum, size, unit, size_factor(unit)?)
+        };
         for part in parts {
             let tokens: Vec<&str> = part.split_whitespace().collect();
             match tokens.as_slice() {
@@ -184,23 +177,9 @@ impl Summary<'_> {
                 [size, unit, word @ ("read" | "written")] => {
                     let direction = if *word == "read" { Direction::Read } else { Direction::Write };
                     self.direction = Some(direction);
-                    figures.push(figure(
-                        Quantity::Bytes,
-                        PrintedStatistic::Sum,
-                        size,
-                        unit,
-                        size_factor(unit)?,
-                    )?);
+                    figures.push(bytes(size, unit)?);
                 }
-                [size, unit] => {
-                    figures.push(figure(
-                        Quantity::Bytes,
-                        PrintedStatistic::Sum,
-                        size,
-                        unit,
-                        size_factor(unit)?,
-                    )?);
-                }
+                [size, unit] => figures.push(bytes(size, unit)?),
                 _ => return None,
             }
         }
@@ -217,11 +196,8 @@ impl Summary<'_> {
     fn finish(self, input: &Input<'_>, requests: Requests) -> Result<ImportedRun> {
         let average = self.latencies.first().map_or(0.0, |figure| figure.value);
         if average <= 0.0 {
-            return Err(broken_line(
-                input,
-                self.line,
-                text!("no request was counted", "数えられた要求がありません"),
-            ));
+            let what = text!("no request was counted", "数えられた要求がありません");
+            return Err(broken_line(input, self.line, what));
         }
         let mut origin = input.origin("ioping", "ioping");
         let (path, device) = match self.heading.rsplit_once(" (") {
@@ -230,15 +206,15 @@ impl Summary<'_> {
         };
         origin.target = Some(path.trim().to_owned());
         if let Some(device) = device {
-            origin.facts.insert("Device".to_owned(), device.trim().to_owned());
+            fact(&mut origin, "Device", device.trim());
         }
         let direction = self.direction.or_else(|| requests.direction());
-        let load = self.load.into_iter().map(|figure| consumer::of(figure, FigureOf::GeneratedLoad));
+        let load = self.load.into_iter().map(|figure| units::of(figure, FigureOf::GeneratedLoad));
         let imported = ImportedCell {
             procedure: Some("one request after another".to_owned()),
             block_bytes: requests.block_bytes,
             figures: self.latencies.into_iter().chain(self.service).chain(load).collect(),
-            series: series(SeriesAxis::Number, requests.points, "time").into_iter().collect(),
+            series: series(SeriesAxis::Number, requests.points).into_iter().collect(),
             ..ImportedCell::default()
         };
         Ok(run(origin, vec![cell("requests", direction, imported)]))
@@ -271,16 +247,10 @@ fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
 }
 
 /// Times of requests.
-fn series(axis: SeriesAxis, points: Vec<(f64, f64)>, name: &str) -> Option<PrintedSeries> {
+fn series(axis: SeriesAxis, points: Vec<(f64, f64)>) -> Option<PrintedSeries> {
     let sound =
         points.iter().all(|(at, value)| at.is_finite() && *at >= 0.0 && value.is_finite() && *value >= 0.0);
-    (sound && !points.is_empty()).then(|| PrintedSeries {
-        quantity: Quantity::Latency,
-        name: name.to_owned(),
-        unit_printed: String::new(),
-        axis,
-        points,
-    })
+    units::series(Quantity::Latency, "time", "", axis, points).filter(|_| sound)
 }
 
 fn time_factor(unit: &str) -> Option<f64> {
@@ -296,15 +266,16 @@ fn time_factor(unit: &str) -> Option<f64> {
 }
 
 fn size_factor(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "B" | "b" | "bytes" => 1.0,
-        "KiB" | "kb" => KIB as f64,
-        "MiB" | "mb" => MIB as f64,
-        "GiB" | "gb" => GIB as f64,
-        "TiB" | "tb" => GIB as f64 * KIB as f64,
-        "PiB" | "pb" => GIB as f64 * MIB as f64,
+    let power = match unit {
+        "B" | "b" | "bytes" => 0,
+        "KiB" | "kb" => 1,
+        "MiB" | "mb" => 2,
+        "GiB" | "gb" => 3,
+        "TiB" | "tb" => 4,
+        "PiB" | "pb" => 5,
         _ => return None,
-    })
+    };
+    Some(1024_f64.powi(power))
 }
 
 fn count_factor(suffix: &str) -> Option<f64> {

@@ -7,10 +7,10 @@
 //! differ. ior-output.c of hpc/ior.
 
 use super::json_tree::Json;
-use super::lab::{self, Unit};
-use super::parts;
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, dates};
+use super::parts::{self, field};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
     ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -19,22 +19,18 @@ use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::HashMap;
 
-const OPERATIONS: Unit = lab::unit("OPs", Quantity::Iops, 1.0);
+const OPERATIONS: ToolUnit = units::unit("OPs", Quantity::Iops, 1.0);
 /// IOR's name for the only test of a file that holds one.
 const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
 
-pub(super) const JSON: Importer = Importer {
-    what: "IOR JSON",
-    read: read_json,
-    claim: Claim::Object(&["\"tests\"", "\"bwMiB\""]),
-    names: &["\"bwMiB\""],
-};
-pub(super) const TEXT: Importer =
-    Importer { what: "IOR text", read: read_text, claim: Claim::Lines(line_mark), names: &["IOR-"] };
+const KEYS: &[&str] = &["\"tests\"", "\"bwMiB\""];
+pub(super) const JSON: Importer = Importer::of_objects(("IOR JSON", "IOR", &["\"bwMiB\""]), KEYS, read_json);
+pub(super) const TEXT: Importer = Importer::of_lines(("IOR text", "IOR", &["IOR-"]), line_mark, read_text);
+pub(super) const CSV: Importer = Importer::of_files(("IOR CSV", "IOR", &["bw(MiB/s)"]), read_csv);
 
-fn line_mark(line: &str) -> Mark {
-    if version(line).is_some() { Mark::Begins } else { Mark::None }
+fn line_mark(line: &str) -> LineMark {
+    if version(line).is_some() { LineMark::Begins } else { LineMark::None }
 }
 
 /// The version, if the line is the heading.
@@ -44,44 +40,61 @@ fn version(line: &str) -> Option<&str> {
 
 /// What is known of all cells of a test.
 #[derive(Clone, Default)]
-struct Setting {
+struct TestFacts {
     procedure: Option<String>,
     transfer_bytes: Option<u64>,
     tasks: Option<u32>,
     sequential: Option<bool>,
 }
 
+/// What is printed of a repetition: unit, name of the series, and names in JSON, the text and CSV.
+const REPETITION: [(ToolUnit, &str, [&str; 3]); 4] = [
+    (units::MIB_PER_S, "bw", ["bwMiB", "bw(MiB/s)", "bw(MiB/s)"]),
+    (units::IOPS, "IOPS", ["iops", "IOPS", "IOPS"]),
+    (units::SECONDS, "latency", ["latency", "Latency(s)", "Latency"]),
+    (units::RUN_SECONDS, "total", ["totalTime", "total(s)", "total(s)"]),
+];
+const OF_JSON: usize = 0;
+const OF_TEXT: usize = 1;
+const OF_CSV: usize = 2;
+
 /// A repetition as printed.
-#[derive(Clone, Default)]
-struct Repetition {
-    word: String,
-    rate: String,
-    iops: Option<String>,
-    latency: Option<String>,
-    total: Option<String>,
+struct PrintedRepetition<'a> {
+    word: &'a str,
+    /// What `REPETITION` names.
+    printed: [Option<&'a str>; REPETITION.len()],
 }
 
-/// Reads IOR's JSON.
-pub(super) fn read_json(input: &Input<'_>) -> Outcome {
-    let text = input.text().unwrap_or("");
-    if !(text.contains("\"tests\"") && text.contains("\"bwMiB\"")) {
-        return Outcome::NotMine(text!(
-            "it has no keys `tests` and `bwMiB`",
-            "`tests` と `bwMiB` というキーがありません"
-        ));
+impl<'a> PrintedRepetition<'a> {
+    fn of(word: &'a str, form: usize, get: impl Fn(&str) -> Option<&'a str>) -> Self {
+        Self { word, printed: REPETITION.map(|(_, _, names)| get(names[form])) }
     }
-    let documents = match parts::documents_of(input, text, "IOR") {
-        Ok(documents) => documents,
-        Err(error) => return Outcome::Broken(error),
-    };
-    let runs = documents.iter().map(|document| json_run(input, document)).filter(|run| !run.cells.is_empty());
-    let runs: Vec<ImportedRun> = runs.collect();
-    if runs.is_empty() { lab::nothing_measured(input, "IOR") } else { Outcome::Runs(runs) }
+}
+
+/// A summary: unit, statistic, name in JSON, name in the text and how far behind that name's column. Both deviations
+/// of the text have the same name; each stands behind its mean.
+const SUMMARY: [(ToolUnit, Statistic, &str, (&str, usize)); 9] = [
+    (units::MIB_PER_S, Statistic::Highest, "bwMaxMIB", ("Max(MiB)", 0)),
+    (units::MIB_PER_S, Statistic::Mean, "bwMeanMIB", ("Mean(MiB)", 0)),
+    (units::MIB_PER_S, Statistic::Lowest, "bwMinMIB", ("Min(MiB)", 0)),
+    (units::MIB_PER_S, Statistic::StandardDeviation, "bwStdMIB", ("Mean(MiB)", 1)),
+    (OPERATIONS, Statistic::Highest, "OPsMax", ("Max(OPs)", 0)),
+    (OPERATIONS, Statistic::Mean, "OPsMean", ("Mean(OPs)", 0)),
+    (OPERATIONS, Statistic::Lowest, "OPsMin", ("Min(OPs)", 0)),
+    (OPERATIONS, Statistic::StandardDeviation, "OPsSD", ("Mean(OPs)", 1)),
+    (units::RUN_SECONDS, Statistic::Mean, "MeanTime", ("Mean(s)", 0)),
+];
+
+/// Reads IOR's JSON.
+fn read_json(input: &Input<'_>) -> ImportedRuns {
+    let documents = parts::documents_with(input, "IOR", KEYS)?;
+    Ok(documents.iter().map(|document| json_run(input, document)).collect())
 }
 
 fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
-    let owned =
-        |json: &Json, key: &str| json.text_of(key).map(str::to_owned).filter(|words| !words.is_empty());
+    fn given<'a>(json: &'a Json, key: &str) -> Option<&'a str> {
+        json.text_of(key).filter(|words| !words.is_empty())
+    }
     let tests = document.get("tests").map_or(&[][..], Json::items);
     let summaries = document.get("summary").map_or(&[][..], Json::items);
     let mut by_test: HashMap<(&str, Option<u64>), &Json> = HashMap::new();
@@ -92,60 +105,40 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
     let mut cells = Vec::new();
     let mut target = None;
     for (number, test) in tests.iter().enumerate() {
-        let null = Json::Null;
-        let (parameters, options) =
-            (test.get("Parameters").unwrap_or(&null), test.get("Options").unwrap_or(&null));
-        target = target.or_else(|| owned(parameters, "testFileName"));
-        let setting = Setting {
-            procedure: owned(document, "Command line").as_deref().map(parts::repeated),
+        let part = |key: &str| test.get(key).unwrap_or(&Json::Null);
+        let (parameters, options) = (part("Parameters"), part("Options"));
+        target = target.or_else(|| given(parameters, "testFileName"));
+        let setting = TestFacts {
+            procedure: given(document, "Command line").map(parts::repeated),
             transfer_bytes: parameters.count_of("transferSize"),
             tasks: options.count_of("tasks").and_then(|tasks| tasks.try_into().ok()),
             sequential: options.text_of("ordering in a file").and_then(ordering),
         };
-        let results = test.get("Results").map_or(&[][..], Json::items);
-        let repetitions: Vec<Repetition> = results
-            .iter()
+        let results = test.get("Results").map_or(&[][..], Json::items).iter();
+        let repetitions: Vec<PrintedRepetition<'_>> = results
             .filter_map(|result| {
-                Some(Repetition {
-                    word: owned(result, "access")?,
-                    rate: owned(result, "bwMiB")?,
-                    iops: owned(result, "iops"),
-                    latency: owned(result, "latency"),
-                    total: owned(result, "totalTime"),
-                })
+                Some(PrintedRepetition::of(given(result, "access")?, OF_JSON, |key| given(result, key)))
             })
+            .filter(|repetition| repetition.printed[0].is_some())
             .collect();
         let id = test.count_of("TestID");
         let label = format!("test {}", id.unwrap_or(number as u64));
         for (word, direction) in WORDS {
             let summary = by_test.get(&(word, id.filter(|_| tests.len() > 1)));
-            let summary = summary.map(|json| json_summary(json)).unwrap_or_default();
-            cells.extend(cell(&label, (word, direction), &setting, summary, &repetitions));
+            let figures = SUMMARY.iter().filter_map(|(unit, statistic, key, _)| {
+                unit.figure(*statistic, summary.and_then(|json| json.text_of(key)))
+            });
+            cells.push(cell(&label, (word, direction), &setting, figures.collect(), &repetitions));
         }
     }
     let origin = Origin {
-        version: owned(document, "Version"),
+        version: given(document, "Version").map(str::to_owned),
         measured_at: document.text_of("Began").and_then(dates::from_ctime),
-        target,
-        procedure: owned(document, "Command line"),
+        target: target.map(str::to_owned),
+        procedure: given(document, "Command line").map(str::to_owned),
         ..input.origin("IOR", "ior-json")
     };
-    ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }
-}
-
-fn json_summary(json: &Json) -> Vec<PrintedFigure> {
-    let figures = [
-        (lab::MIB_PER_S, Statistic::Highest, "bwMaxMIB"),
-        (lab::MIB_PER_S, Statistic::Mean, "bwMeanMIB"),
-        (lab::MIB_PER_S, Statistic::Lowest, "bwMinMIB"),
-        (lab::MIB_PER_S, Statistic::StandardDeviation, "bwStdMIB"),
-        (OPERATIONS, Statistic::Highest, "OPsMax"),
-        (OPERATIONS, Statistic::Mean, "OPsMean"),
-        (OPERATIONS, Statistic::Lowest, "OPsMin"),
-        (OPERATIONS, Statistic::StandardDeviation, "OPsSD"),
-        (lab::RUN_SECONDS, Statistic::Mean, "MeanTime"),
-    ];
-    figures.iter().filter_map(|(unit, statistic, key)| unit.figure(*statistic, json.text_of(key)?)).collect()
+    ImportedRun { origin, cells, ..ImportedRun::default() }
 }
 
 fn ordering(words: &str) -> Option<bool> {
@@ -160,11 +153,12 @@ fn ordering(words: &str) -> Option<bool> {
 fn cell(
     label: &str,
     (word, direction): (&str, Direction),
-    setting: &Setting,
+    setting: &TestFacts,
     summary: Vec<PrintedFigure>,
-    repetitions: &[Repetition],
-) -> Option<Cell> {
-    let mine: Vec<&Repetition> = repetitions.iter().filter(|repetition| repetition.word == word).collect();
+    repetitions: &[PrintedRepetition<'_>],
+) -> Cell {
+    let mine: Vec<_> =
+        repetitions.iter().filter(|repetition| repetition.word == word).map(|one| one.printed).collect();
     let mut imported = ImportedCell {
         procedure: setting.procedure.clone(),
         runs: u32::try_from(mine.len()).ok().filter(|runs| *runs > 0),
@@ -175,74 +169,70 @@ fn cell(
         ..ImportedCell::default()
     };
     if imported.figures.is_empty() {
-        let rates =
-            mine.iter().filter_map(|repetition| lab::MIB_PER_S.figure(Statistic::Highest, &repetition.rate));
+        let rates = mine.iter().filter_map(|[rate, ..]| units::MIB_PER_S.figure(Statistic::Highest, *rate));
         imported.figures.extend(rates.max_by(|a, b| a.value.total_cmp(&b.value)));
     }
-    let mut series = |unit: Unit, name: &str, of: &dyn Fn(&Repetition) -> Option<String>| {
-        let points: Vec<(f64, String)> =
-            mine.iter().enumerate().filter_map(|(number, mine)| Some((number as f64, of(mine)?))).collect();
-        let kept = imported.figures.len();
+    let kept = imported.figures.len();
+    for (place, (unit, name, _)) in REPETITION.iter().enumerate() {
+        // Times of less than IOR prints are 0, and a time of 0 is none.
+        let is_time = matches!(unit.quantity, Quantity::Latency | Quantity::Duration);
+        let points = mine.iter().enumerate().filter_map(|(number, printed)| {
+            let printed = printed[place].filter(|words| !is_time || units::positive(words))?;
+            Some((number as f64, printed.to_owned()))
+        });
+        let points: Vec<(f64, String)> = points.collect();
         if points.len() > 1 {
-            lab::add_intervals(&mut imported, unit, name, SeriesAxis::Number, &points);
-            imported.figures.truncate(kept); // The summary tells of them already, or the highest does.
+            units::add_intervals(&mut imported, *unit, name, SeriesAxis::Number, &points);
         }
-    };
-    series(lab::MIB_PER_S, "bw", &|repetition| Some(repetition.rate.clone()));
-    series(lab::IOPS, "IOPS", &|repetition| repetition.iops.clone());
-    // Times of less than IOR prints are 0, and a time of 0 is none.
-    let some_time = |words: &Option<String>| words.clone().filter(|words| lab::positive(words));
-    series(lab::SECONDS, "latency", &|repetition| some_time(&repetition.latency));
-    series(lab::RUN_SECONDS, "total", &|repetition| some_time(&repetition.total));
-    (!imported.figures.is_empty()).then(|| parts::cell(label, Some(direction), imported))
+    }
+    imported.figures.truncate(kept); // The summary tells of the repetitions already, or the highest does.
+    parts::cell(label, Some(direction), imported)
 }
 
 /// Reads IOR's text.
-pub(super) fn read_text(input: &Input<'_>) -> Outcome {
+fn read_text(input: &Input<'_>) -> ImportedRuns {
     let after = |key: &str| {
-        input.lines().find_map(|(_, line)| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
-        })
+        let lines = input.lines().filter_map(|(_, line)| parts::key_value(line));
+        lines.into_iter().find(|(name, value)| *name == key && !value.is_empty()).map(|(_, value)| value)
     };
     let Some(version) = input.lines().find_map(|(_, line)| version(line)) else {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line begins as `IOR-4.0.0: MPI Coordinated Test` does",
             "`IOR-4.0.0: MPI Coordinated Test` のように始まる行がありません"
         ));
     };
-    let setting = Setting {
+    let setting = TestFacts {
         procedure: after("Command line").or_else(|| after("Command line used")).map(parts::repeated),
         transfer_bytes: after("xfersize").and_then(size_bytes),
         tasks: after("tasks").and_then(|tasks| tasks.parse().ok()),
         sequential: after("ordering in a file").and_then(ordering),
     };
-    let repetitions: Vec<Repetition> = table(input);
+    let repetitions = table(input);
     let summaries = summaries(input);
     let mut cells = Vec::new();
-    for (word, direction) in WORDS {
-        let mine: Vec<&Summary> = summaries.iter().filter(|summary| summary.word == word).collect();
+    for of in WORDS {
+        let mine: Vec<&SummaryRow> = summaries.iter().filter(|summary| summary.word == of.0).collect();
         match mine.as_slice() {
-            [] => cells.extend(cell(ONLY_TEST, (word, direction), &setting, Vec::new(), &repetitions)),
+            [] => cells.push(cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)),
             [one] => {
-                let setting = Setting {
+                let setting = TestFacts {
                     transfer_bytes: setting.transfer_bytes.or(one.transfer_bytes),
                     tasks: setting.tasks.or(one.tasks),
                     ..setting.clone()
                 };
-                cells.extend(cell(ONLY_TEST, (word, direction), &setting, one.figures.clone(), &repetitions));
+                cells.push(cell(ONLY_TEST, of, &setting, one.figures.clone(), &repetitions));
             }
             // Several tests: their options and repetitions cannot be told apart by line alone, their summaries can.
             several => {
                 for (number, summary) in several.iter().enumerate() {
-                    let alone = Setting {
+                    let alone = TestFacts {
                         procedure: setting.procedure.clone(),
                         transfer_bytes: summary.transfer_bytes,
                         tasks: summary.tasks,
                         sequential: None,
                     };
                     let label = format!("test {number}");
-                    cells.extend(cell(&label, (word, direction), &alone, summary.figures.clone(), &[]));
+                    cells.push(cell(&label, of, &alone, summary.figures.clone(), &[]));
                 }
             }
         }
@@ -257,14 +247,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         procedure: setting.procedure.clone(),
         ..input.origin("IOR", "ior-text")
     };
-    finish(input, origin, cells)
-}
-
-fn finish(input: &Input<'_>, origin: Origin, cells: Vec<Cell>) -> Outcome {
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "IOR");
-    }
-    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// `262144 bytes`, `2 MiB`.
@@ -276,7 +259,7 @@ fn size_bytes(words: &str) -> Option<u64> {
 }
 
 /// The rows under `access    bw(MiB/s)`, by the names of their columns.
-fn table(input: &Input<'_>) -> Vec<Repetition> {
+fn table<'a>(input: &'a Input<'_>) -> Vec<PrintedRepetition<'a>> {
     let mut columns: Vec<&str> = Vec::new();
     let mut repetitions = Vec::new();
     for (_, line) in input.lines() {
@@ -284,108 +267,71 @@ fn table(input: &Input<'_>) -> Vec<Repetition> {
         if words.first() == Some(&"access") && line.contains("bw(MiB/s)") {
             columns = words;
         } else if words.len() == columns.len() && matches!(words.first(), Some(&"write" | &"read")) {
-            let get =
-                |name: &str| columns.iter().position(|column| *column == name).map(|at| words[at].to_owned());
-            repetitions.push(Repetition {
-                word: words[0].to_owned(),
-                rate: get("bw(MiB/s)").unwrap_or_default(),
-                iops: get("IOPS"),
-                latency: get("Latency(s)"),
-                total: get("total(s)"),
-            });
+            repetitions.push(PrintedRepetition::of(words[0], OF_TEXT, |name| field(&columns, &words, name)));
         }
     }
     repetitions
 }
 
 /// A row under `Operation   Max(MiB)`.
-struct Summary {
-    word: String,
+struct SummaryRow<'a> {
+    word: &'a str,
     figures: Vec<PrintedFigure>,
     transfer_bytes: Option<u64>,
     tasks: Option<u32>,
 }
 
 /// The summary of all tests, by the names of its columns: before 3.3 it had none of operations.
-fn summaries(input: &Input<'_>) -> Vec<Summary> {
+fn summaries<'a>(input: &'a Input<'_>) -> Vec<SummaryRow<'a>> {
     let mut lines = input.lines().map(|(_, line)| line.split_whitespace().collect::<Vec<_>>());
     let Some(header) = lines.by_ref().find(|words| words.starts_with(&["Operation", "Max(MiB)"])) else {
         return Vec::new();
     };
     let rows = lines.filter(|words| words.len() == header.len());
     rows.map(|words| {
-        let at = |name: &str| header.iter().position(|column| *column == name);
-        let get = |name: &str| at(name).map(|place| words[place]);
-        // Both deviations have the same name; each stands behind its mean.
-        let behind = |name: &str| words.get(at(name)? + 1).copied();
-        let figures = [
-            (lab::MIB_PER_S, Statistic::Highest, get("Max(MiB)")),
-            (lab::MIB_PER_S, Statistic::Mean, get("Mean(MiB)")),
-            (lab::MIB_PER_S, Statistic::Lowest, get("Min(MiB)")),
-            (lab::MIB_PER_S, Statistic::StandardDeviation, behind("Mean(MiB)")),
-            (OPERATIONS, Statistic::Highest, get("Max(OPs)")),
-            (OPERATIONS, Statistic::Mean, get("Mean(OPs)")),
-            (OPERATIONS, Statistic::Lowest, get("Min(OPs)")),
-            (OPERATIONS, Statistic::StandardDeviation, behind("Mean(OPs)")),
-            (lab::RUN_SECONDS, Statistic::Mean, get("Mean(s)")),
-        ];
-        Summary {
-            word: words[0].to_owned(),
-            figures: figures
-                .iter()
-                .filter_map(|(unit, statistic, printed)| unit.figure(*statistic, (*printed)?))
-                .collect(),
-            transfer_bytes: get("xsize").and_then(|size| size.parse().ok()),
-            tasks: get("#Tasks").and_then(|tasks| tasks.parse().ok()),
+        let figures = SUMMARY.iter().filter_map(|(unit, statistic, _, (name, behind))| {
+            unit.figure(*statistic, field(&header, words.get(*behind..)?, name))
+        });
+        SummaryRow {
+            word: words[0],
+            figures: figures.collect(),
+            transfer_bytes: field(&header, &words, "xsize").and_then(|size| size.parse().ok()),
+            tasks: field(&header, &words, "#Tasks").and_then(|tasks| tasks.parse().ok()),
         }
     })
     .collect()
 }
 
 /// Reads IOR's CSV: repetitions alone, without any setting but sizes and tasks.
-pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
-    let Some((header_line, header)) = input.lines().find(|(_, line)| line.starts_with("access,bw(MiB/s),"))
-    else {
-        return Outcome::NotMine(text!(
+fn read_csv(input: &Input<'_>) -> ImportedRuns {
+    let mut lines = input.lines();
+    let Some((_, header)) = lines.by_ref().find(|(_, line)| line.starts_with("access,bw(MiB/s),")) else {
+        return parts::not_mine(text!(
             "no line begins with the column names `access,bw(MiB/s),`",
             "列名 `access,bw(MiB/s),` で始まる行がありません"
         ));
     };
     let columns: Vec<&str> = header.split(',').collect();
-    let mut setting = Setting::default();
+    let mut setting = TestFacts::default();
     let mut repetitions = Vec::new();
-    for (number, line) in
-        input.lines().filter(|(number, line)| *number > header_line && !line.trim().is_empty())
-    {
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let fields: Vec<&str> = line.split(',').collect();
         if fields.len() != columns.len() {
-            let what =
-                text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
-            return lab::broken(input, number, what);
+            return Err(parts::miscounted(input, number).into());
         }
-        let get =
-            |name: &str| columns.iter().position(|column| *column == name).map(|at| fields[at].to_owned());
+        let get = |name: &str| field(&columns, &fields, name);
         setting.transfer_bytes =
-            get("xfer(KiB)").and_then(|words| lab::KIB.value(&words)).map(|bytes| bytes as u64);
+            get("xfer(KiB)").and_then(|words| units::KIB.value(words)).map(|bytes| bytes as u64);
         setting.tasks = get("numTasks").and_then(|tasks| tasks.parse().ok());
-        repetitions.push(Repetition {
-            word: fields[0].to_owned(),
-            rate: get("bw(MiB/s)").unwrap_or_default(),
-            iops: get("IOPS"),
-            latency: get("Latency"),
-            total: get("total(s)"),
-        });
+        repetitions.push(PrintedRepetition::of(fields[0], OF_CSV, get));
     }
-    let cells = WORDS.iter().filter_map(|(word, direction)| {
-        cell(ONLY_TEST, (word, *direction), &setting, Vec::new(), &repetitions)
-    });
-    let origin = input.origin("IOR", "ior-csv");
-    finish(input, origin, cells.collect())
+    let cells = WORDS.map(|of| cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)).to_vec();
+    Ok(vec![ImportedRun { origin: input.origin("IOR", "ior-csv"), cells, ..ImportedRun::default() }])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

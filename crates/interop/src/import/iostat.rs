@@ -8,38 +8,31 @@
 //! iostat's manual page, and sysstat's own tests.
 
 use super::json_tree::Json;
-use super::lab::{self, Unit};
-use super::reports::{self, Column, First, Report, Row};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, dates, parts};
+use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates, parts};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-pub(super) const TEXT: Importer = Importer {
-    what: "iostat text",
-    read: read_text,
-    claim: Claim::Lines(line_mark),
-    names: &["iostat", "avg-cpu"],
-};
-pub(super) const JSON: Importer = Importer {
-    what: "iostat JSON",
-    read: read_json,
-    claim: Claim::Object(&["\"sysstat\"", "\"disk_device\""]),
-    names: &["\"sysstat\""],
-};
+const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
+pub(super) const TEXT: Importer =
+    Importer::of_lines(("iostat text", "iostat", &["iostat", "avg-cpu"]), line_mark, read_text);
+pub(super) const JSON: Importer =
+    Importer::of_objects(("iostat JSON", "iostat", &["\"sysstat\""]), KEYS, read_json);
 
-const REQUESTS_PER_S: Unit = lab::unit_for_people("1/s", Quantity::Iops, 1.0);
-const QUEUE: Unit = lab::unit_for_people("", Quantity::QueueLength, 1.0);
-const MILLISECONDS: Unit = lab::unit_for_people("ms", Quantity::Latency, 1e6);
-const KILOBYTES: Unit = lab::unit_for_people("kB/s", Quantity::Rate, 1024.0);
-const PERCENT: Unit = lab::unit_for_people("%", Quantity::Share, 0.01);
+const REQUESTS_PER_S: ToolUnit = units::unit_for_people("1/s", Quantity::Iops, 1.0);
+const QUEUE: ToolUnit = units::unit_for_people("", Quantity::QueueLength, 1.0);
+const MILLISECONDS: ToolUnit = units::unit_for_people("ms", Quantity::Latency, 1e6);
+const KILOBYTES: ToolUnit = units::unit_for_people("kB/s", Quantity::Rate, 1024.0);
+const PERCENT: ToolUnit = units::unit_for_people("%", Quantity::Share, 0.01);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     match () {
-        () if is_banner(line) => Mark::Begins,
-        () if line.trim().starts_with("avg-cpu:") || Header::read(line).is_some() => Mark::Belongs,
-        () => Mark::None,
+        () if is_banner(line) => LineMark::Begins,
+        () if line.trim().starts_with("avg-cpu:") || Header::read(line).is_some() => LineMark::Belongs,
+        () => LineMark::None,
     }
 }
 
@@ -52,14 +45,14 @@ fn is_banner(line: &str) -> bool {
 }
 
 /// A column of iostat by its name; `None` if kurabe does not read it.
-fn column(name: &str) -> Option<Column> {
+fn column(name: &str) -> Option<ReportColumn> {
     const READ: (Option<Direction>, &str) = (Some(Direction::Read), "");
     const WRITE: (Option<Direction>, &str) = (Some(Direction::Write), "");
     const ALL: (Option<Direction>, &str) = (None, "");
     const DISCARD: (Option<Direction>, &str) = (None, "discard");
     const FLUSH: (Option<Direction>, &str) = (None, "flush");
-    let rate = |name, base| lab::unit_for_people(name, Quantity::Rate, base);
-    let size = |name, base| lab::unit_for_people(name, Quantity::Bytes, base);
+    let rate = |name, base| units::unit_for_people(name, Quantity::Rate, base);
+    let size = |name, base| units::unit_for_people(name, Quantity::Bytes, base);
     let ((direction, part), unit) = match name {
         "r/s" => (READ, REQUESTS_PER_S),
         "w/s" => (WRITE, REQUESTS_PER_S),
@@ -95,11 +88,11 @@ fn column(name: &str) -> Option<Column> {
         "%util" | "util" => (ALL, PERCENT),
         _ => return None,
     };
-    Some(Column { name: name.to_owned(), unit, direction, part })
+    Some(ReportColumn { name: name.to_owned(), unit, direction, part })
 }
 
 /// Rates first, as the first figure of a cell is its main one.
-fn ordered(names: &[&str]) -> Vec<(usize, Column)> {
+fn ordered(names: &[&str]) -> Vec<(usize, ReportColumn)> {
     let mut columns: Vec<_> =
         names.iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).collect();
     columns.sort_by_key(|(at, column)| (column.unit.quantity != Quantity::Rate, *at));
@@ -169,12 +162,12 @@ impl<'a> Header<'a> {
 /// The reports of one iostat.
 struct Log<'a> {
     header: Header<'a>,
-    columns: Vec<(usize, Column)>,
-    reports: Vec<Report>,
+    columns: Vec<(usize, ReportColumn)>,
+    reports: Vec<DeviceReport>,
 }
 
 /// Reads iostat's text.
-pub(super) fn read_text(input: &Input<'_>) -> Outcome {
+fn read_text(input: &Input<'_>) -> ImportedRuns {
     let banner = input.lines().find(|(_, line)| is_banner(line));
     let mut logs: Vec<Log<'_>> = Vec::new();
     let mut time = None;
@@ -188,7 +181,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
                 logs.push(Log { header, columns, reports: Vec::new() });
             }
             if let Some(log) = logs.last_mut() {
-                log.reports.push(Report { time: time.take(), rows: Vec::new() });
+                log.reports.push(DeviceReport { time: time.take(), rows: Vec::new() });
             }
             within = true;
         } else if line.trim().is_empty() {
@@ -200,9 +193,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             }
             let whole = alone.take().map(|device| format!("{device} {line}"));
             let Some(row) = log.header.row(whole.as_deref().unwrap_or(line)) else {
-                let what =
-                    text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
-                return lab::broken(input, number, what);
+                return Err(parts::miscounted(input, number).into());
             };
             let Some((device, fields)) = row else {
                 within = false;
@@ -210,14 +201,14 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             };
             let fields = log.columns.iter().map(|(at, _)| fields[*at].to_owned()).collect();
             if let Some(report) = log.reports.last_mut() {
-                report.rows.push(Row { device: device.to_owned(), fields });
+                report.rows.push(DeviceFields { device: device.to_owned(), fields });
             }
         } else if !is_banner(line) {
             time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
         }
     }
     if logs.is_empty() {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
@@ -225,11 +216,11 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
-    let runs = logs.into_iter().filter_map(|log| {
+    let runs = logs.into_iter().map(|log| {
         let columns = log.columns.into_iter().map(|(_, column)| column).collect::<Vec<_>>();
         run(origin.clone(), &columns, log.reports, first)
     });
-    finish(input, runs.collect())
+    Ok(runs.collect())
 }
 
 /// The date behind the host's name.
@@ -260,20 +251,9 @@ fn leaves_boot_out(input: &Input<'_>) -> bool {
 }
 
 /// Reads iostat's JSON (`-o JSON`).
-pub(super) fn read_json(input: &Input<'_>) -> Outcome {
-    let text = input.text().unwrap_or("");
-    if !(text.contains("\"sysstat\"") && text.contains("\"disk_device\"")) {
-        return Outcome::NotMine(text!(
-            "it has no keys `sysstat` and `disk_device`",
-            "`sysstat` と `disk_device` というキーがありません"
-        ));
-    }
-    let documents = match parts::documents_of(input, text, "iostat") {
-        Ok(documents) => documents,
-        Err(error) => return Outcome::Broken(error),
-    };
-    let runs = documents.iter().filter_map(|document| json_run(input, document)).collect();
-    finish(input, runs)
+fn read_json(input: &Input<'_>) -> ImportedRuns {
+    let documents = parts::documents_with(input, "iostat", KEYS)?;
+    Ok(documents.iter().filter_map(|document| json_run(input, document)).collect())
 }
 
 /// The run of a document.
@@ -284,14 +264,14 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
     let first = statistics.iter().find_map(|report| disks(report).first().cloned());
     let names: Vec<&str> =
         first.as_ref().map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
-    let columns: Vec<Column> = ordered(&names).into_iter().map(|(_, column)| column).collect();
+    let columns: Vec<ReportColumn> = ordered(&names).into_iter().map(|(_, column)| column).collect();
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
-    let reports = statistics.iter().map(|report| Report {
+    let reports = statistics.iter().map(|report| DeviceReport {
         time: report.text_of("timestamp").and_then(dates::from_numeric).filter(|iso| iso.contains('T')),
         rows: disks(report)
             .iter()
-            .map(|disk| Row {
+            .map(|disk| DeviceFields {
                 device: disk.text_of("disk_device").unwrap_or("").trim().to_owned(),
                 fields: columns
                     .iter()
@@ -300,13 +280,13 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
             })
             .collect(),
     });
-    run(origin, &columns, reports.collect(), First::SinceBoot)
+    Some(run(origin, &columns, reports.collect(), First::SinceBoot))
 }
 
-fn run(origin: Origin, columns: &[Column], reports: Vec<Report>, first: First) -> Option<ImportedRun> {
+fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, first: First) -> ImportedRun {
     let is_rounded = |word: &String| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields.iter().any(is_rounded));
-    let mut run = reports::run(origin, columns, reports, first)?;
+    let mut run = reports::run(origin, columns, reports, first);
     if rounded {
         run.notices.push(parts::notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
@@ -315,18 +295,14 @@ fn run(origin: Origin, columns: &[Column], reports: Vec<Report>, first: First) -
     }
     let cells = run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut());
     for figure in cells.flat_map(|cell| &mut cell.figures) {
-        lab::mark_binary_unit(figure, "iostat");
+        units::mark_binary_unit(figure, "iostat");
     }
-    Some(run)
-}
-
-fn finish(input: &Input<'_>, runs: Vec<ImportedRun>) -> Outcome {
-    if runs.is_empty() { lab::nothing_measured(input, "iostat") } else { Outcome::Runs(runs) }
+    run
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
     use kurabe_core::imported::{PrintedStatistic as Statistic, SeriesAxis};
 

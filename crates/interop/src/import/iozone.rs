@@ -6,10 +6,10 @@
 //! numbers are operations per second, with `-N` microseconds of an operation. In throughput mode the first figure is
 //! the sum that the processes saw. iozone's documentation and its output (3.489).
 
-use super::lab::{self, Unit};
 use super::parts;
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, dates};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
@@ -40,25 +40,24 @@ const TESTS: [Test; 13] = [
 ];
 
 /// A number of the matrix: test, file and record size in kB, characters.
-struct Entry<'a> {
+struct MatrixCell<'a> {
     test: usize,
     file_kb: &'a str,
     record_kb: &'a str,
     printed: &'a str,
 }
 
-pub(super) const IMPORTER: Importer =
-    Importer { what: "iozone", read, claim: Claim::Lines(line_mark), names: &["iozone"] };
+pub(super) const IMPORTER: Importer = Importer::of_lines(("iozone", "iozone", &["iozone"]), line_mark, read);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let line = line.trim();
     match () {
-        () if line.starts_with("Iozone: Performance Test") => Mark::Begins,
+        () if line.starts_with("Iozone: Performance Test") => LineMark::Begins,
         () if is_header(line) || line == "\"Writer report\"" || line.starts_with("Run began:") => {
-            Mark::Belongs
+            LineMark::Belongs
         }
-        () if is_of_throughput(line) => Mark::Belongs,
-        () => Mark::None,
+        () if is_of_throughput(line) => LineMark::Belongs,
+        () => LineMark::None,
     }
 }
 
@@ -75,13 +74,13 @@ fn is_of_throughput(line: &str) -> bool {
 }
 
 /// Reads iozone's output.
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let is_own = |line: &str| {
         let line = line.trim();
-        line_mark(line) != Mark::None && !line.starts_with("Run began:")
+        line_mark(line) != LineMark::None && !line.starts_with("Run began:")
     };
     if !input.lines().any(|(_, line)| is_own(line)) {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "it has neither the columns `kB reclen write` nor a line `Children see throughput`",
             "列 `kB reclen write` も `Children see throughput` の行もありません"
         ));
@@ -92,37 +91,28 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     if entries.is_empty() {
         entries = excel(input);
     }
-    let depth = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Throughput test with "));
-    let processes = depth.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    let processes =
+        input.after("Throughput test with ").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     let procedure = origin.procedure.as_deref().map(parts::repeated);
     let mut cells: Vec<Cell> =
         entries.iter().filter_map(|entry| entry_cell(entry, unit, procedure.as_deref())).collect();
     cells.extend(throughput(input, processes, procedure.as_deref()));
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "iozone");
-    }
     for cell in cells.iter_mut().filter_map(|cell| cell.imported.as_mut()) {
-        cell.figures.iter_mut().for_each(|figure| lab::mark_binary_unit(figure, "iozone"));
+        cell.figures.iter_mut().for_each(|figure| units::mark_binary_unit(figure, "iozone"));
     }
     origin.format = if processes.is_some() { "iozone-throughput" } else { "iozone" }.to_owned();
-    Outcome::Runs(vec![ImportedRun {
-        origin,
-        cells: parts::numbered(cells),
-        notices: notices(input),
-        ..ImportedRun::default()
-    }])
+    Ok(vec![ImportedRun { origin, cells, notices: notices(input), ..ImportedRun::default() }])
 }
 
 fn origin(input: &Input<'_>) -> Origin {
-    let after = |key: &str| input.lines().find_map(|(_, line)| line.trim().strip_prefix(key)).map(str::trim);
-    let version = after("Version $Revision:").map(|rest| rest.trim_end_matches('$').trim().to_owned());
-    let command = after("Command line used:").filter(|command| !command.is_empty());
+    let version = input.after("Version $Revision:").map(|rest| rest.trim_end_matches('$').trim().to_owned());
+    let command = input.after("Command line used:").filter(|command| !command.is_empty());
     let mut words = command.unwrap_or("").split_whitespace().skip_while(|word| *word != "-f");
     Origin {
         tool: "iozone".to_owned(),
         version,
         file: input.name.to_owned(),
-        measured_at: after("Run began:").and_then(dates::from_ctime),
+        measured_at: input.after("Run began:").and_then(dates::from_ctime),
         target: words.nth(1).map(str::to_owned),
         procedure: command.map(str::to_owned),
         ..Origin::default()
@@ -130,22 +120,21 @@ fn origin(input: &Input<'_>) -> Origin {
 }
 
 /// The unit of the matrix.
-fn unit(input: &Input<'_>) -> Unit {
-    let has_line = |words: &str| input.lines().any(|(_, line)| line.trim().starts_with(words));
-    if has_line("OPS Mode") {
-        lab::unit("ops/s", Quantity::Iops, 1.0)
-    } else if has_line("Microseconds/op Mode") {
-        lab::unit("us/op", Quantity::Latency, 1e3)
+fn unit(input: &Input<'_>) -> ToolUnit {
+    if input.after("OPS Mode").is_some() {
+        units::unit("ops/s", Quantity::Iops, 1.0)
+    } else if input.after("Microseconds/op Mode").is_some() {
+        units::unit("us/op", Quantity::Latency, 1e3)
     } else {
-        lab::unit("kBytes/sec", Quantity::Rate, 1024.0)
+        units::unit("kBytes/sec", Quantity::Rate, 1024.0)
     }
 }
 
 /// Whether the page cache may have done the work, from what iozone prints of its options, and from its command line: with
 /// `-I` it is passed by, with `-e` writes count their fsync, with `-o` they are synchronous.
 fn notices(input: &Input<'_>) -> Vec<Notice> {
-    let has = |words: &str| input.lines().any(|(_, line)| line.trim().starts_with(words));
-    let command = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Command line used:"));
+    let has = |words: &str| input.after(words).is_some();
+    let command = input.after("Command line used:");
     let given = |letter: char| command.is_some_and(|command| has_option(command, letter));
     let direct = has("O_DIRECT feature enabled") || given('I');
     let synced = has("Include fsync in write timing") || has("SYNC Mode") || given('e') || given('o');
@@ -186,8 +175,8 @@ fn has_option(command: &str, letter: char) -> bool {
 }
 
 fn is_header(line: &str) -> bool {
-    line.split_whitespace().take(4).eq(["kB", "reclen", "write", "rewrite"])
-        || line.split_whitespace().take(4).eq(["KB", "reclen", "write", "rewrite"])
+    let is = |unit| line.split_whitespace().take(4).eq([unit, "reclen", "write", "rewrite"]);
+    is("kB") || is("KB")
 }
 
 /// Words of a line with the column after their end.
@@ -197,7 +186,7 @@ fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
 }
 
 /// Rows of the report.
-fn report<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
+fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut ends: Option<Vec<usize>> = None;
     let mut entries = Vec::new();
     for (_, line) in input.lines() {
@@ -211,8 +200,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
         };
         let words = words_with_ends(line);
         let [(file_kb, _), (record_kb, _), numbers @ ..] = words.as_slice() else { continue };
-        let whole = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-        if !words.iter().all(|(word, _)| whole(word)) {
+        if !words.iter().all(|(word, _)| parts::digits(word)) {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
@@ -222,14 +210,14 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
                 // Header words do not all end where their numbers do, but never far off.
                 columns.iter().position(|column| column.abs_diff(*end) <= 2)
             };
-            entries.extend(test.map(|test| Entry { test, file_kb, record_kb, printed }));
+            entries.extend(test.map(|test| MatrixCell { test, file_kb, record_kb, printed }));
         }
     }
     entries
 }
 
 /// The matrices behind `Excel output is below:`.
-fn excel<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
+fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut entries = Vec::new();
     let mut test = None;
     let mut records: Vec<&str> = Vec::new();
@@ -245,15 +233,20 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
             records = words.iter().filter_map(|word| unquoted(word)).collect();
         } else if let (Some(test), Some(file_kb)) = (test, unquoted(words[0])) {
             let pairs = records.iter().zip(&words[1..]);
-            entries.extend(pairs.map(|(record_kb, printed)| Entry { test, file_kb, record_kb, printed }));
+            entries.extend(pairs.map(|(record_kb, printed)| MatrixCell {
+                test,
+                file_kb,
+                record_kb,
+                printed,
+            }));
         }
     }
     entries
 }
 
-fn entry_cell(entry: &Entry<'_>, unit: Unit, procedure: Option<&str>) -> Option<Cell> {
+fn entry_cell(entry: &MatrixCell<'_>, unit: ToolUnit, procedure: Option<&str>) -> Option<Cell> {
     let (name, _, direction, sequential) = TESTS.get(entry.test)?;
-    let Entry { file_kb, record_kb, .. } = entry;
+    let MatrixCell { file_kb, record_kb, .. } = entry;
     // No size has more digits than 2^64.
     let kib = |words: &str| words.parse::<u64>().ok().filter(|_| words.len() <= 20)?.checked_mul(1024);
     kib(file_kb)?;
@@ -271,7 +264,7 @@ fn entry_cell(entry: &Entry<'_>, unit: Unit, procedure: Option<&str>) -> Option<
 
 /// Cells of throughput mode: a sum and the spread over the processes.
 fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>) -> Vec<Cell> {
-    let record = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Record Size "));
+    let record = input.after("Record Size ");
     let record =
         record.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024));
     let mut cells: Vec<Cell> = Vec::new();
@@ -280,8 +273,8 @@ fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>
         let mut number = number.split_whitespace();
         let (printed, unit) = (number.next().unwrap_or(""), number.next().unwrap_or(""));
         let unit = match unit {
-            "kB/sec" | "KB/sec" => lab::unit("kB/sec", Quantity::Rate, 1024.0),
-            "ops/sec" => lab::unit("ops/sec", Quantity::Iops, 1.0),
+            "kB/sec" | "KB/sec" => units::unit("kB/sec", Quantity::Rate, 1024.0),
+            "ops/sec" => units::unit("ops/sec", Quantity::Iops, 1.0),
             _ => continue,
         };
         let words = words.trim();
@@ -314,7 +307,6 @@ fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>
             cell.figures.extend(unit.figure_of(what, statistic, printed));
         }
     }
-    cells.retain(|cell| cell.imported.as_ref().is_some_and(|imported| !imported.figures.is_empty()));
     cells
 }
 
@@ -336,7 +328,7 @@ fn of_children(who: &str) -> (Option<Direction>, Option<bool>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

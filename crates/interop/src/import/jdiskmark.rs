@@ -6,39 +6,45 @@
 //! per block; means over the samples. A figure that was not had is 0 or -1 there: it is left out. Source:
 //! JDiskMark/jdm-java 6e293147 (0.8).
 
-use super::consumer::{self, corrected_rate, figure, mebi_correction};
 use super::dates::from_year_first;
 use super::json_tree::Json;
-use super::parts::{broken, broken_line, cell, documents_of, notice, number, numbered, repeated};
-use super::split::Claim;
-use super::{ImportedRun, Importer, Input, Outcome, yaml};
+use super::parts::{
+    self, broken, broken_line, cell, direction_of, documents_of, fact, field, not_mine, number, repeated,
+};
+use super::units::{self, ToolUnit, binary, corrected};
+use super::{ImportedRun, ImportedRuns, Importer, Input, yaml};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
-    Correction, FigureOf, ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
 use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
 use std::collections::HashMap;
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "JDiskMark JSON, YAML or CSV", read, claim: Claim::File, names: &["JDiskMark"] };
+    Importer::of_files(("JDiskMark JSON, YAML or CSV", "JDiskMark", &["JDiskMark"]), read);
 
-fn read(input: &Input<'_>) -> Outcome {
+const MB_PER_S: ToolUnit = units::unit("MB/s", Quantity::Rate, 1_048_576.0);
+/// Words for reads and writes.
+const MODES: [&str; 2] = ["READ", "WRITE"];
+/// Series of samples: name in the file, unit.
+const SERIES: [(&str, ToolUnit); 2] = [("bw", MB_PER_S), ("la", units::MILLISECONDS)];
+
+fn read(input: &Input<'_>) -> ImportedRuns {
     let Some(words) = input.text() else {
-        return Outcome::NotMine(text!("it is no text", "テキストではありません"));
+        return not_mine(text!("it is no text", "テキストではありません"));
     };
-    let read = if words.starts_with("# JDiskMark ") {
-        from_csv(input)
+    let run = if words.starts_with("# JDiskMark ") {
+        from_csv(input)?
     } else if !(words.contains("\"operations\"") && words.contains("\"blockOrder\"") || yaml_keys(words)) {
-        return Outcome::NotMine(text!(
+        return not_mine(text!(
             "neither the keys `operations` and `blockOrder` nor a first line `# JDiskMark` are there",
             "キー `operations` と `blockOrder` も、先頭の行 `# JDiskMark` もありません"
         ));
     } else {
-        tree(input, words).and_then(|tree| from_tree(input, &tree))
+        from_tree(input, &tree(input, words)?)?
     };
-    read.map(|run| vec![run]).into()
+    Ok(vec![run])
 }
 
 fn yaml_keys(words: &str) -> bool {
@@ -58,8 +64,9 @@ fn tree(input: &Input<'_>, words: &str) -> Result<Json> {
         .ok_or_else(|| broken(text!("{} holds no JSON object", "{} に JSON がありません", input.name)))
 }
 
-fn correction() -> Correction {
-    mebi_correction(text!("JDiskMark's MB is 2^20 bytes", "JDiskMark の MB は 2^20 バイトです"))
+fn corrected_rate(figure: PrintedFigure) -> PrintedFigure {
+    let reason = text!("JDiskMark's MB is 2^20 bytes", "JDiskMark の MB は 2^20 バイトです");
+    corrected(figure, binary("MiB/s", reason))
 }
 
 /// A run with all that is not of a cell.
@@ -71,11 +78,8 @@ fn run(origin: Origin, environment: Environment, cells: Vec<Cell>) -> Result<Imp
             origin.file
         )));
     }
-    let notices = vec![notice(text!(
-        "JDiskMark prints MiB/s as MB/s; its rates are multiplied by 1.048576",
-        "JDiskMark は MiB/s を MB/s と表示します。速度は 1.048576 倍に補正しました"
-    ))];
-    Ok(ImportedRun { origin, environment, cells: numbered(cells), notices })
+    let notices = vec![units::prints_mebibytes("JDiskMark", "MB/s")];
+    Ok(ImportedRun { origin, environment, cells, notices })
 }
 
 fn from_tree(input: &Input<'_>, tree: &Json) -> Result<ImportedRun> {
@@ -96,7 +100,7 @@ fn from_tree(input: &Input<'_>, tree: &Json) -> Result<ImportedRun> {
     ] {
         for key in keys {
             if let Some(words) = owned(of.text_of(key)) {
-                origin.facts.insert((*key).to_owned(), words);
+                fact(&mut origin, key, words);
             }
         }
     }
@@ -115,14 +119,6 @@ fn damaged(key: &str, words: &str) -> Error {
     broken(text!("`{key}` is `{words}`, which cannot be read", "`{key}` の値 `{words}` を読めません"))
 }
 
-fn direction(words: &str) -> Option<Direction> {
-    match words {
-        "READ" => Some(Direction::Read),
-        "WRITE" => Some(Direction::Write),
-        _ => None,
-    }
-}
-
 /// A figure's characters, unless they stand for a figure that was not had.
 fn had<'a>(of: &'a Json, key: &str) -> Result<Option<&'a str>> {
     let Some(words) = of.text_of(key) else { return Ok(None) };
@@ -135,7 +131,7 @@ fn had<'a>(of: &'a Json, key: &str) -> Result<Option<&'a str>> {
 
 fn operation_cell(operation: &Json, threads: Option<u32>) -> Result<Option<Cell>> {
     let mode = operation.text_of("ioMode").unwrap_or_default();
-    let direction = direction(mode).ok_or_else(|| damaged("ioMode", mode))?;
+    let direction = direction_of(mode, MODES).ok_or_else(|| damaged("ioMode", mode))?;
     let order = operation.text_of("blockOrder");
     let sequential = match order {
         Some("SEQUENTIAL") => Some(true),
@@ -143,24 +139,21 @@ fn operation_cell(operation: &Json, threads: Option<u32>) -> Result<Option<Cell>
         _ => None,
     };
     let block_bytes = operation.count_of("blockSize").filter(|bytes| *bytes > 0);
-    let rate = had(operation, "bandwidth")?
-        .and_then(|words| corrected_rate(PrintedStatistic::Mean, words, "MB/s", &correction()));
-    let iops = had(operation, "iops")?
-        .and_then(|words| figure(Quantity::Iops, PrintedStatistic::Mean, words, "IOPS", 1.0));
-    let latency = had(operation, "latency")?
-        .and_then(|words| figure(Quantity::Latency, PrintedStatistic::Mean, words, "ms", 1e6))
-        .map(|figure| consumer::of(figure, FigureOf::BlockTime));
+    let mean = PrintedStatistic::Mean;
+    let rate = MB_PER_S.figure(mean, had(operation, "bandwidth")?);
+    let iops = units::IOPS.figure(mean, had(operation, "iops")?);
+    let latency = units::MILLISECONDS.figure_of(FigureOf::BlockTime, mean, had(operation, "latency")?);
     let Some(rate) = rate else { return Ok(None) };
     let imported = ImportedCell {
         procedure: Some(procedure(operation, mode)),
         block_bytes,
         threads,
         sequential,
-        figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
+        figures: std::iter::once(corrected_rate(rate)).chain(iops).chain(latency).collect(),
         series: series(operation)?,
         ..ImportedCell::default()
     };
-    Ok(Some(cell(label(sequential, block_bytes, threads), Some(direction), imported)))
+    Ok(Some(cell(label(&imported), Some(direction), imported)))
 }
 
 /// `READ SEQUENTIAL, 50 samples of 32 blocks`, as far as it is told.
@@ -175,59 +168,33 @@ fn procedure(operation: &Json, mode: &str) -> String {
     words
 }
 
-fn label(sequential: Option<bool>, block_bytes: Option<u64>, threads: Option<u32>) -> String {
-    let mut label = match sequential {
-        Some(true) => "SEQ",
-        Some(false) => "RND",
-        None => "blocks",
-    }
-    .to_owned();
-    if let Some(bytes) = block_bytes {
-        label += &format!(" {}", kurabe_core::quantity::format_bytes(bytes));
-    }
-    if let Some(threads) = threads {
-        label += &format!(" T{threads}");
-    }
-    label
+fn label(cell: &ImportedCell) -> String {
+    parts::shape(cell.sequential, "blocks", cell.block_bytes, None, cell.threads)
 }
 
 /// Rate and latency of the samples, by their number.
 fn series(operation: &Json) -> Result<Vec<PrintedSeries>> {
     let samples = operation.get("samples").map_or(&[][..], Json::items);
     let mut series = Vec::new();
-    for (key, quantity, unit, factor) in
-        [("bw", Quantity::Rate, "MB/s", consumer::MEBI), ("la", Quantity::Latency, "ms", 1e6)]
-    {
+    for (key, unit) in SERIES {
         let mut points = Vec::new();
         for sample in samples {
             if let (Some(at), Some(words)) = (sample.text_of("sn").and_then(number), had(sample, key)?) {
-                points.push((at, number(words).unwrap_or_default() * factor));
+                points.extend(unit.value(words).map(|value| (at, value)));
             }
         }
-        series.extend(series_of(key, quantity, unit, points));
+        series.extend(series_of(key, unit, points));
     }
     Ok(series)
 }
 
 /// A series, its axis from 0; none without points.
-fn series_of(
-    name: &str,
-    quantity: Quantity,
-    unit: &str,
-    mut points: Vec<(f64, f64)>,
-) -> Option<PrintedSeries> {
+fn series_of(name: &str, unit: ToolUnit, mut points: Vec<(f64, f64)>) -> Option<PrintedSeries> {
     let first = points.iter().map(|(at, _)| *at).fold(f64::INFINITY, f64::min);
     for point in &mut points {
         point.0 -= first;
     }
-    points.retain(|(at, value)| at.is_finite() && value.is_finite());
-    (!points.is_empty()).then(|| PrintedSeries {
-        quantity,
-        name: name.to_owned(),
-        unit_printed: unit.to_owned(),
-        axis: SeriesAxis::Number,
-        points,
-    })
+    units::series(unit.quantity, name, unit.name, SeriesAxis::Number, points)
 }
 
 /// The comments of a CSV, and its table.
@@ -251,13 +218,13 @@ fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
                 "Profile" => origin.procedure = Some(value.to_owned()),
                 _ => {}
             }
-            origin.facts.insert(key.to_owned(), value.to_owned());
+            fact(&mut origin, key, value);
         }
     }
-    let mut table = Table::read(input, &rows)?;
+    let mut samples = samples(input, &rows)?;
     let mut cells = Vec::new();
     for (line, mode, figures) in &results {
-        let cell = csv_cell(&origin, mode, figures, &mut table).ok_or_else(|| {
+        let cell = csv_cell(&origin, mode, figures, &mut samples).ok_or_else(|| {
             broken_line(input, *line, text!("the result line cannot be read", "結果の行を読めません"))
         })?;
         cells.push(cell);
@@ -265,81 +232,67 @@ fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
     run(origin, Environment::default(), cells)
 }
 
+/// Samples of a mode: their numbers, and what `SERIES` names.
+type Samples<'a> = Vec<(f64, [Option<&'a str>; SERIES.len()])>;
+
 /// `bw 523.45 MB/s, lat 0.06 ms, iops 16750`; the point may be a comma, as Java's locale has it.
-fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &mut Table) -> Option<Cell> {
+fn csv_cell(
+    origin: &Origin,
+    mode: &str,
+    figures: &str,
+    samples: &mut HashMap<&str, Samples<'_>>,
+) -> Option<Cell> {
     let mode = mode.to_ascii_uppercase();
-    let direction = direction(&mode)?;
+    let direction = direction_of(&mode, MODES)?;
     let (rate, rest) = figures.strip_prefix("bw ")?.split_once(" MB/s, lat ")?;
     let (latency, iops) = rest.split_once(" ms, iops ")?;
-    let local = |quantity, words: &str, unit, factor| {
-        let mut figure = figure(quantity, PrintedStatistic::Mean, &words.replace(',', "."), unit, factor)?;
-        words.clone_into(&mut figure.printed);
-        (figure.value > 0.0).then_some(figure)
+    let local = |unit: ToolUnit, words: &str| {
+        let figure = unit.figure(PrintedStatistic::Mean, words.replace(',', ".").as_str())?;
+        (figure.value > 0.0).then(|| PrintedFigure { printed: words.to_owned(), ..figure })
     };
-    let mut rate = local(Quantity::Rate, rate, "MB/s", consumer::MEBI)?;
-    rate.correction = Some(correction());
-    let latency =
-        local(Quantity::Latency, latency, "ms", 1e6).map(|figure| consumer::of(figure, FigureOf::BlockTime));
-    let iops = local(Quantity::Iops, iops.trim(), "IOPS", 1.0);
+    let rate = corrected_rate(local(MB_PER_S, rate)?);
+    let latency = local(units::MILLISECONDS, latency).map(|figure| units::of(figure, FigureOf::BlockTime));
+    let iops = local(units::IOPS, iops.trim());
     let fact = |key: &str| origin.facts.get(key).map(String::as_str);
-    let sequential = match fact("Order")? {
-        "Sequential" => Some(true),
-        "Random" => Some(false),
-        _ => None,
-    };
-    let block_bytes = fact("BlockSize").and_then(|words| words.parse().ok()).filter(|bytes| *bytes > 0);
-    let threads = fact("Threads").and_then(|words| words.parse().ok());
+    let order = fact("Order")?;
     // The samples of a mode belong to the first result of it.
-    let rows = table.rows.remove(&mode).unwrap_or_default();
-    let points = |of: fn(&Row) -> Option<f64>, factor: f64| -> Vec<(f64, f64)> {
-        rows.iter().filter_map(|row| Some((row.number, of(row)? * factor))).collect()
-    };
+    let samples = samples.remove(mode.as_str()).unwrap_or_default();
+    let series = SERIES.iter().enumerate().filter_map(|(place, (name, unit))| {
+        let points = samples.iter().filter_map(|(at, fields)| Some((*at, unit.value(fields[place]?)?)));
+        series_of(name, *unit, points.collect())
+    });
     let imported = ImportedCell {
-        procedure: Some(repeated(&format!("{mode} {}", fact("Order")?))),
-        block_bytes,
-        threads,
-        sequential,
+        procedure: Some(repeated(&format!("{mode} {order}"))),
+        block_bytes: fact("BlockSize").and_then(|words| words.parse().ok()).filter(|bytes| *bytes > 0),
+        threads: fact("Threads").and_then(|words| words.parse().ok()),
+        sequential: match order {
+            "Sequential" => Some(true),
+            "Random" => Some(false),
+            _ => None,
+        },
         figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
-        series: series_of("bw", Quantity::Rate, "MB/s", points(|row| row.rate, consumer::MEBI))
-            .into_iter()
-            .chain(series_of("la", Quantity::Latency, "ms", points(|row| row.latency, 1e6)))
-            .collect(),
+        series: series.collect(),
         ..ImportedCell::default()
     };
-    Some(cell(label(sequential, block_bytes, threads), Some(direction), imported))
+    Some(cell(label(&imported), Some(direction), imported))
 }
 
 /// The samples of a CSV by their modes.
-struct Table {
-    rows: HashMap<String, Vec<Row>>,
-}
-
-struct Row {
-    number: f64,
-    rate: Option<f64>,
-    latency: Option<f64>,
-}
-
-impl Table {
-    fn read(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Self> {
-        let mut lines = lines.iter().filter(|(_, line)| !line.trim().is_empty());
-        let Some((_, heading)) = lines.next() else { return Ok(Self { rows: HashMap::new() }) };
-        let column = |name: &str| heading.split(',').position(|field| field.trim_matches('"') == name);
-        let (at, mode, rate, latency) = (column("sn"), column("ioMode"), column("bw"), column("la"));
-        let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
-        for (line, words) in lines {
-            let fields: Vec<&str> = words.split(',').map(|field| field.trim_matches('"')).collect();
-            let field = |column: Option<usize>| column.and_then(|at| fields.get(at).copied());
-            let (Some(at), Some(mode)) = (field(at).and_then(number), field(mode)) else {
-                return Err(broken_line(
-                    input,
-                    *line,
-                    text!("the sample cannot be read", "測定点の行を読めません"),
-                ));
-            };
-            let (rate, latency) = (field(rate).and_then(number), field(latency).and_then(number));
-            rows.entry(mode.to_owned()).or_default().push(Row { number: at, rate, latency });
-        }
-        Ok(Self { rows })
+fn samples<'a>(input: &Input<'_>, lines: &[(usize, &'a str)]) -> Result<HashMap<&'a str, Samples<'a>>> {
+    let mut lines = lines.iter().filter(|(_, line)| !line.trim().is_empty());
+    let mut samples: HashMap<&str, Samples<'_>> = HashMap::new();
+    let split =
+        |line: &'a str| -> Vec<&'a str> { line.split(',').map(|field| field.trim_matches('"')).collect() };
+    let Some((_, heading)) = lines.next() else { return Ok(samples) };
+    let columns = split(heading);
+    for (line, words) in lines {
+        let fields = split(words);
+        let get = |name: &str| field(&columns, &fields, name);
+        let (Some(at), Some(mode)) = (get("sn").and_then(number), get("ioMode")) else {
+            let what = text!("the sample cannot be read", "測定点の行を読めません");
+            return Err(broken_line(input, *line, what));
+        };
+        samples.entry(mode).or_default().push((at, SERIES.map(|(name, _)| get(name))));
     }
+    Ok(samples)
 }

@@ -7,10 +7,10 @@
 //! the means of reads and writes weighted by their shares (`(totalRead * p + totalWrite * (100 - p)) / 100`). Source: JonMagon/KDiskMark e78d3c75
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
-use super::consumer::{key_value, mebi_correction, runs_in};
 use super::dates::from_year_first;
-use super::parts::{notice, numbered};
-use super::result_line::{Rules, read_all};
+use super::parts::{fact, key_value, notice, runs_in};
+use super::result_line::{FigureRules, read_all};
+use super::units::binary;
 use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Correction, FigureOf, Origin, PrintedStatistic};
@@ -38,20 +38,18 @@ pub(super) fn run(
     let mut environment = Environment::default();
     for (_, line) in lines {
         if let Some(fio) = version_after(line, "Flexible I/O Tester (") {
-            origin.facts.insert("Flexible I/O Tester".to_owned(), fio.to_owned());
+            fact(&mut origin, "Flexible I/O Tester", fio);
         }
         match key_value(line) {
             Some(("Date", value)) => origin.measured_at = from_year_first(value),
             Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
             Some(("Target", value)) => origin.target = Some(value.to_owned()),
-            Some((key @ ("Profile" | "Test"), value)) => {
-                origin.facts.insert(key.to_owned(), value.to_owned());
-            }
+            Some((key @ ("Profile" | "Test"), value)) => fact(&mut origin, key, value),
             _ => {}
         }
     }
     let correction = correction(version);
-    let rules = Rules { column, ..rules(&origin, correction.clone()) };
+    let rules = FigureRules { column, ..rules(&origin, correction.clone()) };
     let results = read_all(input, lines, &rules)?;
     origin.procedure = match (origin.facts.get("Profile"), origin.facts.get("Test")) {
         (Some(profile), Some(test)) => Some(format!("{profile}; {test}")),
@@ -73,17 +71,18 @@ pub(super) fn run(
         ))
     });
     let notices = notices.chain(mix).chain(results.notice()).collect();
-    Ok(ImportedRun { origin, environment, cells: numbered(results.cells), notices })
+    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
 }
 
 /// The correction of a version's rates.
 fn correction(version: &str) -> Correction {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     if (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < (1, 5) {
-        return mebi_correction(text!(
+        let reason = text!(
             "fio's KiB/s divided by 1024 is MiB/s, printed as MB/s",
             "fio の KiB/s を 1024 で割った値は MiB/s ですが、MB/s と表示されます"
-        ));
+        );
+        return binary("MiB/s", reason);
     }
     Correction {
         factor: 1.024,
@@ -96,7 +95,7 @@ fn correction(version: &str) -> Correction {
 }
 
 /// How the figures of a profile are made.
-fn rules(origin: &Origin, correction: Correction) -> Rules {
+fn rules(origin: &Origin, correction: Correction) -> FigureRules {
     let profile = origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
         Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
@@ -107,5 +106,13 @@ fn rules(origin: &Origin, correction: Correction) -> Rules {
     };
     let runs = origin.facts.get("Test").and_then(|test| runs_in(test));
     let latency_of = FigureOf::RunMeanCompletionLatency;
-    Rules { rate, latency, latency_of, correction: Some(correction), runs, mix_is_total: false, column: 0 }
+    FigureRules {
+        rate,
+        latency,
+        latency_of,
+        correction: Some(correction),
+        runs,
+        mix_is_total: false,
+        column: 0,
+    }
 }

@@ -4,37 +4,36 @@
 //! where a section comes again, or where the first test of a text without sections does. Pages print two runs side by side:
 //! then each column is a run. The heading tells the tool; without one it is unknown.
 
-use super::consumer::is_rule;
-use super::parts::notice;
-use super::result_line::{Line, parse, section_of};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome, amorphous, cdm, kdiskmark};
+use super::parts::{cut_at, fact, is_rule, not_mine, notice};
+use super::result_line::{LineClass, parse, section_of};
+use super::split::LineMark;
+use super::{ImportedRun, ImportedRuns, Importer, Input, amorphous, cdm, kdiskmark};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "CrystalDiskMark text", read, claim: Claim::Lines(line_mark), names: &["DiskMark"] };
+    Importer::of_lines(("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]), line_mark, read);
 
 /// More runs than this stand nowhere side by side.
 const COLUMNS_MOST: usize = 16;
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     if cdm::is_heading(line) || kdiskmark::version(line).is_some() || amorphous::version(line).is_some() {
-        return Mark::Begins;
+        return LineMark::Begins;
     }
-    let is_result = !matches!(parse(line), Line::Other);
-    if is_result || section_of(line).is_some() { Mark::Belongs } else { Mark::None }
+    let is_result = !matches!(parse(line), LineClass::Other);
+    if is_result || section_of(line).is_some() { LineMark::Belongs } else { LineMark::None }
 }
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let lines: Vec<(usize, &str)> = input.lines().collect();
-    let named = lines.iter().any(|(_, line)| line_mark(line) == Mark::Begins);
-    let whole = lines.iter().any(|(_, line)| matches!(parse(line), Line::Result(_)));
-    let damaged = lines.iter().any(|(_, line)| matches!(parse(line), Line::Damaged));
+    let named = lines.iter().any(|(_, line)| line_mark(line) == LineMark::Begins);
+    let whole = lines.iter().any(|(_, line)| matches!(parse(line), LineClass::Result(_)));
+    let damaged = lines.iter().any(|(_, line)| matches!(parse(line), LineClass::Damaged));
     let ruled = lines.iter().any(|(_, line)| is_rule(line));
     // A word such as `Random` alone is nobody's; under a heading or between lines of dashes it is a line that was cut.
     if !(whole || damaged && (named || ruled)) {
-        return Outcome::NotMine(match named {
+        return not_mine(match named {
             true => text!(
                 "a line begins with the tool's name, but no result line follows",
                 "ツール名で始まる行はありますが、結果の行がありません"
@@ -45,15 +44,8 @@ fn read(input: &Input<'_>) -> Outcome {
             ),
         });
     }
-    let texts = texts(&lines);
-    let mut runs = Vec::new();
-    for text in texts {
-        match columns(input, text) {
-            Ok(mut of_text) => runs.append(&mut of_text),
-            Err(error) => return Outcome::Broken(error),
-        }
-    }
-    Outcome::Runs(runs)
+    let runs = texts(&lines).into_iter().map(|text| columns(input, text));
+    Ok(runs.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The texts that follow each other without a heading.
@@ -68,7 +60,7 @@ fn texts<'b, 'l>(lines: &'b [(usize, &'l str)]) -> Vec<&'b [(usize, &'l str)]> {
                 sections.clear();
             }
             sections.push(section);
-        } else if let (true, Line::Result(result)) = (sections.is_empty(), parse(line)) {
+        } else if let (true, LineClass::Result(result)) = (sections.is_empty(), parse(line)) {
             let test = (result.label(), result.direction);
             match &first {
                 Some(first) if *first == test => starts.push(at),
@@ -77,14 +69,13 @@ fn texts<'b, 'l>(lines: &'b [(usize, &'l str)]) -> Vec<&'b [(usize, &'l str)]> {
             }
         }
     }
-    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+    cut_at(lines, &starts)
 }
 
 /// The run of a text, or one for each of its columns.
 fn columns(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Vec<ImportedRun>> {
     let count = lines.iter().map(|(_, line)| match parse(line) {
-        Line::Result(result) => result.columns.len(),
+        LineClass::Result(result) => result.columns.len(),
         _ => 0,
     });
     let count = count.max().unwrap_or(1).clamp(1, COLUMNS_MOST);
@@ -94,7 +85,7 @@ fn columns(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Vec<ImportedRun
             let mut run = one(input, lines, column)?;
             if count > 1 {
                 let (number, title) = (column + 1, titles.get(column).copied().unwrap_or_default());
-                run.origin.facts.insert("Column".to_owned(), format!("{number} {title}").trim().to_owned());
+                fact(&mut run.origin, "Column", format!("{number} {title}").trim());
                 run.notices.push(notice(text!(
                     "column {number} of {count} in the text: {title}",
                     "本文の {count} 列のうち {number} 列目: {title}"

@@ -6,26 +6,26 @@
 //! has the seconds that all operations of a kind took; it is read where there is no summary of rates, which tells the same.
 //! Version 4 heads it `in ms/op`, and its source prints seconds there: that is refused. mdtest.c of hpc/ior.
 
-use super::lab::{self, Unit};
 use super::parts::{self, number};
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 
 pub(super) const IMPORTER: Importer =
-    Importer { what: "mdtest text", read, claim: Claim::Lines(line_mark), names: &["mdtest"] };
+    Importer::of_lines(("mdtest text", "mdtest", &["mdtest"]), line_mark, read);
 
-const OPERATIONS: Unit = lab::unit("ops/s", Quantity::Iops, 1.0);
+const OPERATIONS: ToolUnit = units::unit("ops/s", Quantity::Iops, 1.0);
 /// Of a whole phase.
-const SECONDS: Unit = lab::RUN_SECONDS;
+const SECONDS: ToolUnit = units::RUN_SECONDS;
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     match () {
-        () if version(line).is_some() => Mark::Begins,
-        () if is_summary(line) => Mark::Belongs,
-        () => Mark::None,
+        () if version(line).is_some() => LineMark::Begins,
+        () if is_summary(line) => LineMark::Belongs,
+        () => LineMark::None,
     }
 }
 
@@ -45,11 +45,11 @@ fn is_of_times(line: &str) -> bool {
     line.trim().starts_with("SUMMARY time")
 }
 
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let summaries = || input.lines().filter(|(_, line)| is_summary(line));
     let Some(summary) = summaries().find(|(_, line)| !is_of_times(line)).or_else(|| summaries().next())
     else {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line such as `SUMMARY rate: (of 1 iterations)`",
             "`SUMMARY rate: (of 1 iterations)` のような行がありません"
         ));
@@ -60,38 +60,35 @@ fn read(input: &Input<'_>) -> Outcome {
             "mdtest's heading says ms/op, and versions of it print seconds there",
             "見出しには ms/op とありますが、mdtest のバージョンによっては秒が印字されます"
         );
-        return Outcome::Broken(parts::broken_line(input, summary.0, what).remedy(text!(
+        let remedy = text!(
             "have mdtest print rates: without `-t`, or with `-P` both",
             "`-t` を付けずに実行して毎秒の操作数を印字させてください(`-P` なら両方を印字します)"
-        )));
+        );
+        return Err(parts::broken_line(input, summary.0, what).remedy(remedy).into());
     }
     let heading = input.lines().find(|(_, line)| version(line).is_some());
     let tasks =
         heading.and_then(|(_, line)| line.split_once(" launched with ")?.1.split(' ').next()?.parse().ok());
     let runs = summary.1.split_once("(of ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-    let command = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Command line used:"));
     let setting = ImportedCell {
-        procedure: command.map(|command| parts::repeated(command.trim())),
+        procedure: input.after("Command line used:").map(parts::repeated),
         runs: runs.filter(|runs| *runs > 0),
         threads: tasks,
         ..ImportedCell::default()
     };
     let rows = input.lines().skip_while(|(number, _)| *number <= summary.0);
     let rows = rows.take_while(|(_, line)| !line.trim().starts_with("SUMMARY"));
-    let cells: Vec<Cell> = rows.filter_map(|(_, line)| cell(line, unit, &setting)).collect();
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "mdtest");
-    }
+    let cells = rows.filter_map(|(_, line)| cell(line, unit, &setting)).collect();
     let origin = Origin {
         version: heading.and_then(|(_, line)| version(line)).map(str::to_owned),
         procedure: setting.procedure.clone(),
         ..input.origin("mdtest", "mdtest-text")
     };
-    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// `File stat     :     153052.166     153052.166     153052.166          0.000`.
-fn cell(line: &str, unit: Unit, setting: &ImportedCell) -> Option<Cell> {
+fn cell(line: &str, unit: ToolUnit, setting: &ImportedCell) -> Option<Cell> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (name, numbers) = words.split_at(words.iter().position(|word| number(word).is_some())?);
     let (4 | 7, Some(&[highest, lowest, mean, deviation])) = (numbers.len(), numbers.last_chunk()) else {
@@ -108,16 +105,13 @@ fn cell(line: &str, unit: Unit, setting: &ImportedCell) -> Option<Cell> {
         unit.figure(Statistic::Lowest, lowest)?,
         unit.figure(Statistic::StandardDeviation, deviation)?,
     ];
-    Some(parts::cell(
-        parts::repeated(name),
-        None,
-        ImportedCell { figures: figures.to_vec(), ..setting.clone() },
-    ))
+    let imported = ImportedCell { figures: figures.to_vec(), ..setting.clone() };
+    Some(parts::cell(parts::repeated(name), None, imported))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

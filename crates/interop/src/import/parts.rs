@@ -1,11 +1,12 @@
-//! What all importers make their runs of: numbers, figures, cells, remarks, errors.
+//! What all importers make their runs of: numbers, fields, cells, remarks, errors.
 //!
 //! The model: a number is digits with an optional fraction and exponent; anything else is none, so a damaged file can
 //! lose figures but never yields a wrong one.
 
-use super::Input;
 use super::json_tree::{Json, documents};
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use super::{ImportedRun, ImportedRuns, Input, NotImported};
+use kurabe_core::imported::{ImportedCell, Origin, Quantity};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
@@ -15,6 +16,11 @@ use std::collections::HashMap;
 /// tool's own are longer; a damaged or hostile file would fill the memory with copies.
 const WORDS_LONGEST: usize = 4096;
 
+/// Whether these are digits and nothing else.
+pub(super) fn digits(words: &str) -> bool {
+    !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// A number as tools print it: `508.897`, `1.0E7`; spaces around it do not count. No sign, no separators of
 /// thousands.
 pub(super) fn number(words: &str) -> Option<f64> {
@@ -23,7 +29,6 @@ pub(super) fn number(words: &str) -> Option<f64> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (words, None),
     };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match mantissa.split_once('.') {
         Some((whole, fraction)) => digits(whole) && digits(fraction),
         None => digits(mantissa),
@@ -39,25 +44,6 @@ pub(super) fn number(words: &str) -> Option<f64> {
 /// The same, where the point may be a comma, as some languages print it.
 pub(super) fn decimal(words: &str) -> Option<f64> {
     number(words).or_else(|| if words.contains('.') { None } else { number(&words.replacen(',', ".", 1)) })
-}
-
-/// A figure of this value in base units; `None` unless it is finite and not negative.
-pub(super) fn figure_of_value(
-    quantity: Quantity,
-    statistic: PrintedStatistic,
-    value: f64,
-    printed: &str,
-    unit: &str,
-) -> Option<PrintedFigure> {
-    (value.is_finite() && value >= 0.0).then(|| PrintedFigure {
-        quantity,
-        statistic,
-        value,
-        printed: printed.to_owned(),
-        unit_printed: unit.to_owned(),
-        correction: None,
-        of: None,
-    })
 }
 
 /// Words that every cell of a run repeats, such as a command line.
@@ -88,17 +74,32 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
 
 /// Numbers the cells in the order of the file. The directions of one label are one step; a direction that comes again,
 /// as of a second job of the same name, belongs to the next step of that label.
-pub(super) fn numbered(mut cells: Vec<Cell>) -> Vec<Cell> {
+pub(super) fn number_cells(cells: &mut [Cell]) {
     let mut seen: HashMap<(String, String), u32> = HashMap::new();
     let mut steps: HashMap<(String, u32), u32> = HashMap::new();
-    for (index, cell) in (0_u32..).zip(&mut cells) {
+    for (index, cell) in (0_u32..).zip(cells) {
         let times = seen.entry((cell.label.clone(), cell.part.clone())).or_insert(0);
         let next = u32::try_from(steps.len()).unwrap_or(u32::MAX);
         cell.step_index = *steps.entry((cell.label.clone(), *times)).or_insert(next);
         cell.index = index;
         *times += 1;
     }
-    cells
+}
+
+/// What a cell does, as kurabe names such steps, without what is not printed: `SEQ 1 MiB Q8 T1`. `otherwise` is the
+/// word where the order of offsets is not known.
+pub(super) fn shape(
+    sequential: Option<bool>,
+    otherwise: &str,
+    block_bytes: Option<u64>,
+    iodepth: Option<u32>,
+    threads: Option<u32>,
+) -> String {
+    let order = sequential.map_or(otherwise, |sequential| if sequential { "SEQ" } else { "RND" });
+    let block = block_bytes.map(|bytes| format!(" {}", format_bytes(bytes)));
+    let depth = iodepth.map(|depth| format!(" Q{depth}"));
+    let threads = threads.map(|threads| format!(" T{threads}"));
+    [Some(order.to_owned()), block, depth, threads].into_iter().flatten().collect()
 }
 
 /// A remark on the figures of a run.
@@ -120,6 +121,16 @@ pub(super) fn broken_line(input: &Input<'_>, line: usize, what: Text) -> Error {
     })
 }
 
+/// The file is of the tool, but damaged at a line (from 1).
+pub(super) fn broken_at<T>(input: &Input<'_>, line: usize, what: Text) -> Result<T, NotImported> {
+    Err(broken_line(input, line, what).into())
+}
+
+/// The file is not of the tool.
+pub(super) fn not_mine<T>(why: Text) -> Result<T, NotImported> {
+    Err(NotImported::NotMine(why))
+}
+
 /// The error of a file that is known but damaged, where there is no line to show.
 pub(super) fn broken(what: Text) -> Error {
     Error::new(ErrorKind::Import, what).remedy(text!(
@@ -128,7 +139,7 @@ pub(super) fn broken(what: Text) -> Error {
     ))
 }
 
-/// The JSON documents of a file that a tool wrote.
+/// The JSON documents of a text that a tool wrote.
 pub(super) fn documents_of(input: &Input<'_>, text: &str, tool: &str) -> Result<Vec<Json>> {
     documents(text).map_err(|error| {
         let what =
@@ -137,20 +148,105 @@ pub(super) fn documents_of(input: &Input<'_>, text: &str, tool: &str) -> Result<
     })
 }
 
+/// The JSON documents of a file of a tool that is known by these keys, which stand in it between quotes.
+pub(super) fn documents_with(input: &Input<'_>, tool: &str, keys: &[&str]) -> Result<Vec<Json>, NotImported> {
+    let text = input.text().unwrap_or("");
+    if keys.iter().all(|key| text.contains(key)) {
+        return Ok(documents_of(input, text, tool)?);
+    }
+    let quoted: Vec<String> = keys.iter().map(|key| format!("`{}`", key.trim_matches('"'))).collect();
+    let word = if keys.len() == 1 { "key" } else { "keys" };
+    not_mine(Text {
+        en: format!("it has no {word} {}", quoted.join(" and ")),
+        ja: format!("{} というキーがありません", quoted.join(" と ")),
+    })
+}
+
 /// The error of a file, or a part of it that begins at a line, without a single figure.
 pub(super) fn no_figure(input: &Input<'_>, line: usize) -> Error {
     broken_line(input, line, text!("no figure follows this line", "この行の後に値がありません"))
 }
 
-/// Lines with their numbers, each block from its first line to before that of the next; what stands before the
-/// first is passed over.
-pub(super) fn blocks<'a, 'b>(
-    lines: &'b [(usize, &'a str)],
-    is_start: impl Fn(usize) -> bool,
-) -> Vec<&'b [(usize, &'a str)]> {
-    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(*at)).collect();
+/// The error of a file of the tool without a single figure.
+pub(super) fn nothing_measured(input: &Input<'_>, tool: &str) -> Error {
+    let last = input.lines().last().map_or(1, |(number, _)| number);
+    let what = text!("{tool} measured nothing in this file", "このファイルには {tool} の測定値がありません");
+    broken_line(input, last, what)
+}
+
+/// The error of a row that has more or fewer fields than its header names.
+pub(super) fn miscounted(input: &Input<'_>, line: usize) -> Error {
+    let what = text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
+    broken_line(input, line, what)
+}
+
+/// The field of a row under the name of a column.
+pub(super) fn field<'a>(columns: &[&str], fields: &[&'a str], name: &str) -> Option<&'a str> {
+    fields.get(columns.iter().position(|column| *column == name)?).copied()
+}
+
+/// A line of dashes that tools draw around a heading.
+pub(super) fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 10 && line.bytes().all(|byte| byte == b'-')
+}
+
+/// The direction of a word, where these are the tool's for a read and for a write.
+pub(super) fn direction_of(word: &str, [read, write]: [&str; 2]) -> Option<Direction> {
+    match () {
+        () if word == read => Some(Direction::Read),
+        () if word == write => Some(Direction::Write),
+        () => None,
+    }
+}
+
+/// `Key: value` or `Key : value`, both trimmed.
+pub(super) fn key_value(line: &str) -> Option<(&str, &str)> {
+    line.split_once(':').map(|(key, value)| (key.trim(), value.trim()))
+}
+
+/// The number in `(x5)`.
+pub(super) fn runs_in(words: &str) -> Option<u32> {
+    words
+        .match_indices("(x")
+        .find_map(|(at, _)| words[at + 2..].split_once(')').and_then(|(digits, _)| digits.parse().ok()))
+        .filter(|runs| *runs > 0)
+}
+
+/// The runs of a file in blocks, each from its heading, which may be known by the line below it, to before the next;
+/// what stands before the first is passed over. Without any the file is not of the tool.
+pub(super) fn runs_of_blocks(
+    input: &Input<'_>,
+    is_heading: impl Fn(&str, Option<&str>) -> bool,
+    without: Text,
+    run: impl Fn(&[(usize, &str)]) -> Result<ImportedRun>,
+) -> ImportedRuns {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let begins = |at: &usize| is_heading(lines[*at].1, lines.get(at + 1).map(|(_, line)| *line));
+    let starts: Vec<usize> = (0..lines.len()).filter(begins).collect();
+    if starts.is_empty() {
+        return not_mine(without);
+    }
+    let mut runs = Vec::new();
+    for block in cut_at(&lines, &starts) {
+        let run = run(block)?;
+        if run.cells.is_empty() {
+            return Err(no_figure(input, block[0].0).into());
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+/// The lines from each of these places to before the next.
+pub(super) fn cut_at<'b, 'a>(lines: &'b [(usize, &'a str)], starts: &[usize]) -> Vec<&'b [(usize, &'a str)]> {
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+}
+
+/// Keeps a word of the tool for what it tells of the run.
+pub(super) fn fact(origin: &mut Origin, key: &str, value: impl Into<String>) {
+    origin.facts.insert(key.to_owned(), value.into());
 }
 
 #[cfg(test)]
@@ -161,13 +257,9 @@ mod tests {
     fn directions_share_a_step_and_namesakes_do_not() {
         let made = |label: &str, direction| cell(label, Some(direction), ImportedCell::default());
         let (read, write) = (Direction::Read, Direction::Write);
-        let cells = numbered(vec![
-            made("a", read),
-            made("a", write),
-            made("b", read),
-            made("a", read),
-            made("a", write),
-        ]);
+        let mut cells =
+            [made("a", read), made("a", write), made("b", read), made("a", read), made("a", write)];
+        number_cells(&mut cells);
         let steps: Vec<u32> = cells.iter().map(|cell| cell.step_index).collect();
         assert_eq!(steps, [0, 0, 1, 2, 2]);
     }

@@ -6,8 +6,8 @@
 //! interval is lost, which a remark says. A lone report is read, and said to be what it is.
 
 use super::ImportedRun;
-use super::lab::{self, Unit};
 use super::parts;
+use super::units::{self, ToolUnit};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, SeriesAxis};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -16,11 +16,11 @@ use std::collections::HashMap;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Column {
+pub(super) struct ReportColumn {
     /// The tool's name for it.
     pub(super) name: String,
     /// Its unit.
-    pub(super) unit: Unit,
+    pub(super) unit: ToolUnit,
     /// Its direction; `None` is of the device as a whole.
     pub(super) direction: Option<Direction>,
     /// Word that tells its cell apart from others without a direction: `discard`.
@@ -29,17 +29,17 @@ pub(super) struct Column {
 
 /// A device's fields in a report, in the order of its columns.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct DeviceFields {
     pub(super) device: String,
     pub(super) fields: Vec<String>,
 }
 
 /// All devices at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Report {
+pub(super) struct DeviceReport {
     /// ISO 8601, if printed.
     pub(super) time: Option<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<DeviceFields>,
 }
 
 /// What the first report of a log is of.
@@ -51,13 +51,13 @@ pub(super) enum First {
     Interval,
 }
 
-/// A run of reports that have the same columns. `None` if they hold no figure.
+/// A run of reports that have the same columns.
 pub(super) fn run(
     mut origin: Origin,
-    columns: &[Column],
-    mut reports: Vec<Report>,
+    columns: &[ReportColumn],
+    mut reports: Vec<DeviceReport>,
     first: First,
-) -> Option<ImportedRun> {
+) -> ImportedRun {
     reports.retain(|report| !report.rows.is_empty());
     let mut notices = Vec::new();
     if first == First::SinceBoot && reports.len() > 1 {
@@ -71,7 +71,7 @@ pub(super) fn run(
         )));
     }
     if reports.len() > 1 {
-        notices.push(parts::notice(lab::of_intervals()));
+        notices.push(parts::notice(units::of_intervals()));
     } else if first == First::SinceBoot && notices.is_empty() {
         notices.push(parts::notice(text!(
             "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
@@ -79,11 +79,11 @@ pub(super) fn run(
         )));
     }
     origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);
-    let (mut devices, mut places): (Vec<Device<'_>>, HashMap<&str, usize>) = Default::default();
+    let (mut devices, mut places): (Vec<DeviceRows<'_>>, HashMap<&str, usize>) = Default::default();
     for (number, report) in reports.iter().enumerate() {
         for row in &report.rows {
             let place = *places.entry(&row.device).or_insert_with(|| {
-                devices.push(Device { name: &row.device, rows: Vec::new() });
+                devices.push(DeviceRows { name: &row.device, rows: Vec::new() });
                 devices.len() - 1
             });
             let rows = &mut devices[place].rows;
@@ -106,21 +106,20 @@ pub(super) fn run(
             cells.extend(cell(device, *direction, part, columns, times.as_deref()));
         }
     }
-    let cells = parts::numbered(cells);
-    (!cells.is_empty()).then(|| ImportedRun { origin, cells, notices, ..ImportedRun::default() })
+    ImportedRun { origin, cells, notices, ..ImportedRun::default() }
 }
 
 /// A device's rows, with the numbers of their reports.
-struct Device<'a> {
+struct DeviceRows<'a> {
     name: &'a str,
-    rows: Vec<(usize, &'a Row)>,
+    rows: Vec<(usize, &'a DeviceFields)>,
 }
 
 fn cell(
-    device: &Device<'_>,
+    device: &DeviceRows<'_>,
     direction: Option<Direction>,
     part: &str,
-    columns: &[Column],
+    columns: &[ReportColumn],
     times: Option<&[f64]>,
 ) -> Option<Cell> {
     let axis = if times.is_some() { SeriesAxis::Time } else { SeriesAxis::Number };
@@ -138,9 +137,13 @@ fn cell(
             })
             .collect();
         if let [(_, only)] = points.as_slice() {
-            imported.figures.extend(column.unit.figure_of(column.name.clone().into(), Statistic::Mean, only));
+            imported.figures.extend(column.unit.figure_of(
+                column.name.clone().into(),
+                Statistic::Mean,
+                only.as_str(),
+            ));
         } else {
-            lab::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
+            units::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
         }
     }
     if !imported.figures.iter().any(|figure| figure.value > 0.0) && !matches!(part, "") {
@@ -152,5 +155,5 @@ fn cell(
         (None, "") => format!("{device} all"),
         (None, part) => format!("{device} {part}"),
     };
-    (!imported.figures.is_empty()).then(|| parts::cell(label, direction, imported))
+    Some(parts::cell(label, direction, imported))
 }

@@ -5,10 +5,9 @@
 //! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
 //! another run of the same test, as pages print two runs side by side.
 
-use super::consumer::{self, figure};
-use super::{Input, parts};
+use super::{Input, parts, units};
 use kurabe_core::imported::{Correction, FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::quantity::{KIB, MIB, format_bytes};
+use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
@@ -29,12 +28,12 @@ pub(super) struct ResultLine<'a> {
     /// Threads, if printed.
     pub(super) threads: Option<u32>,
     /// The figures, of each run that the line has a column of; at least one.
-    pub(super) columns: Vec<Column<'a>>,
+    pub(super) columns: Vec<TestFigures<'a>>,
 }
 
 /// The figures of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Column<'a> {
+pub(super) struct TestFigures<'a> {
     /// MB/s.
     rate: &'a str,
     /// IOPS.
@@ -44,7 +43,7 @@ pub(super) struct Column<'a> {
 }
 
 /// What a line is.
-pub(super) enum Line<'a> {
+pub(super) enum LineClass<'a> {
     /// Something else.
     Other,
     /// A result.
@@ -54,7 +53,7 @@ pub(super) enum Line<'a> {
 }
 
 /// How a tool makes the figures of its lines.
-pub(super) struct Rules {
+pub(super) struct FigureRules {
     /// Of rate and IOPS.
     pub(super) rate: PrintedStatistic,
     /// Of the latency over the runs.
@@ -72,23 +71,23 @@ pub(super) struct Rules {
 }
 
 /// Reads a line.
-pub(super) fn parse(line: &str) -> Line<'_> {
+pub(super) fn parse(line: &str) -> LineClass<'_> {
     let line = line.trim();
-    let Some(first) = line.split([' ', ':']).next() else { return Line::Other };
+    let Some(first) = line.split([' ', ':']).next() else { return LineClass::Other };
     let sequential = match first {
         // AmorphousDiskMark's own word for some of its writes.
         "Sequential" | "Sequantial" | "SEQ" => true,
         "Random" | "RND" => false,
-        _ => return Line::Other,
+        _ => return LineClass::Other,
     };
     // `Sequential:` alone is a heading of other tools.
     if line.len() == first.len() + 1 && line.ends_with(':') {
-        return Line::Other;
+        return LineClass::Other;
     }
     match read(line, first, sequential) {
-        Some(result) => Line::Result(result),
-        None if is_prose(line) => Line::Other,
-        None => Line::Damaged,
+        Some(result) => LineClass::Result(result),
+        None if is_prose(line) => LineClass::Other,
+        None => LineClass::Damaged,
     }
 }
 
@@ -133,7 +132,7 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
         let (rate, after) = quantity(rest, "MB/s")?;
         let (iops, after) = bracketed(after, '[', ']', "IOPS")?;
         let (latency, after) = bracketed(after, '<', '>', "us")?;
-        columns.push(Column { rate, iops, latency });
+        columns.push(TestFigures { rate, iops, latency });
         rest = after;
     }
     Some(ResultLine { procedure: label, direction, sequential, block_bytes, iodepth, threads, columns })
@@ -184,7 +183,7 @@ pub(super) struct Results {
 ///
 /// # Errors
 /// When a result line is damaged, or no test was run.
-pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules) -> Result<Results> {
+pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &FigureRules) -> Result<Results> {
     let mut results = Results::default();
     let (mut section, mut first) = (None, None);
     for &(number, line) in lines {
@@ -193,9 +192,9 @@ pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules
             parts::broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"))
         };
         let result = match parse(line) {
-            Line::Other => continue,
-            Line::Damaged => return Err(damaged()),
-            Line::Result(result) => result,
+            LineClass::Other => continue,
+            LineClass::Damaged => return Err(damaged()),
+            LineClass::Result(result) => result,
         };
         let (direction, read_percent) = match section {
             Some((direction, percent)) => (Some(direction), percent),
@@ -216,14 +215,11 @@ pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules
     }
     if results.cells.is_empty() {
         let line = first.or(lines.first().map(|(number, _)| *number)).unwrap_or(1);
-        return Err(parts::broken_line(
-            input,
-            line,
-            text!(
-                "there is no result other than 0: nothing was measured",
-                "0 以外の結果がありません。何も測られていません"
-            ),
-        ));
+        let what = text!(
+            "there is no result other than 0: nothing was measured",
+            "0 以外の結果がありません。何も測られていません"
+        );
+        return Err(parts::broken_line(input, line, what));
     }
     Ok(results)
 }
@@ -263,38 +259,25 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
 impl ResultLine<'_> {
     /// kurabe's name for such a step, without what is not printed: `SEQ 1 MiB Q8 T1`.
     pub(super) fn label(&self) -> String {
-        let mut label = if self.sequential { "SEQ" } else { "RND" }.to_owned();
-        if let Some(bytes) = self.block_bytes {
-            label += &format!(" {}", format_bytes(bytes));
-        }
-        if let Some(iodepth) = self.iodepth {
-            label += &format!(" Q{iodepth}");
-        }
-        if let Some(threads) = self.threads {
-            label += &format!(" T{threads}");
-        }
-        label
+        parts::shape(Some(self.sequential), "", self.block_bytes, self.iodepth, self.threads)
     }
 
     /// As a cell with the figures of a column.
     fn cell(
         &self,
-        figures: Column<'_>,
+        figures: TestFigures<'_>,
         direction: Option<Direction>,
         read_percent: Option<f64>,
-        rules: &Rules,
+        rules: &FigureRules,
     ) -> Option<Cell> {
-        let rate = match &rules.correction {
-            Some(correction) => consumer::corrected_rate(rules.rate, figures.rate, "MB/s", correction),
-            None => figure(Quantity::Rate, rules.rate, figures.rate, "MB/s", consumer::MEGA),
-        }?;
-        let iops = figures.iops.and_then(|iops| figure(Quantity::Iops, rules.rate, iops, "IOPS", 1.0));
-        let latency = figures
-            .latency
-            .and_then(|latency| figure(Quantity::Latency, rules.latency, latency, "us", 1e3))
+        let factor = 1e6 * rules.correction.as_ref().map_or(1.0, |correction| correction.factor);
+        let rate = units::figure(Quantity::Rate, rules.rate, figures.rate, "MB/s", factor)?;
+        let rate = PrintedFigure { correction: rules.correction.clone(), ..rate };
+        let iops = units::IOPS.figure(rules.rate, figures.iops);
+        let latency = units::MICROSECONDS
+            .figure_of(rules.latency_of.clone(), rules.latency, figures.latency)
             // A latency that was not had is printed as zero.
-            .filter(|latency: &PrintedFigure| latency.value > 0.0)
-            .map(|latency| consumer::of(latency, rules.latency_of.clone()));
+            .filter(|latency: &PrintedFigure| latency.value > 0.0);
         let percent = read_percent.filter(|_| direction == Some(Direction::Mix));
         let procedure = match percent {
             Some(percent) if !rules.mix_is_total => format!("{}, {percent} % read", self.procedure),
@@ -308,16 +291,14 @@ impl ResultLine<'_> {
             threads: self.threads,
             sequential: Some(self.sequential),
             read_percent: read_percent.filter(|_| rules.mix_is_total),
-            offset_bytes: None,
-            span_bytes: None,
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
-            series: Vec::new(),
+            ..ImportedCell::default()
         };
         Some(parts::cell(self.label(), direction, imported))
     }
 }
 
-impl Column<'_> {
+impl TestFigures<'_> {
     /// Whether the tool printed it for a test that was not run.
     fn not_run(&self) -> bool {
         parts::number(self.rate) == Some(0.0)
@@ -330,9 +311,9 @@ mod tests {
 
     fn result(line: &str) -> ResultLine<'_> {
         match parse(line) {
-            Line::Result(result) => result,
-            Line::Other => panic!("other: {line}"),
-            Line::Damaged => panic!("damaged: {line}"),
+            LineClass::Result(result) => result,
+            LineClass::Other => panic!("other: {line}"),
+            LineClass::Damaged => panic!("damaged: {line}"),
         }
     }
 
@@ -360,26 +341,26 @@ mod tests {
         let whole = "SEQ 1MiB (Q=  8, T= 1):  3479.812 MB/s [   3318.6 IOPS] <  2407.67 us>";
         for end in 0..whole.len() {
             match parse(&whole[..end]) {
-                Line::Other => assert!(end < 4, "{end}"),
+                LineClass::Other => assert!(end < 4, "{end}"),
                 // Cut between two figures, what stands there is whole.
-                Line::Result(result) => {
+                LineClass::Result(result) => {
                     let cut = whole[..end].trim_end();
                     assert!(
                         result.columns[0].latency.is_none() && (cut.ends_with("/s") || cut.ends_with(']')),
                         "{end}"
                     );
                 }
-                Line::Damaged => {}
+                LineClass::Damaged => {}
             }
         }
         for line in
             ["RND 4KiB (Q=0, T=1): 1.0 MB/s", "SEQ: 1.0", "SEQ 1MiB (X=1): 1 MB/s", "SEQ 1MiB (Q=1: 1 MB/s"]
         {
-            assert!(matches!(parse(line), Line::Damaged), "{line}");
+            assert!(matches!(parse(line), LineClass::Damaged), "{line}");
         }
         for prose in ["Randomness is not a result", "Random access is what matters", "Sequential reads: slow"]
         {
-            assert!(matches!(parse(prose), Line::Other), "{prose}");
+            assert!(matches!(parse(prose), LineClass::Other), "{prose}");
         }
     }
 
@@ -389,7 +370,7 @@ mod tests {
             "Sequential 1MiB (Q=  8, T= 1):   120.497 MB/s [    114.9 IOPS]   233.983 MB/s [    223.1 IOPS]";
         let rates: Vec<_> = result(line).columns.iter().map(|column| (column.rate, column.iops)).collect();
         assert_eq!(rates, [("120.497", Some("114.9")), ("233.983", Some("223.1"))]);
-        assert!(matches!(parse(&line[..line.len() - 8]), Line::Damaged), "half of a column");
+        assert!(matches!(parse(&line[..line.len() - 8]), LineClass::Damaged), "half of a column");
         assert_eq!(section_of("[Read]       *Single*     *Mirror*"), Some((Direction::Read, None)));
         assert_eq!(section_of("[Reading]"), None);
     }

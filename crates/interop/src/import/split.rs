@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// What a line is to an importer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum LineMark {
     /// Nothing that it knows.
     None,
     /// The beginning of a result.
@@ -23,17 +23,17 @@ pub(crate) enum Mark {
 }
 
 /// How an importer knows what is its own.
-pub(crate) enum Claim {
+pub(crate) enum Recognizer {
     /// It sees the file whole.
     File,
     /// By lines.
-    Lines(fn(&str) -> Mark),
+    Lines(fn(&str) -> LineMark),
     /// By words that an object of JSON holds, all of them.
     Object(&'static [&'static str]),
 }
 
 /// A part of a text, and who reads it.
-pub(super) struct Block<'a> {
+pub(super) struct TextPart<'a> {
     pub(super) importer: &'static Importer,
     /// The line of the file that it was known by first.
     pub(super) line: usize,
@@ -41,7 +41,7 @@ pub(super) struct Block<'a> {
 }
 
 /// The blocks of a text in their order; none if it is no text, or nobody knows a line.
-pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) -> Vec<Block<'a>> {
+pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) -> Vec<TextPart<'a>> {
     let lines: Vec<(usize, Cow<'_, str>)> = whole
         .lines()
         .flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)))
@@ -50,7 +50,7 @@ pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) ->
     let mut starts: Vec<(usize, usize)> = Vec::new();
     for (at, owner) in owners.iter().enumerate() {
         let Some((importer, mark)) = owner else { continue };
-        if *mark == Mark::Begins || starts.last().is_none_or(|(_, last)| last != importer) {
+        if *mark == LineMark::Begins || starts.last().is_none_or(|(_, last)| last != importer) {
             starts.push((at, *importer));
         }
     }
@@ -61,29 +61,31 @@ pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) ->
         let start = if place == 0 { 0 } else { *start };
         let lines: Vec<(usize, &str)> =
             lines[start..end].iter().map(|(number, line)| (*number, line.as_ref())).collect();
-        Block { importer: &importers[*importer], line, input: whole.part(&lines) }
+        TextPart { importer: &importers[*importer], line, input: whole.part(&lines) }
     });
     blocks.collect()
 }
 
 /// The importer of each line by its place in the list, and what the line is to it.
-fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(usize, Mark)>> {
+fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(usize, LineMark)>> {
     let mut owners = vec![None; lines.len()];
     let mut objects = Objects::of(lines);
     let mut at = 0;
     while at < lines.len() {
         if let Some((end, text)) = objects.at(at) {
             let owner = importers.iter().position(|importer| match importer.claim {
-                Claim::Object(words) => words.iter().all(|word| text.contains(word)),
-                Claim::File | Claim::Lines(_) => false,
+                Recognizer::Object(words) => words.iter().all(|word| text.contains(word)),
+                Recognizer::File | Recognizer::Lines(_) => false,
             });
-            owners[at..end].fill(owner.map(|owner| (owner, Mark::Belongs)));
+            owners[at..end].fill(owner.map(|owner| (owner, LineMark::Belongs)));
             at = end;
             continue;
         }
         owners[at] = importers.iter().enumerate().find_map(|(place, importer)| match importer.claim {
-            Claim::Lines(line) => Some((place, line(&lines[at].1))).filter(|(_, mark)| *mark != Mark::None),
-            Claim::File | Claim::Object(_) => None,
+            Recognizer::Lines(line) => {
+                Some((place, line(&lines[at].1))).filter(|(_, mark)| *mark != LineMark::None)
+            }
+            Recognizer::File | Recognizer::Object(_) => None,
         });
         at += 1;
     }

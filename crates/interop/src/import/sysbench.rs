@@ -5,55 +5,50 @@
 //! the operations, and print one rate of all that was moved (`Mb` are 2^20 bytes), requests per second, and the latency of a
 //! request, fsync not included. sysbench's `sb_fileio.c`.
 
-use super::consumer::key_value;
-use super::lab::{self, Unit};
 use super::parts;
-use super::split::{Claim, Mark};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::quantity::{format_bytes, parse_bytes};
+use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-pub(super) const IMPORTER: Importer = Importer {
-    what: "sysbench fileio",
-    read,
-    claim: Claim::Lines(line_mark),
-    names: &["sysbench", "fsyncs/s"],
-};
+pub(super) const IMPORTER: Importer =
+    Importer::of_lines(("sysbench fileio", "sysbench", &["sysbench", "fsyncs/s"]), line_mark, read);
 
-const READS: Unit = lab::unit("reads/s", Quantity::Iops, 1.0);
-const WRITES: Unit = lab::unit("writes/s", Quantity::Iops, 1.0);
-const REQUESTS: Unit = lab::unit("Requests/sec", Quantity::Iops, 1.0);
-const SYNCS: Unit = lab::unit("fsyncs/s", Quantity::Iops, 1.0);
+const READS: ToolUnit = units::unit("reads/s", Quantity::Iops, 1.0);
+const WRITES: ToolUnit = units::unit("writes/s", Quantity::Iops, 1.0);
+const REQUESTS: ToolUnit = units::unit("Requests/sec", Quantity::Iops, 1.0);
+const SYNCS: ToolUnit = units::unit("fsyncs/s", Quantity::Iops, 1.0);
 
-fn line_mark(line: &str) -> Mark {
+fn line_mark(line: &str) -> LineMark {
     let line = line.trim();
     match () {
-        () if line.starts_with("sysbench 1.") || line.starts_with("sysbench 0.") => Mark::Begins,
-        () if transferred(line).is_some() || requests(line).is_some() => Mark::Belongs,
+        () if line.starts_with("sysbench 1.") || line.starts_with("sysbench 0.") => LineMark::Begins,
+        () if transferred(line).is_some() || requests(line).is_some() => LineMark::Belongs,
         () if ["reads/s:", "writes/s:", "fsyncs/s:", "read, MiB/s:", "written, MiB/s:"]
             .iter()
             .any(|key| line.starts_with(key)) =>
         {
-            Mark::Belongs
+            LineMark::Belongs
         }
-        () => Mark::None,
+        () => LineMark::None,
     }
 }
 
 /// Rate and its unit in `Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (5.2007Mb/sec)`.
-fn transferred(line: &str) -> Option<(&str, Unit)> {
+fn transferred(line: &str) -> Option<(&str, ToolUnit)> {
     let (_, rate) = line.trim().split_once("Total transferred ")?.1.split_once('(')?;
     let rate = rate.strip_suffix("b/sec)")?;
     let power = ["", "K", "M", "G", "T"].iter().rposition(|prefix| rate.ends_with(prefix))?;
-    const UNITS: [Unit; 5] = [
-        lab::unit("b/sec", Quantity::Rate, 1.0),
-        lab::unit("Kb/sec", Quantity::Rate, 1024.0),
-        lab::unit("Mb/sec", Quantity::Rate, 1_048_576.0),
-        lab::unit("Gb/sec", Quantity::Rate, 1_073_741_824.0),
-        lab::unit("Tb/sec", Quantity::Rate, 1_099_511_627_776.0),
+    const UNITS: [ToolUnit; 5] = [
+        units::unit("b/sec", Quantity::Rate, 1.0),
+        units::unit("Kb/sec", Quantity::Rate, 1024.0),
+        units::unit("Mb/sec", Quantity::Rate, 1_048_576.0),
+        units::unit("Gb/sec", Quantity::Rate, 1_073_741_824.0),
+        units::unit("Tb/sec", Quantity::Rate, 1_099_511_627_776.0),
     ];
     Some((rate.trim_end_matches(|c: char| c.is_ascii_alphabetic()), UNITS[power]))
 }
@@ -63,87 +58,80 @@ fn requests(line: &str) -> Option<&str> {
     line.trim().strip_suffix(" Requests/sec executed")
 }
 
-/// The value behind a key.
-fn value<'a>(input: &'a Input<'_>, name: &str) -> Option<&'a str> {
-    input
-        .lines()
-        .filter_map(|(_, line)| key_value(line))
-        .find_map(|(key, value)| (key == name).then_some(value))
-}
-
-fn read(input: &Input<'_>) -> Outcome {
+fn read(input: &Input<'_>) -> ImportedRuns {
     let has_total = input.lines().any(|(_, line)| transferred(line).is_some());
-    let has_halves = value(input, "reads/s").is_some() || value(input, "writes/s").is_some();
+    let has_halves = input.value("reads/s").is_some() || input.value("writes/s").is_some();
     let test = FileTest::of(input);
     let cells = match () {
         () if has_halves => halves(input, &test),
         () if has_total => total(input, &test),
         () => {
-            return Outcome::NotMine(text!(
+            return parts::not_mine(text!(
                 "no line such as `reads/s: …` of sysbench 1.0, or `Read … Written … Total transferred …` of 0.4",
                 "sysbench 1.0 の `reads/s: …` のような行も、0.4 の `Read … Written … Total transferred …` の行もありません"
             ));
         }
     };
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "sysbench");
-    }
     let version = input.lines().find_map(|(_, line)| {
         let version = line.trim().strip_prefix("sysbench ")?.split(' ').next()?.trim_end_matches(':');
         version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
     });
     let origin =
         Origin { version: version.map(str::to_owned), ..input.origin("sysbench", "sysbench-fileio") };
-    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// The latencies of a test, with what stands behind the number of 95 %: in 0.4 `approx.`, and the unit behind each.
 fn latencies(input: &Input<'_>) -> Vec<PrintedFigure> {
-    const KEYS: [(&str, Statistic); 5] = [
-        ("avg", Statistic::Mean),
-        ("min", Statistic::Lowest),
-        ("max", Statistic::Highest),
-        ("95th percentile", Statistic::Percentile(95.0)),
-        ("approx.  95 percentile", Statistic::Percentile(95.0)),
+    const LATENCIES: [(ToolUnit, Statistic, &str); 5] = [
+        (units::MILLISECONDS, Statistic::Mean, "avg"),
+        (units::MILLISECONDS, Statistic::Lowest, "min"),
+        (units::MILLISECONDS, Statistic::Highest, "max"),
+        (units::MILLISECONDS, Statistic::Percentile(95.0), "95th percentile"),
+        (units::MILLISECONDS, Statistic::Percentile(95.0), "approx.  95 percentile"),
     ];
-    let figure = |(key, statistic): &(&str, Statistic)| {
-        let words = value(input, key)?;
-        lab::MILLISECONDS.figure(*statistic, words.strip_suffix("ms").unwrap_or(words))
-    };
-    KEYS.iter().filter_map(figure).collect()
+    let value = |key: &str| input.value(key).map(|words| words.strip_suffix("ms").unwrap_or(words));
+    units::figures(&LATENCIES, value)
 }
 
 /// How long it took in all.
 fn time(input: &Input<'_>) -> Option<PrintedFigure> {
-    lab::RUN_SECONDS.figure(Statistic::Sum, value(input, "total time")?.strip_suffix('s')?)
+    units::RUN_SECONDS.figure(Statistic::Sum, input.value("total time")?.strip_suffix('s')?)
 }
 
 /// Cells of 1.0.
 fn halves(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
-    let figure = |unit: Unit, key: &str| unit.figure(Statistic::Mean, value(input, key)?);
-    let rate_first = |rate: &str, unit: Unit, key: &str| -> Vec<PrintedFigure> {
-        let figures = [figure(lab::MIB_PER_S, rate), figure(unit, key)];
-        figures.into_iter().flatten().filter(|figure| figure.value > 0.0).collect()
+    let above_zero = |table: &[(ToolUnit, Statistic, &str)]| {
+        let mut figures = units::figures(table, |key| input.value(key));
+        figures.retain(|figure| figure.value > 0.0);
+        figures
     };
-    let syncs = figure(SYNCS, "fsyncs/s").filter(|figure| figure.value > 0.0);
-    let cells = [
-        test.cell(Some(Direction::Read), "", rate_first("read, MiB/s", READS, "reads/s")),
-        test.cell(Some(Direction::Write), "", rate_first("written, MiB/s", WRITES, "writes/s")),
-        test.cell(None, " all with fsync", latencies(input).into_iter().chain(time(input)).collect()),
-        test.cell(None, " fsync", syncs.into_iter().collect()),
-    ];
-    cells.into_iter().flatten().collect()
+    let of_all = latencies(input).into_iter().chain(time(input)).collect();
+    let mean = Statistic::Mean;
+    vec![
+        test.cell(
+            Some(Direction::Read),
+            "",
+            above_zero(&[(units::MIB_PER_S, mean, "read, MiB/s"), (READS, mean, "reads/s")]),
+        ),
+        test.cell(
+            Some(Direction::Write),
+            "",
+            above_zero(&[(units::MIB_PER_S, mean, "written, MiB/s"), (WRITES, mean, "writes/s")]),
+        ),
+        test.cell(None, " all with fsync", of_all),
+        test.cell(None, " fsync", above_zero(&[(SYNCS, mean, "fsyncs/s")])),
+    ]
 }
 
 /// The cell of 0.4: all that was moved.
 fn total(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
     let rate = input.lines().find_map(|(_, line)| transferred(line));
     let rate = rate.and_then(|(printed, unit)| unit.figure(Statistic::Mean, printed));
-    let iops = input.lines().find_map(|(_, line)| requests(line));
-    let iops = iops.and_then(|printed| REQUESTS.figure(Statistic::Mean, printed));
+    let iops = REQUESTS.figure(Statistic::Mean, input.lines().find_map(|(_, line)| requests(line)));
     let figures = rate.into_iter().chain(iops).filter(|figure| figure.value > 0.0);
     let figures: Vec<PrintedFigure> = figures.chain(latencies(input)).chain(time(input)).collect();
-    test.cell(test.direction(), "", figures).into_iter().collect()
+    vec![test.cell(test.direction(), "", figures)]
 }
 
 /// What the sentences tell of a test.
@@ -157,15 +145,14 @@ struct FileTest<'a> {
 
 impl<'a> FileTest<'a> {
     fn of(input: &'a Input<'_>) -> Self {
-        let after = |key: &str| input.lines().find_map(|(_, line)| line.trim().strip_prefix(key));
-        let block = after("Block size ").map(|words| words.trim().replace("b", "B"));
+        let block = input.after("Block size ").map(|words| words.replace("b", "B"));
         Self {
-            name: after("Doing ").and_then(|words| words.strip_suffix(" test")).unwrap_or_default(),
+            name: input.after("Doing ").and_then(|words| words.strip_suffix(" test")).unwrap_or_default(),
             // 0.4 writes `16Kb` for 16 KiB.
             block_bytes: block
                 .and_then(|words| parse_bytes(&words.replace("KB", "KiB").replace("MB", "MiB")).ok()),
-            threads: value(input, "Number of threads").and_then(|words| words.parse().ok()),
-            ratio: value(input, "Read/Write ratio for combined random IO test").and_then(parts::number),
+            threads: input.value("Number of threads").and_then(|words| words.parse().ok()),
+            ratio: input.value("Read/Write ratio for combined random IO test").and_then(parts::number),
         }
     }
 
@@ -179,18 +166,13 @@ impl<'a> FileTest<'a> {
         }
     }
 
-    fn cell(&self, direction: Option<Direction>, what: &str, figures: Vec<PrintedFigure>) -> Option<Cell> {
+    fn cell(&self, direction: Option<Direction>, what: &str, figures: Vec<PrintedFigure>) -> Cell {
         let sequential = match () {
             () if self.name.starts_with("sequential") => Some(true),
             () if self.name.starts_with("random") => Some(false),
             () => None,
         };
-        let word = match sequential {
-            Some(true) => "SEQ",
-            Some(false) => "RND",
-            None => "fileio",
-        };
-        let block = self.block_bytes.map(|bytes| format!(" {}", format_bytes(bytes))).unwrap_or_default();
+        let shape = parts::shape(sequential, "fileio", self.block_bytes, None, None);
         let is_mix = self.name.contains("r/w");
         let imported = ImportedCell {
             procedure: (!self.name.is_empty()).then(|| self.name.to_owned()),
@@ -202,14 +184,13 @@ impl<'a> FileTest<'a> {
             figures,
             ..ImportedCell::default()
         };
-        (!imported.figures.is_empty())
-            .then(|| parts::cell(format!("{word}{block}{what}"), direction, imported))
+        parts::cell(shape + what, direction, imported)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
 
     #[test]

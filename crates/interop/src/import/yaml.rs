@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 32;
 /// Reads a document. The error is the line, from 1, that cannot be read.
 pub(super) fn parse(text: &str) -> Result<Json, usize> {
     let lines = lines(text)?;
-    let mut reader = Reader { lines, at: 0 };
+    let mut reader = YamlReader { lines, at: 0 };
     let indent = reader.lines.first().map_or(0, |line| line.indent);
     let value = reader.block(indent, 0)?;
     match reader.lines.get(reader.at) {
@@ -22,15 +22,15 @@ pub(super) fn parse(text: &str) -> Result<Json, usize> {
 }
 
 /// A line: where it stands, how far it is indented, what it says.
-struct Line {
+struct YamlLine {
     number: usize,
     indent: usize,
     words: String,
 }
 
 /// Lines that say something; a quoted scalar over several lines is made one.
-fn lines(text: &str) -> Result<Vec<Line>, usize> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(text: &str) -> Result<Vec<YamlLine>, usize> {
+    let mut lines: Vec<YamlLine> = Vec::new();
     let mut scan = None;
     for (index, line) in text.lines().enumerate() {
         let words = line.trim();
@@ -52,7 +52,7 @@ fn lines(text: &str) -> Result<Vec<Line>, usize> {
         }
         let indent = line.len() - line.trim_start_matches(' ').len();
         scan = start_of_quoted(words).and_then(|start| open_from(words, start));
-        lines.push(Line { number: index + 1, indent, words: words.to_owned() });
+        lines.push(YamlLine { number: index + 1, indent, words: words.to_owned() });
     }
     match (scan, lines.last()) {
         (Some(_), Some(line)) => Err(line.number),
@@ -79,12 +79,12 @@ fn open_from(words: &str, from: usize) -> Option<(usize, bool)> {
     Some((backslash.unwrap_or(words.len()), backslash.is_some()))
 }
 
-struct Reader {
-    lines: Vec<Line>,
+struct YamlReader {
+    lines: Vec<YamlLine>,
     at: usize,
 }
 
-impl Reader {
+impl YamlReader {
     /// The mapping or list at this indent.
     fn block(&mut self, indent: usize, depth: usize) -> Result<Json, usize> {
         let Some(line) = self.lines.get(self.at).filter(|line| line.indent == indent) else {

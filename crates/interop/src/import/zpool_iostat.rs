@@ -6,38 +6,38 @@
 //! pools cannot be told from pools. Latencies (`-l`) are averages of the interval. Queues (`-q`) are counts at its end.
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
-use super::lab::{self, Unit};
-use super::reports::{self, Column, First, Report, Row};
-use super::split::{Claim, Mark};
-use super::{Importer, Input, Outcome, dates};
+use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
+use super::split::LineMark;
+use super::units::{self, ToolUnit};
+use super::{ImportedRun, ImportedRuns, Importer, Input, dates, parts};
 use kurabe_core::imported::Quantity;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
-const OPERATIONS: Unit = lab::unit_of_powers("1/s", Quantity::Iops);
-const BANDWIDTH: Unit = lab::unit_of_powers("B/s", Quantity::Rate);
+const OPERATIONS: ToolUnit = units::unit_of_powers("1/s", Quantity::Iops);
+const BANDWIDTH: ToolUnit = units::unit_of_powers("B/s", Quantity::Rate);
 /// Levels of devices in a pool: mirror, replacing, spare, disk.
 const LEVELS_MOST: usize = 8;
-const CAPACITY: Unit = lab::unit_of_powers("B", Quantity::Bytes);
-const QUEUED: Unit = lab::unit_of_powers("", Quantity::QueueLength);
+const CAPACITY: ToolUnit = units::unit_of_powers("B", Quantity::Bytes);
+const QUEUED: ToolUnit = units::unit_of_powers("", Quantity::QueueLength);
 
 /// The groups of the upper header line: name, lower names with their directions, unit.
-type Group = (&'static str, &'static [(&'static str, Option<Direction>)], Unit);
+type HeaderGroup = (&'static str, &'static [(&'static str, Option<Direction>)], ToolUnit);
 
 const PAIR: &[(&str, Option<Direction>)] = &[("read", READ), ("write", WRITE)];
-const GROUPS: [Group; 17] = [
+const GROUPS: [HeaderGroup; 17] = [
     ("capacity", &[("alloc", None), ("free", None)], CAPACITY),
     ("operations", PAIR, OPERATIONS),
     ("bandwidth", PAIR, BANDWIDTH),
-    ("total_wait", PAIR, lab::TIMES),
-    ("disk_wait", PAIR, lab::TIMES),
-    ("syncq_wait", PAIR, lab::TIMES),
-    ("asyncq_wait", PAIR, lab::TIMES),
-    ("scrub", &[("wait", None)], lab::TIMES),
-    ("trim", &[("wait", None)], lab::TIMES),
-    ("rebuild", &[("wait", None)], lab::TIMES),
+    ("total_wait", PAIR, units::TIMES),
+    ("disk_wait", PAIR, units::TIMES),
+    ("syncq_wait", PAIR, units::TIMES),
+    ("asyncq_wait", PAIR, units::TIMES),
+    ("scrub", &[("wait", None)], units::TIMES),
+    ("trim", &[("wait", None)], units::TIMES),
+    ("rebuild", &[("wait", None)], units::TIMES),
     ("syncq_read", &[("pend", READ), ("activ", READ)], QUEUED),
     ("syncq_write", &[("pend", WRITE), ("activ", WRITE)], QUEUED),
     ("asyncq_read", &[("pend", READ), ("activ", READ)], QUEUED),
@@ -48,11 +48,11 @@ const GROUPS: [Group; 17] = [
 ];
 
 /// Columns of groups in their order; `None` if a group is unknown.
-fn columns(groups: &[&str]) -> Option<Vec<Column>> {
+fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
     let mut columns = Vec::new();
     for name in groups {
         let (group, lower, unit) = GROUPS.iter().find(|(group, ..)| group == name)?;
-        columns.extend(lower.iter().map(|(lower, direction)| Column {
+        columns.extend(lower.iter().map(|(lower, direction)| ReportColumn {
             name: format!("{group} {lower}"),
             unit: *unit,
             direction: *direction,
@@ -62,15 +62,13 @@ fn columns(groups: &[&str]) -> Option<Vec<Column>> {
     Some(columns)
 }
 
-pub(super) const TEXT: Importer = Importer {
-    what: "zpool iostat text",
-    read: read_text,
-    claim: Claim::Lines(line_mark),
-    names: &["zpool iostat"],
-};
+pub(super) const TEXT: Importer =
+    Importer::of_lines(("zpool iostat text", "zpool iostat", &["zpool iostat"]), line_mark, read_text);
+pub(super) const SCRIPTED: Importer =
+    Importer::of_files(("zpool iostat -H", "zpool iostat", &[]), read_scripted);
 
-fn line_mark(line: &str) -> Mark {
-    if is_top(line) { Mark::Belongs } else { Mark::None }
+fn line_mark(line: &str) -> LineMark {
+    if is_top(line) { LineMark::Belongs } else { LineMark::None }
 }
 
 fn is_top(line: &str) -> bool {
@@ -78,9 +76,9 @@ fn is_top(line: &str) -> bool {
 }
 
 /// Reads text with a header.
-pub(super) fn read_text(input: &Input<'_>) -> Outcome {
+fn read_text(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
-        return Outcome::NotMine(text!(
+        return parts::not_mine(text!(
             "no line begins with the groups `capacity operations bandwidth`",
             "`capacity operations bandwidth` で始まる行がありません"
         ));
@@ -89,9 +87,9 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {
         let what =
             text!("one of these groups of columns is unknown", "この列グループに知らないものがあります");
-        return lab::broken(input, number, what);
+        return parts::broken_at(input, number, what);
     };
-    let mut reports: Vec<Report> = vec![Report::default()];
+    let mut reports: Vec<DeviceReport> = vec![DeviceReport::default()];
     let mut path: Vec<String> = Vec::new();
     let mut after_header = false;
     let blanks = |line: &str| line.len() - line.trim_start().len();
@@ -99,7 +97,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut margin = 0;
     for (number, line) in input.lines() {
         if let Some(time) = stamp(line) {
-            reports.push(Report { time: Some(time), rows: Vec::new() });
+            reports.push(DeviceReport { time: Some(time), rows: Vec::new() });
             continue;
         }
         let mut words = line.split_whitespace();
@@ -119,57 +117,55 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             continue;
         }
         if fields.len() < columns.len() {
-            let what =
-                text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
-            return lab::broken(input, number, what);
+            return Err(parts::miscounted(input, number).into());
         }
         // Pools are made of few levels; more of them are damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
         add(&mut reports, path.join("/"), fields);
     }
-    finish(input, "zpool-iostat-text", &columns, reports)
+    Ok(run(input, "zpool-iostat-text", &columns, reports))
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
-fn add(reports: &mut Vec<Report>, device: String, fields: Vec<String>) {
-    let again = |report: &Report| report.rows.first().is_some_and(|row| row.device == device);
+fn add(reports: &mut Vec<DeviceReport>, device: String, fields: Vec<String>) {
+    let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| row.device == device);
     if reports.last().is_none_or(again) {
-        reports.push(Report::default());
+        reports.push(DeviceReport::default());
     }
     if let Some(report) = reports.last_mut() {
-        report.rows.push(Row { device, fields });
+        report.rows.push(DeviceFields { device, fields });
     }
 }
 
 /// A line of `-T d` or `-T u`.
 fn stamp(line: &str) -> Option<String> {
     let line = line.trim();
-    let epoch = line.len() >= 9 && line.bytes().all(|byte| byte.is_ascii_digit());
+    let epoch = line.len() >= 9 && parts::digits(line);
     if epoch { line.parse().ok().and_then(dates::from_epoch) } else { dates::from_ctime(line) }
 }
 
 /// Reads scripted output.
-pub(super) fn read_scripted(input: &Input<'_>) -> Outcome {
+fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let not_mine = |line: usize| {
-        Outcome::NotMine(text!(
+        parts::not_mine(text!(
             "line {line} is not a name and six numbers between tabs",
             "{line} 行目がタブ区切りの名前と6つの数値ではありません"
         ))
     };
-    let mut reports: Vec<Report> = Vec::new();
+    let mut reports: Vec<DeviceReport> = Vec::new();
     let mut count = None;
     let mut timed = false;
     for (number, line) in input.lines().filter(|(_, line)| !line.trim().is_empty()) {
         if let Some(time) = stamp(line) {
-            reports.push(Report { time: Some(time), rows: Vec::new() });
+            reports.push(DeviceReport { time: Some(time), rows: Vec::new() });
             continue;
         }
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, numbers @ ..] = fields.as_slice() else { return not_mine(number) };
         let fits = |at: usize, field: &str| match at {
             0..6 => field == "-" || CAPACITY.value(field).is_some(),
-            _ => field == "-" || lab::TIMES.value(field).is_some() || CAPACITY.value(field).is_some(),
+            _ => field == "-" || units::TIMES.value(field).is_some() || CAPACITY.value(field).is_some(),
         };
         let same = *count.get_or_insert(numbers.len()) == numbers.len();
         let fit = numbers.iter().enumerate().all(|(at, field)| fits(at, field));
@@ -192,27 +188,29 @@ pub(super) fn read_scripted(input: &Input<'_>) -> Outcome {
         .map(|(name, ..)| *name)
         .take(3 + if latencies > 0 { latencies - 4 } else { 0 })
         .collect();
-    finish(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports)
+    Ok(run(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports))
 }
 
 /// The rate comes first, as the first figure of a cell is its main one.
-fn finish(input: &Input<'_>, format: &str, columns: &[Column], mut reports: Vec<Report>) -> Outcome {
+fn run(
+    input: &Input<'_>,
+    format: &str,
+    columns: &[ReportColumn],
+    mut reports: Vec<DeviceReport>,
+) -> Vec<ImportedRun> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|at| (columns[*at].unit.quantity != Quantity::Rate, *at));
-    let columns: Vec<Column> = order.iter().map(|at| columns[*at].clone()).collect();
+    let columns: Vec<ReportColumn> = order.iter().map(|at| columns[*at].clone()).collect();
     for row in reports.iter_mut().flat_map(|report| &mut report.rows) {
         row.fields = order.iter().map(|at| row.fields.get(*at).cloned().unwrap_or_default()).collect();
     }
     let origin = input.origin("zpool iostat", format);
-    match reports::run(origin, &columns, reports, First::SinceBoot) {
-        Some(run) => Outcome::Runs(vec![run]),
-        None => lab::nothing_measured(input, "zpool iostat"),
-    }
+    vec![reports::run(origin, &columns, reports, First::SinceBoot)]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::test::*;
+    use super::super::units::test::*;
     use super::*;
     use kurabe_core::imported::{PrintedStatistic as Statistic, SeriesAxis};
 

@@ -128,16 +128,16 @@ pub(super) struct Written<'s> {
 }
 
 /// A section with its own options behind those of the `[global]` sections before it.
-pub(super) struct Section<'s> {
+pub(super) struct JobSection<'s> {
     pub(super) name: &'s str,
     pub(super) range: Range<usize>,
     options: Vec<Written<'s>>,
 }
 
 /// The sections but `[global]`, in order.
-pub(super) fn sections<'s>(file: &str, source: &'s str) -> Result<Vec<Section<'s>>> {
+pub(super) fn sections<'s>(file: &str, source: &'s str) -> Result<Vec<JobSection<'s>>> {
     let mut global: Vec<Written<'s>> = Vec::new();
-    let mut sections: Vec<Section<'s>> = Vec::new();
+    let mut sections: Vec<JobSection<'s>> = Vec::new();
     let mut is_global = None;
     let mut from = 0;
     for whole in source.split_inclusive('\n') {
@@ -152,7 +152,7 @@ pub(super) fn sections<'s>(file: &str, source: &'s str) -> Result<Vec<Section<'s
         {
             is_global = Some(name == "global");
             if name != "global" {
-                sections.push(Section { name, range, options: global.clone() });
+                sections.push(JobSection { name, range, options: global.clone() });
             }
             continue;
         }
@@ -185,7 +185,7 @@ pub(super) fn sections<'s>(file: &str, source: &'s str) -> Result<Vec<Section<'s
 }
 
 /// The options of a section.
-pub(super) struct Reader<'s> {
+pub(super) struct OptionReader<'s> {
     file: &'s str,
     source: &'s str,
     pub(super) name: &'s str,
@@ -194,10 +194,10 @@ pub(super) struct Reader<'s> {
     kb_base: u64,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> OptionReader<'s> {
     /// The reader of a section, all of whose options are known.
-    pub(super) fn of(file: &'s str, source: &'s str, section: &'s Section<'s>) -> Result<Self> {
-        let Section { name, range, options } = section;
+    pub(super) fn of(file: &'s str, source: &'s str, section: &'s JobSection<'s>) -> Result<Self> {
+        let JobSection { name, range, options } = section;
         let mut reader = Self { file, source, name, section: range.clone(), options, kb_base: 1024 };
         for option in options {
             reader.check(option)?;

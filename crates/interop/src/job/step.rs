@@ -1,6 +1,6 @@
 //! A section of a job file as a step.
 
-use super::options::{Reader, size_remedy};
+use super::options::{OptionReader, size_remedy};
 use super::{Notes, OwnStep};
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
@@ -23,7 +23,11 @@ pub(super) struct SectionJob {
 }
 
 /// Reads a section.
-pub(super) fn read_job(reader: &Reader<'_>, own: Option<&OwnStep>, notes: &mut Notes) -> Result<SectionJob> {
+pub(super) fn read_job(
+    reader: &OptionReader<'_>,
+    own: Option<&OwnStep>,
+    notes: &mut Notes,
+) -> Result<SectionJob> {
     let is_idle = |name: &&str| own.is_none() || *name != "description";
     notes.idle.extend(reader.idle().filter(is_idle).map(str::to_owned));
     let (direction, is_random) = direction(reader, own)?;
@@ -83,7 +87,7 @@ fn label(name: &str, direction: Direction) -> String {
 }
 
 /// Reads or writes, and whether at random; the hole behind each block (`rw=read:HOLE`) is kurabe's own.
-fn direction(reader: &Reader<'_>, own: Option<&OwnStep>) -> Result<(Direction, bool)> {
+fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, bool)> {
     let words = reader.word("rw")?.unwrap_or("read");
     Ok(match words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word) {
         "read" => (Direction::Read, false),
@@ -104,7 +108,7 @@ fn direction(reader: &Reader<'_>, own: Option<&OwnStep>) -> Result<(Direction, b
     })
 }
 
-fn pattern(reader: &Reader<'_>, is_random: bool) -> Result<Pattern> {
+fn pattern(reader: &OptionReader<'_>, is_random: bool) -> Result<Pattern> {
     if is_random && reader.number("percentage_random", 0..=100)?.is_some_and(|percent| percent < 100) {
         return Err(reader.wrong(
             "percentage_random",
@@ -138,7 +142,7 @@ struct Region {
     share: ThreadShare,
 }
 
-fn region(reader: &Reader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
+fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
     let each_bytes = match reader.word("size")? {
         Some("100%") | None => None,
         Some(percent) if percent.ends_with('%') => {
@@ -188,7 +192,7 @@ fn region(reader: &Reader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -
     Ok(Region { each_bytes, span_bytes, share })
 }
 
-fn block_sizes(reader: &Reader<'_>, direction: Direction) -> Result<Vec<BlockSize>> {
+fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<Vec<BlockSize>> {
     let block = |words: &str| {
         let bytes = reader.size(words).filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes))?;
         u32::try_from(bytes).ok()
@@ -225,13 +229,13 @@ fn block_sizes(reader: &Reader<'_>, direction: Direction) -> Result<Vec<BlockSiz
     Ok(vec![BlockSize { size_bytes, weight: 1 }])
 }
 
-fn read_percent(reader: &Reader<'_>) -> Result<u8> {
+fn read_percent(reader: &OptionReader<'_>) -> Result<u8> {
     let reads = reader.number("rwmixread", 0..=100)?;
     let writes = reader.number("rwmixwrite", 0..=100)?.map(|percent| 100 - percent);
     Ok(reads.or(writes).unwrap_or(50) as u8)
 }
 
-fn iodepth(reader: &Reader<'_>, notes: &mut Notes) -> Result<u32> {
+fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
     let asked = reader.number("iodepth", 1..=u64::from(MOST_IODEPTH))?.unwrap_or(1) as u32;
     let engine = reader.word("ioengine")?;
     if let Some(name) = engine {
@@ -264,7 +268,7 @@ fn iodepth(reader: &Reader<'_>, notes: &mut Notes) -> Result<u32> {
     }
 }
 
-fn end(reader: &Reader<'_>, region: &Region, jobs: u64, blocks: &[BlockSize]) -> Result<End> {
+fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSize]) -> Result<End> {
     let time_ns = reader.time_ns("runtime")?.filter(|time_ns| *time_ns > 0);
     if reader.flag("time_based")? {
         if time_ns.is_none() {
@@ -299,7 +303,7 @@ fn end(reader: &Reader<'_>, region: &Region, jobs: u64, blocks: &[BlockSize]) ->
 }
 
 fn open_loop(
-    reader: &Reader<'_>,
+    reader: &OptionReader<'_>,
     direction: Direction,
     jobs: u64,
     notes: &mut Notes,
@@ -331,7 +335,7 @@ fn open_loop(
     Ok(Some(OpenLoop { rate_iops, arrival }))
 }
 
-fn sync(reader: &Reader<'_>) -> Result<SyncRule> {
+fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     let o_sync = match reader.word("sync")?.unwrap_or("0") {
         "0" | "none" => false,
         "1" | "sync" => true,
@@ -343,7 +347,7 @@ fn sync(reader: &Reader<'_>) -> Result<SyncRule> {
 }
 
 /// What is written; nothing if the job does not say.
-fn data(reader: &Reader<'_>) -> Result<Option<Data>> {
+fn data(reader: &OptionReader<'_>) -> Result<Option<Data>> {
     if let Some(percent) =
         reader.number("buffer_compress_percentage", 0..=100)?.filter(|percent| *percent > 0)
     {
@@ -362,7 +366,7 @@ fn data(reader: &Reader<'_>) -> Result<Option<Data>> {
 }
 
 /// Options that would change the work if they were not nothing.
-fn refuse_the_rest(reader: &Reader<'_>) -> Result<()> {
+fn refuse_the_rest(reader: &OptionReader<'_>) -> Result<()> {
     for (name, remedy) in [
         ("thinktime", text!("rate_iops= spaces operations", "間隔をあけるには rate_iops= を使ってください")),
         (

@@ -6,7 +6,7 @@
 //! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
 //! a time taken in the wrong unit would be wrong a million times.
 
-use super::{Builder, Line, Lines, SECTOR_BYTES, TraceFormat, choose};
+use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceFormat, TraceLine, choose};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -48,10 +48,10 @@ fn cannot_tell(name: &str) -> Error {
 /// Reads a trace that is DiskSim's if any of its lines can only be that.
 pub(super) fn read_disksim_if_told(
     name: &str,
-    lines: &mut Lines<'_, impl BufRead>,
-    builder: &mut Builder,
+    lines: &mut LineReader<'_, impl BufRead>,
+    builder: &mut TraceBuilder,
 ) -> Result<()> {
-    begin(builder, TraceFormat::Disksim);
+    builder.begin(TraceFormat::Disksim.word());
     let mut is_told = false;
     while let Some(line) = lines.next()? {
         is_told |= is_disksim(line.text);
@@ -63,23 +63,18 @@ pub(super) fn read_disksim_if_told(
 }
 
 pub(super) fn read(
-    lines: &mut Lines<'_, impl BufRead>,
-    builder: &mut Builder,
+    lines: &mut LineReader<'_, impl BufRead>,
+    builder: &mut TraceBuilder,
     format: TraceFormat,
 ) -> Result<()> {
-    begin(builder, format);
+    builder.begin(format.word());
     while let Some(line) = lines.next()? {
         read_line(line, builder, format)?;
     }
     Ok(())
 }
 
-fn begin(builder: &mut Builder, format: TraceFormat) {
-    builder.trace.timed = true;
-    builder.trace.format = format.word().to_owned();
-}
-
-fn read_line(line: Line<'_>, builder: &mut Builder, format: TraceFormat) -> Result<()> {
+fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceFormat) -> Result<()> {
     let [time, device, sector, sectors, kind] = line.fields::<COLUMNS>()?;
     let (at_ns, reads) = if format == TraceFormat::Disksim {
         let flags =

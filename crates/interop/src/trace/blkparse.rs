@@ -7,7 +7,7 @@
 //! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
 //! before it.
 
-use super::{Builder, Line, Lines, SECTOR_BYTES, discards};
+use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine, discards};
 use kurabe_core::trace::{BlockLetters, BlockVerb, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -33,15 +33,20 @@ pub(super) fn fits(line: &str) -> bool {
         && fields.next().is_some_and(|time| super::decimal_ns(time, 1).is_some() && time.contains('.'))
 }
 
-/// Reads the operations as they were queued, or as they were issued where nothing says that it was queued: a text that
-/// was filtered down to `D`.
-pub(super) fn read_either(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
-    let mut action = ISSUED;
+/// Reads the operations as they were at a point. Without one, as they were queued, or as they were issued where nothing
+/// says that it was queued: a text that was filtered down to `D`.
+pub(super) fn read(
+    lines: &mut LineReader<'_, impl BufRead>,
+    builder: &mut TraceBuilder,
+    point: Option<&str>,
+) -> Result<()> {
+    let mut action = point.unwrap_or(ISSUED);
     begin(builder, action);
     while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
-        if action == ISSUED && line.text.split_whitespace().nth(5) == Some(QUEUED) {
+        let may_be_queued = point.is_none() && action == ISSUED;
+        if may_be_queued && line.text.split_whitespace().nth(5) == Some(QUEUED) {
             action = QUEUED;
-            *builder = Builder::new(builder.most_operations);
+            *builder = TraceBuilder::new(builder.most_operations);
             begin(builder, action);
         }
         read_line(line, builder, action)?;
@@ -49,17 +54,8 @@ pub(super) fn read_either(lines: &mut Lines<'_, impl BufRead>, builder: &mut Bui
     Ok(())
 }
 
-pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder, action: &str) -> Result<()> {
-    begin(builder, action);
-    while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
-        read_line(line, builder, action)?;
-    }
-    Ok(())
-}
-
-fn begin(builder: &mut Builder, action: &str) {
-    builder.trace.timed = true;
-    builder.trace.format = if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" }.to_owned();
+fn begin(builder: &mut TraceBuilder, action: &str) {
+    builder.begin(if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" });
 }
 
 /// `CPU0 (sda):`, or `Total (sda):` where there is one CPU.
@@ -68,7 +64,7 @@ fn is_statistics(line: &str) -> bool {
     named.or_else(|| line.strip_prefix("Total")).is_some_and(|rest| rest.starts_with(" ("))
 }
 
-fn read_line(line: Line<'_>, builder: &mut Builder, point: &str) -> Result<()> {
+fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, point: &str) -> Result<()> {
     let fields: Vec<&str> = line.text.split_whitespace().collect();
     let [device, _cpu, _number, time, _process, action, letters, rest @ ..] = &fields[..] else {
         return Err(line.miscounted(fields.len(), 7));
@@ -95,8 +91,8 @@ fn read_line(line: Line<'_>, builder: &mut Builder, point: &str) -> Result<()> {
 }
 
 fn push(
-    line: Line<'_>,
-    builder: &mut Builder,
+    line: TraceLine<'_>,
+    builder: &mut TraceBuilder,
     letters: BlockLetters,
     place: Option<(&str, &str)>,
     at_ns: u64,
@@ -105,9 +101,7 @@ fn push(
     let kind = match letters.verb {
         BlockVerb::Read => OpKind::Read,
         BlockVerb::Write => OpKind::Write,
-        BlockVerb::Flush => {
-            return builder.push_sync(line, at_ns, unit);
-        }
+        BlockVerb::Flush => return builder.push_sync(line, at_ns, unit),
         BlockVerb::Other if letters.flush_before && place.is_none() => {
             return builder.push_sync(line, at_ns, unit);
         }

@@ -8,7 +8,7 @@
 //! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
 //! to the trace's description; the traces that are around use 512 bytes, and that is taken.
 
-use super::{Builder, Line, Lines, SECTOR_BYTES};
+use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -57,9 +57,8 @@ fn spc_kind(word: &str) -> Option<OpKind> {
     }
 }
 
-pub(super) fn read_msr(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = "msr".to_owned();
+pub(super) fn read_msr(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
+    builder.begin("msr");
     let mut first = true;
     while let Some(line) = lines.next()? {
         let may_be_header = std::mem::take(&mut first);
@@ -83,15 +82,14 @@ pub(super) fn read_msr(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builde
     Ok(())
 }
 
-fn file_time_ns(line: Line<'_>, ticks: &str) -> Result<u64> {
+fn file_time_ns(line: TraceLine<'_>, ticks: &str) -> Result<u64> {
     line.number(ticks)?
         .checked_mul(FILE_TIME_NS)
         .ok_or_else(|| line.wrong(ticks, &text!("a time of this age", "この時代の時刻")))
 }
 
-pub(super) fn read_spc(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = "spc".to_owned();
+pub(super) fn read_spc(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
+    builder.begin("spc");
     while let Some(line) = lines.next()? {
         let fields = split(line.text);
         let [storage, address, length, kind, time, ..] = fields[..] else {

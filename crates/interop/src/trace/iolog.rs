@@ -7,7 +7,7 @@
 //! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
 //! start, so their meaning cannot be told.
 
-use super::{Builder, Line, Lines, discards};
+use super::{LineReader, TraceBuilder, TraceLine, discards};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -18,7 +18,7 @@ const TIME_UNIT_NS: u64 = 1000;
 /// The longest name that fio reads.
 const NAME_LONGEST: usize = 255;
 
-pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
+pub(super) fn read(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
     let Some(first) = lines.next()? else { return Ok(()) };
     let timed = match first.text.trim_end() {
         "fio version 2 iolog" => false,
@@ -37,7 +37,7 @@ pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -
     Ok(())
 }
 
-fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
+fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Result<()> {
     let mut fields: Vec<&str> = line.text.split_whitespace().collect();
     let time = if timed { Some(fields.remove(0)) } else { None };
     let at_ns = time.map_or(Ok(0), |time| line.time_ns(time, TIME_UNIT_NS))?;

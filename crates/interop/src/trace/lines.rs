@@ -17,7 +17,7 @@ const LONGEST_LINE_BYTES: u64 = 8 * KIB;
 const LINE_SHOWN: usize = 160;
 
 /// Reads lines that are not blank.
-pub(super) struct Lines<'n, R> {
+pub(super) struct LineReader<'n, R> {
     name: &'n str,
     input: R,
     /// The line that was read last, as it stands in the file and as text.
@@ -29,7 +29,7 @@ pub(super) struct Lines<'n, R> {
     peeked: bool,
 }
 
-impl<'n, R: BufRead> Lines<'n, R> {
+impl<'n, R: BufRead> LineReader<'n, R> {
     /// Fails if the beginning is that of a packed file or of blktrace's binary form.
     pub(super) fn new(name: &'n str, mut input: R) -> Result<Self> {
         let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
@@ -46,7 +46,7 @@ impl<'n, R: BufRead> Lines<'n, R> {
     }
 
     /// The next line, which the call after this gives again.
-    pub(super) fn peek(&mut self) -> Result<Option<Line<'_>>> {
+    pub(super) fn peek(&mut self) -> Result<Option<TraceLine<'_>>> {
         if !self.peeked {
             self.peeked = self.advance()?;
         }
@@ -54,13 +54,13 @@ impl<'n, R: BufRead> Lines<'n, R> {
     }
 
     /// The next line.
-    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>> {
+    pub(super) fn next(&mut self) -> Result<Option<TraceLine<'_>>> {
         let any = std::mem::take(&mut self.peeked) || self.advance()?;
         Ok(any.then(|| self.line()))
     }
 
-    fn line(&self) -> Line<'_> {
-        Line { file: self.name, number: self.number, text: &self.text }
+    fn line(&self) -> TraceLine<'_> {
+        TraceLine { file: self.name, number: self.number, text: &self.text }
     }
 
     /// Reads on to a line that is not blank. False at the end.
@@ -102,13 +102,13 @@ impl<'n, R: BufRead> Lines<'n, R> {
 
 /// A line of a trace.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct TraceLine<'a> {
     pub(super) file: &'a str,
     pub(super) number: usize,
     pub(super) text: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TraceLine<'a> {
     /// An error at a part of the line.
     pub(super) fn fault(self, part: &str, what: Text) -> Error {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
@@ -127,12 +127,9 @@ impl<'a> Line<'a> {
     /// The usual error: this part should be something else.
     pub(super) fn wrong(self, part: &str, expected: &Text) -> Error {
         let shown: String = part.chars().take(40).collect();
-        let (en, ja) = (&expected.en, &expected.ja);
         self.fault(
             part,
-            Text {
-                en: format!("`{shown}` is not {en}"), ja: format!("`{shown}` は{ja}ではありません")
-            },
+            text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected),
         )
         .remedy(text!(
             "correct or remove the line, or give another format if the file is of another",

@@ -80,8 +80,8 @@ fn of_what_never_ends_no_more_is_read_than_tells_that() {
     assert!(refused("\0", 16_384).contains("t is no text"));
     assert!(refused("1,", 16_384).contains("the line has more than 8 KiB"));
     assert!(refused("cat\n", 16_384).contains("no trace that kurabe can tell"));
-    let mut builder = Builder::new(1);
-    let line = Line { file: "t", number: 1, text: "0 name add" };
+    let mut builder = TraceBuilder::new(1);
+    let line = TraceLine { file: "t", number: 1, text: "0 name add" };
     let long_name = "n".repeat(8000);
     let error = (0..10_000).find_map(|number| builder.unit(line, &format!("{long_name}{number}")).err());
     let words = error.expect("refused").render(Lang::En);
@@ -90,8 +90,8 @@ fn of_what_never_ends_no_more_is_read_than_tells_that() {
 
 #[test]
 fn operations_beyond_the_limit_end_the_reading_and_the_remedy_leaves_a_trace_that_can_be_read() {
-    let mut lines = Lines::new("t", endless("0,0,4096,R,0.5\n", 1 << 14)).expect("begun");
-    let error = csv::read_spc(&mut lines, &mut Builder::new(3)).expect_err("refused");
+    let mut lines = LineReader::new("t", endless("0,0,4096,R,0.5\n", 1 << 14)).expect("begun");
+    let error = csv::read_spc(&mut lines, &mut TraceBuilder::new(3)).expect_err("refused");
     let words = error.render(Lang::En);
     assert!(words.contains("t has more than 3 operations") && words.contains("head -n 3 t"), "{words}");
 }

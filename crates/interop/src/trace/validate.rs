@@ -6,7 +6,7 @@
 //!
 //! A request's time in the trace is the sum of all measured times and pauses before it.
 
-use super::{Builder, Line, Lines, SECTOR_BYTES};
+use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -28,9 +28,8 @@ pub(super) fn fits(line: &str) -> bool {
         && is_time(pause)
 }
 
-pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = "disksim-validate".to_owned();
+pub(super) fn read(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
+    builder.begin("disksim-validate");
     let mut at_ns = 0;
     while let Some(line) = lines.next()? {
         at_ns = read_line(line, builder, at_ns)?;
@@ -39,7 +38,7 @@ pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -
 }
 
 /// Reads a line: when the next request comes.
-fn read_line(line: Line<'_>, builder: &mut Builder, at_ns: u64) -> Result<u64> {
+fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, at_ns: u64) -> Result<u64> {
     let [kind, _buffer, block, blocks, time, pause] = line.fields::<FIELDS>()?;
     let kind = match kind {
         "R" => OpKind::Read,

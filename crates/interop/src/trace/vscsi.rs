@@ -5,8 +5,8 @@
 //! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
-use super::lines::{Line, MOST_BYTES, too_large, unreadable};
-use super::{Builder, SECTOR_BYTES, TraceFormat, discards, empty, too_long};
+use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
+use super::{SECTOR_BYTES, TraceBuilder, TraceFormat, discards, empty, too_long};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -18,7 +18,7 @@ const SHOWN: usize = 4;
 const TICK_NS: u64 = 1000;
 
 /// Where the fields of a record are.
-struct Layout {
+struct RecordLayout {
     version: u8,
     size: usize,
     command_at: usize,
@@ -28,12 +28,28 @@ struct Layout {
     time_at: usize,
 }
 
-const LAYOUTS: [Layout; 2] = [
-    Layout { version: 1, size: 32, command_at: 12, version_at: 14, length_at: 4, block_at: 16, time_at: 24 },
-    Layout { version: 2, size: 40, command_at: 0, version_at: 2, length_at: 8, block_at: 16, time_at: 24 },
+const LAYOUTS: [RecordLayout; 2] = [
+    RecordLayout {
+        version: 1,
+        size: 32,
+        command_at: 12,
+        version_at: 14,
+        length_at: 4,
+        block_at: 16,
+        time_at: 24,
+    },
+    RecordLayout {
+        version: 2,
+        size: 40,
+        command_at: 0,
+        version_at: 2,
+        length_at: 8,
+        block_at: 16,
+        time_at: 24,
+    },
 ];
 
-impl Layout {
+impl RecordLayout {
     /// The layout of a file, by its first records.
     fn of(bytes: &[u8]) -> Option<&'static Self> {
         let fits = |layout: &&Self| {
@@ -50,17 +66,16 @@ impl Layout {
 
 /// Whether the bytes are of such a trace.
 pub(super) fn fits(bytes: &[u8]) -> bool {
-    Layout::of(bytes).is_some()
+    RecordLayout::of(bytes).is_some()
 }
 
-pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut Builder) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = TraceFormat::Vscsi.word().to_owned();
+pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuilder) -> Result<()> {
+    builder.begin(TraceFormat::Vscsi.word());
     let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
     if beginning.is_empty() {
         return Err(empty(name));
     }
-    let Some(layout) = Layout::of(beginning) else {
+    let Some(layout) = RecordLayout::of(beginning) else {
         let what = text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
         return Err(broken(name, 0, &what));
     };
@@ -85,28 +100,19 @@ pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut Builder) -
 }
 
 /// Takes one record, which begins at a byte of the file.
-fn take(name: &str, at: u64, layout: &Layout, record: &[u8], builder: &mut Builder) -> Result<()> {
+fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut TraceBuilder) -> Result<()> {
+    let broken = |what: Text| broken(name, at, &what);
     if record.len() < layout.size {
-        return Err(broken(name, at, &text!("the record is cut off", "レコードが途中で切れています")));
+        return Err(broken(text!("the record is cut off", "レコードが途中で切れています")));
     }
     if !layout.shows_version(record) {
-        return Err(broken(
-            name,
-            at,
-            &text!("a record of another version", "バージョンの異なるレコードです"),
-        ));
+        return Err(broken(text!("a record of another version", "バージョンの異なるレコードです")));
     }
     // Errors of lines do not come up here: there is one unit, and the limit was looked at.
-    let line = Line { file: name, number: 0, text: "" };
+    let line = TraceLine { file: name, number: 0, text: "" };
     let unit = builder.unit(line, "disk")?;
-    let Some(operation) = operation(layout, record, unit) else {
-        return Err(broken(
-            name,
-            at,
-            &text!("block or time is too large", "ブロック番号か時刻が大きすぎます"),
-        ));
-    };
-    match operation {
+    let too_large = || broken(text!("block or time is too large", "ブロック番号か時刻が大きすぎます"));
+    match operation(layout, record, unit).ok_or_else(too_large)? {
         ScsiCommand::Io(operation) => builder.push(line, operation)?,
         ScsiCommand::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
         ScsiCommand::Discard => builder.trace.leave_out(1, discards()),
@@ -126,7 +132,7 @@ enum ScsiCommand {
 }
 
 /// The operation of a record; `None` if its place or time is beyond what can be.
-fn operation(layout: &Layout, record: &[u8], unit: u32) -> Option<ScsiCommand> {
+fn operation(layout: &RecordLayout, record: &[u8], unit: u32) -> Option<ScsiCommand> {
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
     let at_ns = u64::from_le_bytes(field(record, layout.time_at)?).checked_mul(TICK_NS)?;
     let offset_bytes = u64::from_le_bytes(field(record, layout.block_at)?).checked_mul(SECTOR_BYTES)?;
@@ -222,7 +228,7 @@ mod tests {
         assert!(refused(&mixed).contains("byte 200: a record of another version"));
         let far = bytes_of(1, &[(0x28, 4096, u64::MAX / 512, 5), RECORDS[0]]);
         assert!(refused(&far).contains("byte 0: block or time is too large"));
-        let mut few = Builder::new(3);
+        let mut few = TraceBuilder::new(3);
         let error = read("w", &whole[..], &mut few).unwrap_err();
         assert!(error.render(Lang::En).contains("head -c 120 w"), "{error}");
         // Zeros hold no version.

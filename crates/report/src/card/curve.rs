@@ -2,8 +2,8 @@
 
 use super::paper::{Area, Paper, Tone, Type};
 use super::table;
-use crate::style::Style;
 use kurabe_chart::{Chart, Theme};
+use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
 
 /// Width of the means.
@@ -15,12 +15,12 @@ pub(super) fn draw(
     mut chart: Chart,
     area: Area,
     theme: Theme,
-    style: &Style,
+    lang: Lang,
 ) {
     chart.title.clear();
     chart.notes.clear();
     paper.chart(&chart, Area { width: area.width - SIDE, ..area }, theme);
-    let figures = table::main_figures(&table::rows(run, style), style);
+    let figures = table::main_figures(&table::rows(run, lang), lang);
     let step = (area.height / figures.len().max(1) as f64).min(118.0);
     for (place, (name, figure, more)) in figures.iter().enumerate() {
         let (x, y) = (area.x + area.width - SIDE + 26.0, area.y + 34.0 + place as f64 * step);

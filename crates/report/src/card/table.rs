@@ -5,7 +5,6 @@
 
 use super::paper::{self, Anchor, Area, Paper, Tone, Type};
 use crate::figures::Figures;
-use crate::style::Style;
 use crate::words;
 use kurabe_chart::{bold_has, text_width};
 use kurabe_compare::values;
@@ -13,8 +12,8 @@ use kurabe_core::imported::Quantity;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, text};
 
 /// More rows than this are no table any more.
 pub(super) const MOST_ROWS: usize = 12;
@@ -47,16 +46,16 @@ pub(super) struct BarRow {
 }
 
 /// The rows of a run, in the order of its steps.
-pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<BarRow> {
+pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<BarRow> {
     let statistic = run.header.statistic();
     let mut keyed: Vec<((u32, String), BarRow)> = Vec::new();
     for cell in &run.cells {
-        let Some(entry) = entry(cell, statistic, style) else { continue };
+        let Some(entry) = entry(cell, statistic, lang) else { continue };
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
         let label = match (paired, cell.imported.is_some()) {
-            (true, _) => style.say(&words::label(cell)),
-            (false, true) => style.say(&crate::imported::name(cell)),
-            (false, false) => style.say(&words::cell(cell)),
+            (true, _) => words::label(cell).line(lang),
+            (false, true) => crate::imported::name(cell).line(lang),
+            (false, false) => words::cell(cell).line(lang),
         };
         let key = (cell.step_index, label.clone());
         let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
@@ -70,7 +69,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<BarRow> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<CardBar> {
+fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
     let figures = Figures::of(cell, statistic);
     let (value, more) = match &cell.imported {
         Some(imported) => {
@@ -84,7 +83,7 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<CardBar> {
             });
             (values(cell).first().copied()?, more.collect::<Vec<_>>().join(" · "))
         }
-        None => (figures.main?, more(cell, &figures, statistic, style)),
+        None => (figures.main?, more(cell, &figures, statistic, lang)),
     };
     Some(CardBar {
         direction: cell.direction,
@@ -97,10 +96,10 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<CardBar> {
 }
 
 /// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
-fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> String {
+fn more(cell: &Cell, figures: &Figures, statistic: Statistic, lang: Lang) -> String {
     let mut items = Vec::new();
     match words::statistic_of(statistic, figures.counted)
-        .map(|words| style.say(&words))
+        .map(|words| words.line(lang))
         .filter(|_| figures.counted > 1)
     {
         Some(words) => items.push(words),
@@ -111,7 +110,7 @@ fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> 
         items.extend(figures.percentile_ns(0.999).map(|ns| format!("p99.9 {}", number::latency_ns(ns))));
     }
     if figures.generator_bound {
-        items.push(style.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
+        items.push(lang.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
     }
     if cell.measure == Measure::Duration {
         items.extend(crate::times::rates_at_device(cell));
@@ -120,10 +119,10 @@ fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> 
 }
 
 /// Draws the rows into an area; those that do not fit are counted.
-pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, style: &Style) {
+pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, lang: Lang) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
-        let words = style.pick("no figure was measured", "有効な測定値がありません");
+        let words = lang.pick("no figure was measured", "有効な測定値がありません");
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
         return;
     }
@@ -135,29 +134,29 @@ pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, style: &Style
     let height = (room / shown.len() as f64).min(104.0);
     let mut y = area.y;
     if !paired.is_empty() {
-        y = draw_paired(paper, &paired, Area { y, ..area }, height, style);
+        y = draw_paired(paper, &paired, Area { y, ..area }, height, lang);
     }
     if !listed.is_empty() {
-        y = draw_listed(paper, &listed, Area { y, ..area }, height, style);
+        y = draw_listed(paper, &listed, Area { y, ..area }, height, lang);
     }
     if left_out > 0 {
         let words = text!("and {left_out} more rows", "ほか {left_out} 行");
-        paper.text(area.x, y + 18.0, Type::of(14.0), Tone::Quiet, &style.say(&words));
+        paper.text(area.x, y + 18.0, Type::of(14.0), Tone::Quiet, &words.line(lang));
     }
 }
 
-fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, style: &Style) -> f64 {
+fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
     let present = |direction: &Direction| {
         rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
     };
     let columns: Vec<Direction> = Direction::ALL.into_iter().filter(present).collect();
     let room = area.width - LABEL_WIDTH;
     let width = (room - GAP * (columns.len() as f64 - 1.0)) / columns.len() as f64;
-    let scale = Scale::of(rows.iter().flat_map(|row| &row.entries).map(|entry| entry.value));
+    let scale = BarScale::of(rows.iter().flat_map(|row| &row.entries).map(|entry| entry.value));
     for (place, direction) in columns.iter().enumerate() {
         let x = area.x + LABEL_WIDTH + place as f64 * (width + GAP);
-        let name = style.say(&words::direction(*direction));
-        let how = if scale.logarithmic { style.pick(", logarithmic", "、対数") } else { "" };
+        let name = words::direction(*direction).line(lang);
+        let how = if scale.logarithmic { lang.pick(", logarithmic", "、対数") } else { "" };
         let heading = format!("{name} (MB/s{how})");
         paper.text(x, area.y + 17.0, Type::of(17.0).bold().within(width), Tone::Plain, &heading);
         let top = area.y + HEADING;
@@ -169,7 +168,7 @@ fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, sty
 }
 
 /// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
-fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: Area, scale: &Scale) {
+fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: Area, scale: &BarScale) {
     let entry = |row: &BarRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
     let place =
         |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
@@ -197,11 +196,11 @@ fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: 
     }
 }
 
-fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, style: &Style) -> f64 {
+fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
     let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
     let heading = match times {
-        true => style.pick("time (shorter is faster)", "時間(短いほど速い)"),
-        false => style.pick("throughput", "速度"),
+        true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
+        false => lang.pick("throughput", "速度"),
     };
     paper.text(area.x + LABEL_WIDTH, area.y + 17.0, Type::of(17.0).bold(), Tone::Plain, heading);
     for (line, row) in rows.iter().enumerate() {
@@ -210,7 +209,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, sty
         paper.track(place);
         let alike = |entry: &&CardBar| entry.measure == row.entries[0].measure;
         let scale =
-            Scale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
+            BarScale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
         draw_bar(paper, &row.entries[0], place, &scale.linear());
         draw_figure(paper, &row.entries[0], place, true);
     }
@@ -244,7 +243,7 @@ fn middle(area: Area) -> f64 {
     area.y + area.height / 2.0
 }
 
-fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &Scale) {
+fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &BarScale) {
     let kind = match entry.direction {
         Some(Direction::Read) => 0,
         Some(Direction::Write) => 1,
@@ -272,13 +271,13 @@ fn draw_figure(paper: &mut Paper, entry: &CardBar, place: Area, with_unit: bool)
 }
 
 /// Where the end of a bar lies.
-struct Scale {
+struct BarScale {
     low: f64,
     high: f64,
     logarithmic: bool,
 }
 
-impl Scale {
+impl BarScale {
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values
             .filter(|value| value.is_finite() && *value > 0.0)
@@ -323,12 +322,12 @@ impl Scale {
 }
 
 /// Name, figure and what stands below it, of every place of the table.
-pub(super) fn main_figures(rows: &[BarRow], style: &Style) -> Vec<(String, String, String)> {
+pub(super) fn main_figures(rows: &[BarRow], lang: Lang) -> Vec<(String, String, String)> {
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
         .map(|(row, entry)| {
             let direction =
-                entry.direction.filter(|_| row.paired).map(|one| style.say(&words::direction(one)));
+                entry.direction.filter(|_| row.paired).map(|one| words::direction(one).line(lang));
             let name = match direction {
                 Some(direction) if !row.label.to_lowercase().contains(&direction) => {
                     format!("{direction} {}", row.label)

@@ -204,7 +204,7 @@ fn write_entry(
     match &entry.shown {
         EntryBody::Words(words) => html.words(words.get(lang)),
         EntryBody::Missing => html.words(number::NONE),
-        EntryBody::Course(values, longest) => html.words(&sparkline(values, *longest)),
+        EntryBody::Course(values, (_, longest)) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
         EntryBody::Bar { .. } => html,
     };

@@ -8,7 +8,6 @@ use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
 use kurabe_core::{Lang, Text, number, shown};
-use kurabe_interop::escape_markdown as escaped;
 
 impl Doc {
     /// The document as Markdown in a language.
@@ -89,7 +88,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
             EntryBody::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
             EntryBody::Bar { .. } => String::new(),
-            EntryBody::Course(values, longest) => sparkline(values, *longest),
+            EntryBody::Course(values, (_, longest)) => sparkline(values, *longest),
         };
         let words = if figures(place) { words.replace(' ', "\u{a0}") } else { words };
         match escaped(entry.under.get(lang)) {
@@ -133,6 +132,25 @@ fn of_table(table: &Table, lang: Lang) -> String {
         out.push('\n');
     }
     out + &notes.concat()
+}
+
+/// Words that Markdown shows as they are, on one line.
+fn escaped(words: &str) -> String {
+    let mut out = String::new();
+    let words = shown::line(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+    // At the start of a line these would make a list, a rule or a heading.
+    let mut signs = words.chars();
+    let sign = signs.next().filter(|c| matches!(c, '-' | '+' | '='));
+    if sign.is_some() && matches!(signs.next(), next if next.is_none_or(|c| c == ' ' || Some(c) == sign)) {
+        out.push('\\');
+    }
+    for letter in words.chars() {
+        if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~' | '&' | '$') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
 }
 
 /// Words inside of an HTML element that Markdown leaves alone.

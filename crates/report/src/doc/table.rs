@@ -4,8 +4,29 @@ use crate::style::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 
-use crate::columns::GAP;
-pub(crate) use crate::columns::{Cut, Flush};
+/// Columns of a terminal between those of a table.
+pub(super) const GAP: usize = 2;
+
+/// On which side a column stands flush.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Flush {
+    Left,
+    Right,
+}
+
+/// What may be cut off an entry that is too wide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cut {
+    Never,
+    End,
+    Front,
+    /// Nothing: what is too wide goes on below.
+    Wrap,
+    /// The whole column.
+    Drop,
+    /// The whole column, before any other.
+    DropFirst,
+}
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -210,8 +231,8 @@ pub(crate) enum EntryBody {
         part: usize,
         columns: (usize, usize),
     },
-    /// Values over time in at most so many characters.
-    Course(Vec<f64>, usize),
+    /// Values over time; a terminal gives them what the other columns leave, within limits.
+    Course(Vec<f64>, (usize, usize)),
 }
 
 impl Default for EntryBody {
@@ -266,8 +287,14 @@ impl Entry {
         Self { role: Role::Course, shown: EntryBody::Bar { share, part, columns }, ..Self::default() }
     }
 
+    /// Values over time in at most so many characters.
     pub(crate) fn course(values: Vec<f64>, longest: usize) -> Self {
-        Self { role: Role::Course, shown: EntryBody::Course(values, longest), ..Self::default() }
+        Self::course_between(values, (longest, longest))
+    }
+
+    /// The same in what the other columns leave, within limits.
+    pub(crate) fn course_between(values: Vec<f64>, columns: (usize, usize)) -> Self {
+        Self { role: Role::Course, shown: EntryBody::Course(values, columns), ..Self::default() }
     }
 }
 

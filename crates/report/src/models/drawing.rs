@@ -4,7 +4,7 @@
 //! one block stands with its stem over that of the block; over several it stands over their middle, and they side by
 //! side. What is too wide for the page is drawn as a tree instead.
 
-use crate::doc::Block as Drawing;
+use crate::doc::Block;
 use crate::layout::{display_width, pad_right, wrap};
 use kurabe_core::{Lang, Text, shown};
 use kurabe_sim::LayerSpec;
@@ -15,14 +15,14 @@ const WIDEST_TEXT: usize = 30;
 const GAP: usize = 2;
 
 /// Lines of equal width.
-struct Block {
+struct LineBlock {
     lines: Vec<String>,
     width: usize,
     stem: usize,
 }
 
 /// The drawing of a stack, and a tree for where it does not fit.
-pub(super) fn draw(layers: &[LayerSpec]) -> Drawing {
+pub(super) fn draw(layers: &[LayerSpec]) -> Block {
     let trees = |lang| {
         let mut lines = Vec::new();
         tree(layers, "", "", lang, &mut lines);
@@ -30,7 +30,7 @@ pub(super) fn draw(layers: &[LayerSpec]) -> Drawing {
     };
     let boxes = |lang| block(layers, lang).map_or_else(|| trees(lang), |block| block.lines.join("\n"));
     let both = |lines: &dyn Fn(Lang) -> String| Text { en: lines(Lang::En), ja: lines(Lang::Ja) };
-    Drawing::Drawing { wide: both(&boxes), narrow: both(&trees) }
+    Block::Drawing { wide: both(&boxes), narrow: both(&trees) }
 }
 
 /// Name and what it is.
@@ -39,14 +39,14 @@ fn words(layer: &LayerSpec, lang: Lang) -> (String, &'static str) {
     (shown::line(&layer.name), lang.pick(en, ja))
 }
 
-fn block(layers: &[LayerSpec], lang: Lang) -> Option<Block> {
+fn block(layers: &[LayerSpec], lang: Lang) -> Option<LineBlock> {
     let (layer, rest) = layers.split_first()?;
     let (name, title) = words(layer, lang);
     let mut texts = wrap(&name, WIDEST_TEXT);
     texts.extend(wrap(title, WIDEST_TEXT));
     let below = layer.below(rest);
     let is_counted = below.iter().any(|(count, _)| *count != 1);
-    let below: Vec<Block> = below
+    let below: Vec<LineBlock> = below
         .into_iter()
         .map(|(count, branch)| Some(counted(block(branch, lang)?, is_counted.then_some(count))))
         .collect::<Option<_>>()?;
@@ -57,7 +57,7 @@ fn block(layers: &[LayerSpec], lang: Lang) -> Option<Block> {
 }
 
 /// A frame around texts; one with something below it has a stem at its lower edge.
-fn boxed(texts: &[String], joined: bool) -> Block {
+fn boxed(texts: &[String], joined: bool) -> LineBlock {
     let inner = texts.iter().map(|text| display_width(text)).max().unwrap_or(0) + 2;
     let stem = inner.div_ceil(2);
     let edge = |left: char, right: char, at_stem: char| {
@@ -67,12 +67,12 @@ fn boxed(texts: &[String], joined: bool) -> Block {
     let mut lines = vec![edge('┌', '┐', '─')];
     lines.extend(texts.iter().map(|text| format!("│ {} │", pad_right(text, inner - 2))));
     lines.push(edge('└', '┘', if joined { '┬' } else { '─' }));
-    Block { lines, width: inner + 2, stem }
+    LineBlock { lines, width: inner + 2, stem }
 }
 
 /// A block with how many of it there are, if that is told above it.
-fn counted(block: Block, count: Option<u64>) -> Block {
-    let Block { mut lines, mut width, stem } = joined_above(block);
+fn counted(block: LineBlock, count: Option<u64>) -> LineBlock {
+    let LineBlock { mut lines, mut width, stem } = joined_above(block);
     if let Some(count) = count {
         let times = if count == 1 { String::new() } else { format!(" × {count}") };
         let label = format!("{}│{times}", " ".repeat(stem));
@@ -80,11 +80,11 @@ fn counted(block: Block, count: Option<u64>) -> Block {
         lines.insert(0, label);
         lines = lines.into_iter().map(|line| pad_right(&line, width)).collect();
     }
-    Block { lines, width, stem }
+    LineBlock { lines, width, stem }
 }
 
 /// Its upper edge takes the line from above.
-fn joined_above(mut block: Block) -> Block {
+fn joined_above(mut block: LineBlock) -> LineBlock {
     if let Some(first) = block.lines.first_mut() {
         *first = first
             .chars()
@@ -96,7 +96,7 @@ fn joined_above(mut block: Block) -> Block {
 }
 
 /// Blocks side by side under one line.
-fn beside(mut blocks: Vec<Block>) -> Block {
+fn beside(mut blocks: Vec<LineBlock>) -> LineBlock {
     if blocks.len() == 1 {
         return blocks.remove(0);
     }
@@ -129,20 +129,20 @@ fn beside(mut blocks: Vec<Block>) -> Block {
             .collect();
         lines.push(parts.join(&" ".repeat(GAP)));
     }
-    Block { lines, width, stem }
+    LineBlock { lines, width, stem }
 }
 
 /// A block over another, stem over stem.
-fn over(top: Block, bottom: Block) -> Block {
+fn over(top: LineBlock, bottom: LineBlock) -> LineBlock {
     let stem = top.stem.max(bottom.stem);
-    let shifted = |block: Block| {
+    let shifted = |block: LineBlock| {
         let shift = stem - block.stem;
         (block.width + shift, block.lines.into_iter().map(move |line| format!("{}{line}", " ".repeat(shift))))
     };
     let ((top_width, top), (bottom_width, bottom)) = (shifted(top), shifted(bottom));
     let width = top_width.max(bottom_width);
     let lines = top.chain(bottom).map(|line| pad_right(&line, width)).collect();
-    Block { lines, width, stem }
+    LineBlock { lines, width, stem }
 }
 
 /// Where boxes have no room: a layer a line, what stands below it further right.
@@ -166,7 +166,7 @@ mod tests {
     use crate::doc::Doc;
     use crate::style::Style;
     use kurabe_core::text;
-    use kurabe_sim::{Below, Builder, Layer, LayerKind, MemberSpec, Settings};
+    use kurabe_sim::{Below, Builder, Layer, LayerKind, LayerSettings, MemberSpec};
 
     fn never(builder: &mut Builder<'_>) -> kurabe_core::Result<Box<dyn Layer>> {
         Err(builder.error("", &text!("not built here", "ここでは作りません")))
@@ -181,7 +181,7 @@ mod tests {
     static DISK: LayerKind = kind("disk", ("a disk", "ディスク"), Below::Nothing);
 
     fn layer(kind: &'static LayerKind, name: &str, members: Vec<MemberSpec>) -> LayerSpec {
-        LayerSpec { kind, name: name.to_owned(), settings: Settings::default(), members }
+        LayerSpec { kind, name: name.to_owned(), settings: LayerSettings::default(), members }
     }
 
     fn box_of_three() -> Vec<LayerSpec> {

@@ -38,46 +38,46 @@ impl Report<'_> {
     fn of_one(&self) -> Vec<Text> {
         let rows = self.rows();
         let record = self.runs[0];
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         if record.header.model.is_some() {
-            said.push(text!(
+            sentences.push(text!(
                 "A model in virtual time, not a device.",
                 "実機ではなく、仮想時間のモデルです。"
             ));
         }
-        let before = said.len();
-        said.extend(self.main_results());
-        said.extend(best_rates(&rows));
-        said.extend(one_at_a_time(&rows));
-        if said.len() == before {
-            said.extend(first_figures(&rows));
+        let before = sentences.len();
+        sentences.extend(self.main_results());
+        sentences.extend(best_rates(&rows));
+        sentences.extend(one_at_a_time(&rows));
+        if sentences.len() == before {
+            sentences.extend(first_figures(&rows));
         }
-        if said.len() == before {
-            said.push(text!("Nothing was measured.", "測定された項目はありません。"));
+        if sentences.len() == before {
+            sentences.push(text!("Nothing was measured.", "測定された項目はありません。"));
         }
-        said.extend(stutter(&rows));
+        sentences.extend(stutter(&rows));
         if record.status != RunStatus::Complete {
-            said.push(text!("The run stopped before its end.", "この測定は途中で終わっています。"));
+            sentences.push(text!("The run stopped before its end.", "この測定は途中で終わっています。"));
         }
-        said
+        sentences
     }
 
     fn of_two(&self) -> Vec<Text> {
         let pair = &self.pairs[0];
-        let mut said = self.main_results();
-        said.push(answer(pair));
-        said.extend(largest(pair, &self.rows()));
+        let mut sentences = self.main_results();
+        sentences.push(answer(pair));
+        sentences.extend(largest(pair, &self.rows()));
         let doubts = pair.differences.iter().filter(|difference| difference.weight == Weight::Decisive);
         let decisive: Vec<Text> = doubts.map(|difference| Spoken::from(difference).name).collect();
         if !decisive.is_empty() {
             let decisive = Text::list(decisive);
-            said.push(text!(
+            sentences.push(text!(
                 "Mind that they also differ in what can make figures incomparable: {decisive}.",
                 "ただし、比較そのものを損なうおそれのある違いがあります: {decisive}。";
                 decisive
             ));
         }
-        said
+        sentences
     }
 }
 
@@ -110,12 +110,12 @@ fn best_rates(rows: &[CellRow<'_>]) -> Option<Text> {
 
 /// Small random operations one after another: what a program that waits for each feels.
 fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
-    let find = |wanted: &str| {
+    let find = |of_direction: &str| {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
             .filter_map(|row| match &row.key {
                 CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction, .. }
-                    if direction == wanted =>
+                    if direction == of_direction =>
                 {
                     let (entry, rate) = only(row)?;
                     let span_bytes = entry.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
@@ -132,8 +132,8 @@ fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
     };
     let (read, write) = (find("read"), find("write"));
     let block_bytes = read.or(write)?.0;
-    let each = |found: Option<(u64, f64)>| {
-        let (bytes, rate) = found.filter(|(bytes, _)| *bytes == block_bytes)?;
+    let each = |rate: Option<(u64, f64)>| {
+        let (bytes, rate) = rate.filter(|(bytes, _)| *bytes == block_bytes)?;
         Some(number::latency(bytes as f64 * 1e9 / rate).to_string())
     };
     let block = format_bytes(block_bytes);
@@ -156,7 +156,7 @@ fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
 
 /// Figures of runs that have no rates: times.
 fn first_figures(rows: &[CellRow<'_>]) -> Vec<Text> {
-    let told = |row: &CellRow<'_>| {
+    let sentence = |row: &CellRow<'_>| {
         let (_, value) = only(row)?;
         let (name, time) = (&row.name, Text::from(number::measured(row.measure, value)));
         Some(match row.measure {
@@ -166,7 +166,7 @@ fn first_figures(rows: &[CellRow<'_>]) -> Vec<Text> {
             _ => text!("{name} takes {time}.", "「{name}」: {time}。"; name, time),
         })
     };
-    rows.iter().filter_map(told).take(3).collect()
+    rows.iter().filter_map(sentence).take(3).collect()
 }
 
 /// The cell that stutters worst; nothing where kurabe measured none.
@@ -254,7 +254,7 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
         text!("not measurably different in any cell", "有意な差なし"),
         text!("not clear yet", "まだ判断できない"),
     ];
-    let said = kinds.into_iter().enumerate().filter_map(|(place, kind)| {
+    let groups = kinds.into_iter().enumerate().filter_map(|(place, kind)| {
         let runs: Vec<&Text> =
             pairs.iter().filter(|pair| outcome(pair) == place).map(|pair| &pair.names[1]).collect();
         let more = runs.len().saturating_sub(NAMED);
@@ -263,10 +263,10 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
         let names = Text::list(names);
         (!names.is_empty()).then(|| text!("{kind}: {names}", "{kind}: {names}"; kind, names))
     });
-    let said = Text::join(said, ["; ", "。"]);
+    let groups = Text::join(groups, ["; ", "。"]);
     text!(
-        "Held against {baseline}: {said}.",
-        "基準 {baseline} との比較です。{said}。";
-        baseline, said
+        "Held against {baseline}: {groups}.",
+        "基準 {baseline} との比較です。{groups}。";
+        baseline, groups
     )
 }

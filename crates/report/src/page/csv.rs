@@ -5,127 +5,112 @@
 
 use super::Report;
 use super::rows::{CellRow, RunCell};
+use crate::words;
 use kurabe_compare::{CellKey, subject};
 use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_interop::csv_field;
-use kurabe_stats::Verdict;
+use kurabe_interop::{CsvColumn, csv_table};
+use kurabe_stats::{Compared, Verdict};
+
+/// A cell of a run.
+struct ReportRow<'a> {
+    report: &'a Report<'a>,
+    run: &'a RunRecord,
+    row: &'a CellRow<'a>,
+    entry: &'a RunCell<'a>,
+}
 
 /// The columns.
-const COLUMNS: [&str; 31] = [
-    "run_id",
-    "baseline_id",
-    "measured_at",
-    "source",
-    "target",
-    "device",
-    "profile",
-    "cell",
-    "part",
-    "direction",
-    "block_bytes",
-    "iodepth",
-    "threads",
-    "measure",
-    "repetitions",
-    "mean_rate_bytes_per_s",
-    "mean_time_ns",
-    "half_width_95",
-    "latency_ns_p50",
-    "latency_ns_p99",
-    "latency_ns_p999",
-    "latency_ns_max",
-    "stalls_per_minute",
-    "stalled_share",
-    "worst_stall_ns",
-    "speed_ratio",
-    "speed_ratio_low_95",
-    "speed_ratio_high_95",
-    "p_value",
-    "verdict",
-    "labels",
-];
+fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
+    [
+        ("run_id", |line| line.run.header.id.clone()),
+        ("baseline_id", |line| line.report.runs[0].header.id.clone()),
+        ("measured_at", |line| line.run.header.measured_at().to_owned()),
+        ("source", |line| line.source().to_owned()),
+        ("target", |line| line.run.header.target_name().to_owned()),
+        ("device", |line| subject(line.run).take(line.report.lang)),
+        ("profile", |line| line.run.header.profile_name()),
+        ("cell", |line| line.entry.cell.label.clone()),
+        ("part", |line| line.entry.cell.part.clone()),
+        ("direction", |line| line.entry.cell.direction.map_or("", Direction::word).to_owned()),
+        ("block_bytes", |line| line.shape(0)),
+        ("iodepth", |line| line.shape(1)),
+        ("threads", |line| line.shape(2)),
+        ("measure", |line| line.row.measure.word().to_owned()),
+        ("repetitions", |line| line.entry.compared_values.to_string()),
+        ("mean_rate_bytes_per_s", |line| line.mean(true)),
+        ("mean_time_ns", |line| line.mean(false)),
+        ("half_width_95", |line| number(line.entry.figures.mean.and_then(|mean| mean.half_width))),
+        ("latency_ns_p50", |line| line.percentile(0.5)),
+        ("latency_ns_p99", |line| line.percentile(0.99)),
+        ("latency_ns_p999", |line| line.percentile(0.999)),
+        ("latency_ns_max", |line| number(line.longest_ns())),
+        ("stalls_per_minute", |line| number(line.entry.stutter.map(|stutter| stutter.stalls_per_minute))),
+        ("stalled_share", |line| number(line.entry.stutter.map(|stutter| stutter.stalled_share))),
+        ("worst_stall_ns", |line| number(line.entry.stutter.map(|stutter| stutter.worst_ns as f64))),
+        ("speed_ratio", |line| number(line.compared().map(|compared| compared.speed.value))),
+        ("speed_ratio_low_95", |line| number(line.compared().map(|compared| compared.speed.low))),
+        ("speed_ratio_high_95", |line| number(line.compared().map(|compared| compared.speed.high))),
+        ("p_value", |line| number(line.compared().map(|compared| compared.p_value))),
+        ("verdict", |line| line.compared().map_or("", |compared| verdict_word(compared.verdict)).to_owned()),
+        ("labels", |line| words::pairs(&line.run.labels).join(" ")),
+    ]
+}
 
 impl Report<'_> {
     /// The table.
     pub fn csv(&self) -> String {
-        let mut out = COLUMNS.join(",") + "\r\n";
         let rows = self.rows();
-        for (place, run) in self.runs.iter().enumerate() {
-            for row in &rows {
-                let Some(entry) = row.entries[place].as_ref() else { continue };
-                let fields: Vec<String> =
-                    line(self, run, row, entry).iter().map(|field| csv_field(field)).collect();
-                out.push_str(&fields.join(","));
-                out.push_str("\r\n");
-            }
-        }
-        out
+        let lines = self.runs.iter().enumerate().flat_map(|(place, run)| {
+            let line =
+                move |row| Some(ReportRow { report: self, run, row, entry: row.entries[place].as_ref()? });
+            rows.iter().filter_map(line)
+        });
+        csv_table(&columns(), lines)
     }
 }
 
-fn line(report: &Report<'_>, run: &RunRecord, row: &CellRow<'_>, entry: &RunCell<'_>) -> [String; 31] {
-    let (header, cell, figures) = (&run.header, entry.cell, &entry.figures);
-    let number = |value: Option<f64>| {
-        value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
-    };
-    let percentile = |fraction| number(figures.percentile_ns(fraction).map(|ns| ns as f64));
-    let mean = kurabe_compare::values(cell);
-    let count = mean.len();
-    let mean = (count > 0).then(|| mean.iter().sum::<f64>() / count as f64);
-    let of = |wanted: bool| number(mean.filter(|_| (row.measure == Measure::Rate) == wanted));
-    let (block_bytes, iodepth, threads) = match &row.key {
-        CellKey::Io { block_bytes, iodepth, threads, .. } => {
-            (block_bytes.to_string(), iodepth.to_string(), threads.to_string())
+impl ReportRow<'_> {
+    fn source(&self) -> &'static str {
+        match (&self.run.header.model, &self.run.header.origin) {
+            (Some(_), _) => "modelled",
+            (None, Some(_)) => "imported",
+            (None, None) => "measured",
         }
-        CellKey::Named { .. } => Default::default(),
-    };
-    let source = match (&header.model, &header.origin) {
-        (Some(_), _) => "modelled",
-        (None, Some(_)) => "imported",
-        (None, None) => "measured",
-    };
-    let measure = match row.measure {
-        Measure::Rate => "rate",
-        Measure::AccessTime => "access_time",
-        Measure::Duration => "duration",
-    };
-    let stutter = |of: fn(&kurabe_stats::Stutter) -> f64| number(entry.stutter.as_ref().map(of));
-    let compared = entry.against.and_then(|against| against.compared.as_ref());
-    let labels: Vec<String> = run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    [
-        header.id.clone(),
-        report.runs[0].header.id.clone(),
-        header.measured_at().to_owned(),
-        source.to_owned(),
-        header.target_name().to_owned(),
-        subject(run).take(report.lang),
-        header.profile_name(),
-        cell.label.clone(),
-        cell.part.clone(),
-        cell.direction.map_or("", Direction::word).to_owned(),
-        block_bytes,
-        iodepth,
-        threads,
-        measure.to_owned(),
-        count.to_string(),
-        of(true),
-        of(false),
-        number(figures.mean.and_then(|mean| mean.half_width)),
-        percentile(0.5),
-        percentile(0.99),
-        percentile(0.999),
-        number((figures.latency.count > 0).then_some(figures.latency.max_ns as f64)),
-        stutter(|one| one.stalls_per_minute),
-        stutter(|one| one.stalled_share),
-        stutter(|one| one.worst_ns as f64),
-        number(compared.map(|one| one.speed.value)),
-        number(compared.map(|one| one.speed.low)),
-        number(compared.map(|one| one.speed.high)),
-        number(compared.map(|one| one.p_value)),
-        compared.map_or("", |one| verdict_word(one.verdict)).to_owned(),
-        labels.join(" "),
-    ]
+    }
+
+    /// Block size in bytes, operations in flight or threads.
+    fn shape(&self, place: usize) -> String {
+        match self.row.key {
+            CellKey::Io { block_bytes, iodepth, threads, .. } => {
+                [block_bytes, iodepth.into(), threads.into()][place].to_string()
+            }
+            CellKey::Named { .. } => String::new(),
+        }
+    }
+
+    /// The mean that runs are compared by, if the cell has rates, or if it has not.
+    fn mean(&self, of_rates: bool) -> String {
+        let is_here = (self.row.measure == Measure::Rate) == of_rates;
+        number(self.entry.mean.filter(|_| is_here))
+    }
+
+    fn percentile(&self, fraction: f64) -> String {
+        number(self.entry.figures.percentile_ns(fraction).map(|ns| ns as f64))
+    }
+
+    fn longest_ns(&self) -> Option<f64> {
+        let latency = &self.entry.figures.latency;
+        (latency.count > 0).then_some(latency.max_ns as f64)
+    }
+
+    fn compared(&self) -> Option<&Compared> {
+        self.entry.against?.compared.as_ref()
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// As in JSON.

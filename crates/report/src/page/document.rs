@@ -13,7 +13,7 @@ use crate::pictures::Picture;
 use crate::standing::standings_doc;
 use crate::style::Role;
 use crate::why::is_brief;
-use crate::{sweep_curves, tails};
+use crate::{sweep_curves, tails, words};
 use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
@@ -34,7 +34,7 @@ impl Report<'_> {
             let mut facts = if several { vec![self.names[place].clone()] } else { Vec::new() };
             facts.extend([subject(run), header.profile_name().into()]);
             facts.push(number::date_minute_with_offset(header.measured_at()).into());
-            facts.extend(run.labels.iter().map(|(key, value)| Text::same(format!("{key}={value}"))));
+            facts.extend(words::pairs(&run.labels).into_iter().map(Text::from));
             facts.push(Text::same(&header.id));
             facts.retain(|fact| !fact.is_empty());
             facts.dedup();
@@ -183,7 +183,7 @@ impl Report<'_> {
             } else {
                 for Reasons { cell, sentences } in reasons {
                     doc.heading(4, cell);
-                    doc.append(sentences.into_iter().map(Paragraph::new).collect());
+                    doc.say_all(sentences);
                 }
             }
         }

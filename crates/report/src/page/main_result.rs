@@ -26,8 +26,8 @@ impl Report<'_> {
 
 /// What the reads of each mixed cell suffer, the worst first.
 pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
-    let found = reads_beside(record).into_iter();
-    found
+    reads_beside(record)
+        .into_iter()
         .map(|(cell, beside)| {
             let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
             text!("{name}: {words}.", "{name}: {words}。"; name, words)

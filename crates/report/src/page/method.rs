@@ -5,7 +5,7 @@ use crate::style::Role;
 use crate::{environment, remarks, why, words};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_explain::LimitKind;
 
 /// Flags of a command line that say where kurabe kept or showed something, and change nothing of the measurement; those
@@ -78,19 +78,10 @@ pub(super) fn again(record: &RunRecord) -> Option<String> {
             None if ABOUT_OUTPUT
                 .iter()
                 .any(|(flag, takes)| *takes && word.starts_with(&format!("{flag}="))) => {}
-            None => words.push(quoted(word)),
+            None => words.push(shown::shell_word(word)),
         }
     }
     (words.len() > 1).then(|| words.join(" "))
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// What must be known to read the table: how the run ended, what ± is, what kurabe did not measure.

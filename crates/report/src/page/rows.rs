@@ -19,7 +19,10 @@ pub(super) struct RunCell<'a> {
     pub(super) cell: &'a Cell,
     /// What it comes to.
     pub(super) figures: Figures,
-    /// The figure that is shown, in bytes per second or ns.
+    /// Values that runs are compared by, and their mean, in bytes per second or ns.
+    pub(super) compared_values: usize,
+    pub(super) mean: Option<f64>,
+    /// The figure that is shown, in the same unit.
     pub(super) value: Option<f64>,
     /// Its stutter, if kurabe measured it.
     pub(super) stutter: Option<Stutter>,
@@ -83,5 +86,6 @@ fn entry<'a>(
     let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
     let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
     let value = of_statistic.or(mean).filter(|value| value.is_finite());
-    RunCell { cell, figures, value, stutter: stutter(cell).filter(|_| cell.imported.is_none()), against }
+    let stutter = stutter(cell).filter(|_| cell.imported.is_none());
+    RunCell { cell, figures, compared_values: all.len(), mean, value, stutter, against }
 }

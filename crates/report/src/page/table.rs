@@ -4,13 +4,13 @@ use super::Report;
 use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
-use crate::derived::{self, DerivedFigure};
+use crate::derived;
 use crate::doc::{Column, Entry, Table, TableForm, TableRow};
 use crate::remarks;
 use crate::style::Role;
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
-use kurabe_stats::{Estimate, Verdict};
+use kurabe_stats::{DerivedFigure, Estimate, Verdict};
 
 /// Up to this many runs stand side by side; of more, each has a row of its own.
 const SIDE_BY_SIDE: usize = 6;

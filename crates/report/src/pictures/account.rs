@@ -5,7 +5,7 @@
 
 use super::{Picture, View};
 use crate::why::{CellTime, explain};
-use kurabe_chart::{Axis, Chart, Plot, Scale, ShareRow, Shares, Unit};
+use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
 use kurabe_core::number;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown;
@@ -18,18 +18,18 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 }
 
 /// Layer and key of a cause.
-type Key = (String, String);
+type CauseKey = (String, String);
 
 fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     run.header.model.as_ref()?;
     // A run without a completed operation has no account, and so no picture.
     let times: Vec<CellTime> = explain(run, None).ok()?.into_iter().filter_map(|why| why.time).collect();
     let parts = parts(&times, view);
-    let own: Vec<&Key> = parts.iter().map(|(key, _)| key).collect();
+    let own: Vec<&CauseKey> = parts.iter().map(|(key, _)| key).collect();
     let rows: Vec<ShareRow> = times
         .iter()
         .map(|time| {
-            let of = |key: &Key| {
+            let of = |key: &CauseKey| {
                 let fits = time.causes.iter().filter(|one| one.layer == key.0 && one.cause == key.1);
                 fits.map(|one| one.each_ns).sum::<f64>()
             };
@@ -47,38 +47,21 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         "each bar is the whole time of one operation, sample or repetition, with its length beside the name",
         "棒の全長は 1 操作(サンプル、回)の時間全体。その長さは名前の横に示す",
     );
-    Some(Picture {
-        name: "time-account",
-        chart: Chart {
-            title: view.title(&what, &[run]),
-            notes: [vec![how], view.provenance(&[run])].concat(),
-            plot: Plot::Shares(Shares {
-                parts: names,
-                rows,
-                axis: Axis {
-                    label: view.pick("share of the time", "時間の割合"),
-                    unit: Unit::Latency,
-                    scale: Scale::Linear,
-                },
-                relative: true,
-            }),
-        },
-    })
+    let axis = Axis::new(view.pick("share of the time", "時間の割合"), Unit::Latency, Scale::Linear);
+    let plot = Plot::Shares(Shares { parts: names, rows, axis, relative: true });
+    Some(view.picture("time-account", &what, &[run], vec![how], plot))
 }
 
 /// The causes with the largest shares over all cells, in the order of the layers.
-fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(Key, String)> {
-    let mut all: Vec<(Key, String, f64)> = Vec::new();
+fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(CauseKey, String)> {
+    let mut all: Vec<(CauseKey, String, f64)> = Vec::new();
     for cause in times.iter().flat_map(|time| &time.causes) {
         let key = (cause.layer.clone(), cause.cause.clone());
         match all.iter_mut().find(|(other, ..)| *other == key) {
             Some((_, _, share)) => *share += cause.share,
             None => {
-                let name = format!(
-                    "{}: {}",
-                    shown::line(&cause.layer),
-                    shown::line(cause.name.get(view.style.lang))
-                );
+                let name =
+                    format!("{}: {}", shown::line(&cause.layer), shown::line(cause.name.get(view.lang)));
                 all.push((key, name, cause.share));
             }
         }
@@ -87,7 +70,7 @@ fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(Key, String)> {
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
     let order = |layer: &str| layers(times).iter().position(|other| other == layer);
-    let mut largest: Vec<(Key, String)> =
+    let mut largest: Vec<(CauseKey, String)> =
         all.into_iter().filter(|(_, _, share)| *share >= least).map(|(key, name, _)| (key, name)).collect();
     largest.sort_by_key(|((layer, _), _)| order(layer));
     largest.truncate(MOST_PARTS);

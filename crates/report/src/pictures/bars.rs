@@ -20,14 +20,14 @@ const MOST_GROUPS: usize = 32;
 
 /// What a figure is of.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum FigureKind {
     Rate,
     Iops,
     AccessTime,
     Duration,
 }
 
-impl Kind {
+impl FigureKind {
     const ALL: [Self; 4] = [Self::Rate, Self::Iops, Self::AccessTime, Self::Duration];
 
     fn of(cell: &Cell) -> Self {
@@ -85,10 +85,10 @@ enum Basis {
 
 /// The bars of all kinds; `swept` tells that sweeps or heat maps are drawn of the runs.
 pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
-    Kind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
+    FigureKind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
 }
 
-fn of_kind(view: &View<'_>, kind: Kind, swept: bool) -> Vec<Picture> {
+fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
     let basis = basis(view.runs);
     let groups = groups(view, kind, basis);
     let charts = groups.len().div_ceil(MOST_GROUPS);
@@ -103,30 +103,29 @@ fn of_kind(view: &View<'_>, kind: Kind, swept: bool) -> Vec<Picture> {
         };
         let with_interval =
             groups.iter().flat_map(|group| group.bars.iter().flatten()).any(|bar| bar.interval.is_some());
-        Picture {
-            name: kind.name(),
-            chart: Chart {
-                title: view.title(&title, view.runs),
-                notes: notes(view, kind, basis, with_interval),
-                plot: Plot::Bars(Bars {
-                    series: view.runs.iter().map(|run| view.run_name(run)).collect(),
-                    groups: groups.to_vec(),
-                    axis: Axis { label: what, unit: kind.unit(), scale: Scale::Linear },
-                }),
-            },
-        }
+        let plot = Plot::Bars(Bars {
+            series: view.runs.iter().map(|run| view.run_name(run)).collect(),
+            groups: groups.to_vec(),
+            axis: Axis::new(what, kind.unit(), Scale::Linear),
+        });
+        let chart = Chart {
+            title: view.title(&title, view.runs),
+            notes: notes(view, kind, basis, with_interval),
+            plot,
+        };
+        Picture { name: kind.name(), chart }
     };
     groups.chunks(groups.len().div_ceil(charts)).enumerate().map(chart).collect()
 }
 
 /// The cells of a kind with the bars of all runs.
-fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
+fn groups(view: &View<'_>, kind: FigureKind, basis: Basis) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
     let keyed: Vec<Vec<(CellKey, &Cell)>> = view
         .runs
         .iter()
         .map(|run| CellKey::of_run(run).into_iter().zip(&run.cells).collect())
-        .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| Kind::of(cell) == kind).collect())
+        .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| FigureKind::of(cell) == kind).collect())
         .collect();
     for (key, cell) in keyed.iter().flatten() {
         if !keys.iter().any(|(other, _)| other == key) {
@@ -175,7 +174,7 @@ fn bar(cell: &Cell, basis: Basis) -> Option<Bar> {
     }
 }
 
-fn notes(view: &View<'_>, kind: Kind, basis: Basis, with_interval: bool) -> Vec<String> {
+fn notes(view: &View<'_>, kind: FigureKind, basis: Basis, with_interval: bool) -> Vec<String> {
     let measured = view.runs.iter().any(|run| run.header.origin.is_none());
     let mut how = match basis {
         _ if !measured => String::new(),

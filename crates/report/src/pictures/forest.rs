@@ -2,7 +2,7 @@
 
 use super::{Picture, View};
 use crate::compare::{cell_name, verdict};
-use kurabe_chart::{Chart, Forest, ForestRow, Outcome, Plot};
+use kurabe_chart::{Chart, Forest, ForestRow, Plot, RatioVerdict};
 use kurabe_compare::Pair;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{Estimate, Verdict};
@@ -12,15 +12,15 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
         .cells
         .iter()
         .map(|cell| ForestRow {
-            label: view.style.say(&cell_name(cell)),
+            label: view.say(&cell_name(cell)),
             ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
             outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
-                Some(Verdict::Faster) => Outcome::Better,
-                Some(Verdict::Slower) => Outcome::Worse,
-                Some(Verdict::Same) => Outcome::Same,
-                Some(Verdict::NotEnough { .. }) | None => Outcome::Open,
+                Some(Verdict::Faster) => RatioVerdict::Better,
+                Some(Verdict::Slower) => RatioVerdict::Worse,
+                Some(Verdict::Same) => RatioVerdict::Same,
+                Some(Verdict::NotEnough { .. }) | None => RatioVerdict::Open,
             },
-            words: view.style.say(&verdict(cell).1),
+            words: view.say(&verdict(cell).1),
         })
         .collect();
     if rows.is_empty() {

@@ -1,6 +1,6 @@
 //! Pictures that are asked for by name: the right ones, or which there are.
 
-use super::{PICTURE_NAMES, Picture, pictures};
+use super::{PICTURE_NAMES, Picture, View, forest, pictures};
 use crate::compare::answer;
 use crate::style::Style;
 use kurabe_compare::Pair;
@@ -85,18 +85,18 @@ pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
     })
 }
 
-/// The ratios of a comparison, drawn.
+/// The ratios of comparisons, drawn: a picture for each pair, of runs whose first is the baseline of all.
 ///
 /// # Errors
-/// When the two runs have no cell in common.
-pub fn forest_of(pair: &Pair, runs: [&RunRecord; 2], lang: Lang) -> Result<Vec<Picture>> {
-    let mut all = pictures(&runs, Some(pair), lang);
-    all.retain(|picture| picture.name == "forest");
-    if all.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, answer(pair))
-            .remedy(text!("measure both with one profile", "両方を同じプロファイルで測ってください")));
-    }
-    Ok(all)
+/// When two runs have no cell in common.
+pub fn forests(pairs: &[Pair], runs: &[&RunRecord], lang: Lang) -> Result<Vec<Picture>> {
+    let drawn = pairs.iter().zip(&runs[1..]).map(|(pair, other)| {
+        forest::picture(pair, &View::new(&[runs[0], other], lang, false)).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, answer(pair))
+                .remedy(text!("measure both with one profile", "両方を同じプロファイルで測ってください"))
+        })
+    });
+    drawn.collect()
 }
 
 /// Pictures in block characters, one below the other.

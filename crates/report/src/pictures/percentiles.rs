@@ -6,7 +6,7 @@
 use super::{MOST_LINES, Picture, View};
 use crate::facts::note;
 use crate::figures::Figures;
-use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
@@ -75,7 +75,7 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
             .filter(|(cell, _)| cell.direction == direction)
             .map(|(_, line)| line.clone())
             .collect();
-        let words = view.style.say(&crate::words::of_direction(direction));
+        let words = view.say(&crate::words::of_direction(direction));
         let even = of_direction.len().div_ceil(of_direction.len().div_ceil(MOST_LINES).max(1)).max(1);
         charts.extend(
             of_direction.chunks(even).filter_map(|lines| chart(&[run], &words, lines.to_vec(), view)),
@@ -123,14 +123,12 @@ fn telling(run: &RunRecord) -> Vec<&Cell> {
     let few = run.cells.iter().any(|cell| small(&cell) && cell.imported.is_none());
     run.cells
         .iter()
-        .filter(|cell| cell.measure != Measure::Duration && !samples_rates(cell))
+        .filter(|cell| {
+            // Samples of a rate are operations so large that their rate is what counts.
+            cell.measure != Measure::Duration && !(cell.measure == Measure::Rate && cell.has_samples())
+        })
         .filter(|cell| cell.imported.is_some() || !few || small(cell))
         .collect()
-}
-
-/// Whether its operations are so large that their rate is what counts.
-fn samples_rates(cell: &Cell) -> bool {
-    cell.measure == Measure::Rate && cell.counted().any(|repetition| !repetition.samples.is_empty())
 }
 
 fn line(cell: &Cell, name: String) -> Option<ChartLine> {
@@ -141,7 +139,7 @@ fn line(cell: &Cell, name: String) -> Option<ChartLine> {
             if latency.count >= FEWEST { curve(&latency) } else { sampled(cell) }
         }
     };
-    (points.len() > 2).then_some(ChartLine { name, style: LineStyle::Joined, at_right: false, points })
+    (points.len() > 2).then(|| ChartLine::new(name, LineStyle::Joined, points))
 }
 
 /// The shares of which at least one operation is beyond, and the slowest halfway from there to all of them.
@@ -197,15 +195,9 @@ pub(crate) fn latencies_beside(
     lang: Lang,
 ) -> Option<Picture> {
     let view = View::new(std::slice::from_ref(&run), lang, false);
-    let line = |name: String, latency: &LatencyRecord| ChartLine {
-        name,
-        style: LineStyle::Joined,
-        at_right: false,
-        points: curve(latency),
-    };
+    let line = |name: String, latency| ChartLine::new(name, LineStyle::Joined, curve(latency));
     let lines = vec![line(view.pick("measured", "実測"), measured), line(view.run_name(run), latency)];
-    let words = direction
-        .map_or(String::new(), |direction| view.style.say(&crate::words::of_direction(Some(direction))));
+    let words = view.say(&crate::words::of_direction(direction));
     chart(&[run], &words, lines, &view)
 }
 
@@ -221,25 +213,7 @@ fn chart(runs: &[&RunRecord], of: &str, lines: Vec<ChartLine>, view: &View<'_>) 
         "this share of the operations took at most this long; the last point is the slowest",
         "横軸の割合の操作が、縦軸の時間以内に終わった。右端は最も遅い操作",
     );
-    Some(Picture {
-        name: "percentiles",
-        chart: Chart {
-            title: view.title(&what, runs),
-            notes: [vec![how], view.provenance(runs)].concat(),
-            plot: Plot::Lines(Lines {
-                x: Axis {
-                    label: view.pick("share of operations", "操作の割合"),
-                    unit: Unit::Share,
-                    scale: Scale::Tail,
-                },
-                y: Axis {
-                    label: view.pick("Latency", "レイテンシ"), unit: Unit::Latency, scale: Scale::Log
-                },
-                right: None,
-                lines,
-                marks: Vec::new(),
-                stretches: Vec::new(),
-            }),
-        },
-    })
+    let x = Axis::new(view.pick("share of operations", "操作の割合"), Unit::Share, Scale::Tail);
+    let y = Axis::new(view.pick("Latency", "レイテンシ"), Unit::Latency, Scale::Log);
+    Some(view.picture("percentiles", &what, runs, vec![how], Plot::Lines(Lines::new(x, y, lines))))
 }

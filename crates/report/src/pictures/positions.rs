@@ -22,7 +22,7 @@ enum Over {
 }
 
 /// The points of a cell, before they are a line.
-struct Curve {
+struct PositionPoints {
     name: String,
     is_rate: bool,
     points: Vec<(f64, f64)>,
@@ -54,7 +54,7 @@ pub(super) fn over_the_target(view: &View<'_>) -> Option<Chart> {
     Some(chart)
 }
 
-fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
+fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<PositionPoints> {
     let mut curves = Vec::new();
     for cell in &run.cells {
         curves.extend(measured(run, cell, over, view));
@@ -63,7 +63,11 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
         curves.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
             |series| {
                 let name = if series.name.is_empty() { view.cell(cell) } else { shown::line(&series.name) };
-                Curve { name, is_rate: series.quantity == Quantity::Rate, points: series.points.clone() }
+                PositionPoints {
+                    name,
+                    is_rate: series.quantity == Quantity::Rate,
+                    points: series.points.clone(),
+                }
             },
         ));
     }
@@ -72,7 +76,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
     curves
 }
 
-fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<Curve> {
+fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<PositionPoints> {
     let step = run.header.profile.as_ref().and_then(|profile| profile.steps.get(cell.step_index as usize));
     let by_distance = matches!(step, Some(Step::AccessTime(step)) if step.by_distance);
     if over == Over::Distance && !by_distance {
@@ -92,11 +96,11 @@ fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option
             before = Some(sample.offset_bytes);
         }
     }
-    Some(Curve { name: view.cell(cell), is_rate, points })
+    Some(PositionPoints { name: view.cell(cell), is_rate, points })
 }
 
 fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> {
-    let curves: Vec<(String, Curve)> = runs
+    let curves: Vec<(String, PositionPoints)> = runs
         .iter()
         .flat_map(|run| curves(run, over, view).into_iter().map(|curve| (view.line(run, &curve.name), curve)))
         .collect();
@@ -108,11 +112,8 @@ fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> 
     let means: Vec<String> = curves.iter().filter_map(|(name, curve)| mean(name, curve)).collect();
     let thinned = curves.iter().any(|(_, curve)| thinning(curve) > 1);
     let lines = curves.into_iter().map(|(name, curve)| line(name, curve, has_both)).collect();
-    let rate = Axis { label: view.pick("Throughput", "速度"), unit: Unit::Rate, scale: Scale::Linear };
-    let time =
-        Axis {
-            label: view.pick("Access time", "アクセス時間"), unit: Unit::Latency, scale: Scale::Linear
-        };
+    let rate = Axis::new(view.pick("Throughput", "速度"), Unit::Rate, Scale::Linear);
+    let time = Axis::new(view.pick("Access time", "アクセス時間"), Unit::Latency, Scale::Linear);
     let (y, right) = match both {
         [true, true] => (rate, Some(time)),
         [true, false] => (rate, None),
@@ -137,25 +138,12 @@ fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> 
             "サンプルが多いため、一定の間隔で間引いて描いています"
         )));
     }
-    notes.extend(view.provenance(runs));
-    Some(Picture {
-        name,
-        chart: Chart {
-            title: view.title(&what, runs),
-            notes,
-            plot: Plot::Lines(Lines {
-                x: Axis { label: x, unit: Unit::Bytes, scale: Scale::Linear },
-                y,
-                right,
-                lines,
-                marks: Vec::new(),
-                stretches: Vec::new(),
-            }),
-        },
-    })
+    let x = Axis::new(x, Unit::Bytes, Scale::Linear);
+    let plot = Plot::Lines(Lines { right, ..Lines::new(x, y, lines) });
+    Some(view.picture(name, &what, runs, notes, plot))
 }
 
-fn mean(name: &str, curve: &Curve) -> Option<String> {
+fn mean(name: &str, curve: &PositionPoints) -> Option<String> {
     let values: Vec<f64> = curve.points.iter().map(|point| point.1).collect();
     let mean = mean_interval(&values)?.mean;
     let words = if curve.is_rate { number::rate(mean) } else { number::latency(mean) };
@@ -163,11 +151,11 @@ fn mean(name: &str, curve: &Curve) -> Option<String> {
 }
 
 /// Of how many points one is drawn.
-fn thinning(curve: &Curve) -> usize {
+fn thinning(curve: &PositionPoints) -> usize {
     curve.points.len().div_ceil(MOST_DOTS).max(1)
 }
 
-fn line(name: String, curve: Curve, has_both: bool) -> ChartLine {
+fn line(name: String, curve: PositionPoints, has_both: bool) -> ChartLine {
     let every = thinning(&curve);
     ChartLine {
         name,

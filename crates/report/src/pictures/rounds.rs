@@ -1,21 +1,19 @@
 //! The course over rounds, of runs that go on until the device is steady: each round's value until the next.
 
 use super::{Picture, View};
-use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, Repetition, RunRecord};
 use kurabe_core::text;
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    let of_run = |run: &&RunRecord| -> Vec<Picture> {
-        let charts = run.cells.iter().filter_map(|cell| chart(run, cell, view));
-        charts.map(|chart| Picture { name: "rounds", chart }).collect()
-    };
+    let of_run =
+        |run: &&RunRecord| run.cells.iter().filter_map(|cell| picture(run, cell, view)).collect::<Vec<_>>();
     view.runs.iter().flat_map(of_run).collect()
 }
 
 /// The course of a cell; nothing if its profile does not track it.
-pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Chart> {
+pub(super) fn picture(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
     let rounds = run.header.profile.as_ref()?.rounds.as_ref()?;
     let tracked = |one: &&kurabe_core::profile::TrackedCell| {
         one.label == cell.label && Some(one.direction) == cell.direction
@@ -29,14 +27,8 @@ pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Cha
         return None;
     }
     let x = match alone {
-        true => Axis {
-            label: view.pick("written", "書き込んだ量"), unit: Unit::Bytes, scale: Scale::Linear
-        },
-        false => Axis {
-            label: view.pick("rounds done", "終えたラウンド"),
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
+        true => Axis::new(view.pick("written", "書き込んだ量"), Unit::Bytes, Scale::Linear),
+        false => Axis::new(view.pick("rounds done", "終えたラウンド"), Unit::Count, Scale::Linear),
     };
     let (label, unit) = match rounds.tracked {
         Tracked::Iops => (view.pick("Operations per second", "毎秒の I/O 数"), Unit::Iops),
@@ -45,18 +37,9 @@ pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Cha
     };
     let name = view.cell(cell);
     let what = view.say(&text!("Course over the rounds, {name}", "ラウンドごとの推移({name})"));
-    Some(Chart {
-        title: view.title(&what, &[run]),
-        notes: [note(rounds, &values, view), view.provenance(&[run])].concat(),
-        plot: Plot::Lines(Lines {
-            x,
-            y: Axis { label, unit, scale: Scale::Linear },
-            right: None,
-            lines: vec![ChartLine { name, style: LineStyle::Steps, at_right: false, points }],
-            marks: Vec::new(),
-            stretches: Vec::new(),
-        }),
-    })
+    let lines = vec![ChartLine::new(name, LineStyle::Steps, points)];
+    let plot = Plot::Lines(Lines::new(x, Axis::new(label, unit, Scale::Linear), lines));
+    Some(view.picture("rounds", &what, &[run], note(rounds, &values, view), plot))
 }
 
 /// Place and value of each round, and the last value where the last round ends.

@@ -8,7 +8,7 @@
 use super::{Picture, View};
 use crate::spark::rates;
 use crate::stutter::stutter_words;
-use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Stretch, Unit};
+use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, ShadedBand, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::number;
 use kurabe_core::record::{Cell, Repetition, RunRecord};
@@ -60,11 +60,19 @@ fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<
         points.push((end, f64::NAN));
     }
     let drawn = points.iter().filter(|point| point.1.is_finite()).count();
-    let name = view.style.say(&crate::words::direction(direction)).to_owned();
-    (drawn > 2).then_some(ChartLine { name, style: LineStyle::Steps, at_right: false, points })
+    let name = view.say(&crate::words::direction(direction));
+    (drawn > 2).then(|| ChartLine::new(name, LineStyle::Steps, points))
 }
 
-fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
+/// The lines of both directions, if there is any.
+fn both_ways(placed: &[Placed<'_>], view: &View<'_>) -> Option<Vec<ChartLine>> {
+    let of_direction = |direction| line(placed, direction, view);
+    let lines: Vec<ChartLine> =
+        [Direction::Read, Direction::Write].into_iter().filter_map(of_direction).collect();
+    Some(lines).filter(|lines| !lines.is_empty())
+}
+
+fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<ShadedBand> {
     let mut stalls: Vec<(u64, u64, OpKind)> = placed
         .iter()
         .flat_map(|one| {
@@ -80,9 +88,8 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
     stalls
         .into_iter()
         .map(|(at_ns, length_ns, kind)| {
-            let (length, kind) =
-                (number::latency_ns(length_ns), view.style.say(&crate::words::op_kind(kind)));
-            Stretch {
+            let (length, kind) = (number::latency_ns(length_ns), view.say(&crate::words::op_kind(kind)));
+            ShadedBand {
                 from: at_ns as f64,
                 to: at_ns.saturating_add(length_ns) as f64,
                 label: view.say(&text!("a {kind} stalled for {length}", "{kind}が {length} 停滞")),
@@ -91,22 +98,9 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
         .collect()
 }
 
-fn chart(
-    title: String,
-    notes: Vec<String>,
-    (lines, scale): (Vec<ChartLine>, Scale),
-    (marks, stretches): (Vec<Mark>, Vec<Stretch>),
-    view: &View<'_>,
-) -> Picture {
-    let plot = Plot::Lines(Lines {
-        x: Axis { label: view.pick("time", "時間"), unit: Unit::Moment, scale: Scale::Linear },
-        y: Axis { label: view.pick("Throughput", "速度"), unit: Unit::Rate, scale },
-        right: None,
-        lines,
-        marks,
-        stretches,
-    });
-    Picture { name: "series", chart: Chart { title, notes, plot } }
+fn plot(lines: Vec<ChartLine>, scale: Scale, view: &View<'_>) -> Lines {
+    let x = Axis::new(view.pick("time", "時間"), Unit::Moment, Scale::Linear);
+    Lines::new(x, Axis::new(view.pick("Throughput", "速度"), Unit::Rate, scale), lines)
 }
 
 /// Whether its rate over time tells something: samples over the target are drawn over their places.
@@ -125,13 +119,7 @@ fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         .collect();
     // The parts of one task are one repetition in several cells.
     placed.sort_by_key(|one| one.at_ns);
-    let lines: Vec<ChartLine> = [Direction::Read, Direction::Write]
-        .into_iter()
-        .filter_map(|direction| line(&placed, direction, view))
-        .collect();
-    if lines.is_empty() {
-        return None;
-    }
+    let lines = both_ways(&placed, view)?;
     let scale = if is_wide(&placed) { Scale::Log } else { Scale::Linear };
     let mut notes = vec![match scale {
         Scale::Log => view.pick(
@@ -142,9 +130,9 @@ fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     }];
     let stretches = stretches(&placed, view);
     notes.extend(stall_note(&placed, stretches.len(), view));
-    notes.extend(view.provenance(&[run]));
     let what = view.pick("Throughput over the life of the run", "測定全体の速度の推移");
-    Some(chart(view.title(&what, &[run]), notes, (lines, scale), (beginnings(run, view), stretches), view))
+    let plot = Lines { marks: beginnings(run, view), stretches, ..plot(lines, scale, view) };
+    Some(view.picture("series", &what, &[run], notes, Plot::Lines(plot)))
 }
 
 /// Whether the means of the repetitions differ so much that a linear axis would hide the small ones.
@@ -204,21 +192,15 @@ fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
             one
         })
         .collect();
-    let lines: Vec<ChartLine> = [Direction::Read, Direction::Write]
-        .into_iter()
-        .filter_map(|direction| line(&placed, direction, view))
-        .collect();
-    if lines.is_empty() {
-        return None;
-    }
+    let lines = both_ways(&placed, view)?;
     let stretches = stretches(&placed, view);
     let mut notes = vec![view.say(&felt)];
     notes.extend(stall_note(&placed, stretches.len(), view));
     notes.push(view.pick("the repetitions stand one behind the other", "各回を続けて並べています"));
-    notes.extend(view.provenance(&[run]));
     let what = view.cell(cell);
     let what = view.say(&text!("Stalls in {what}", "{what} の停滞"));
-    Some(chart(view.title(&what, &[run]), notes, (lines, Scale::Linear), (Vec::new(), stretches), view))
+    let plot = Lines { stretches, ..plot(lines, Scale::Linear, view) };
+    Some(view.picture("series", &what, &[run], notes, Plot::Lines(plot)))
 }
 
 /// The rates over time that another tool printed.
@@ -237,12 +219,7 @@ fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
                 (chunk[0].0, chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64)
             });
             let name = format!("{} {}", view.cell(cell), shown::line(&series.name));
-            ChartLine {
-                name: name.trim().to_owned(),
-                style: LineStyle::Joined,
-                at_right: false,
-                points: points.collect(),
-            }
+            ChartLine::new(name.trim(), LineStyle::Joined, points.collect())
         })
         .take(super::MOST_LINES)
         .collect();
@@ -250,6 +227,7 @@ fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         return None;
     }
     let what = view.pick("Throughput over time", "速度の推移");
-    let notes = [vec![view.pick("higher is faster", "高いほど速い")], view.provenance(&[run])].concat();
-    Some(chart(view.title(&what, &[run]), notes, (lines, Scale::Linear), (Vec::new(), Vec::new()), view))
+    let notes = vec![view.pick("higher is faster", "高いほど速い")];
+    let plot = Plot::Lines(plot(lines, Scale::Linear, view));
+    Some(view.picture("series", &what, &[run], notes, plot))
 }

@@ -24,7 +24,7 @@ impl Dimension {
 
 /// A cell by what it does.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct CellShape {
     span_bytes: Option<u64>,
     block_bytes: Option<u64>,
     iodepth: Option<u64>,
@@ -41,7 +41,7 @@ pub(super) struct Rest {
     threads: Option<u32>,
 }
 
-impl Shape {
+impl CellShape {
     /// `None` of a cell that is no repeated operation.
     pub(super) fn of(run: &RunRecord, cell: &Cell) -> Option<Self> {
         let rest = |order, threads| Rest {
@@ -105,13 +105,16 @@ impl Shape {
 }
 
 /// The cells of a run with their shapes.
-pub(super) fn shapes(run: &RunRecord) -> Vec<(&Cell, Shape)> {
-    run.cells.iter().filter_map(|cell| Some((cell, Shape::of(run, cell)?))).collect()
+pub(super) fn shapes(run: &RunRecord) -> Vec<(&Cell, CellShape)> {
+    run.cells.iter().filter_map(|cell| Some((cell, CellShape::of(run, cell)?))).collect()
 }
 
 /// Cells in families whose members differ in nothing but these dimensions, in the order of their first member.
-pub(super) fn families<'a>(cells: &[(&'a Cell, Shape)], but: &[Dimension]) -> Vec<Vec<(&'a Cell, Shape)>> {
-    let mut families: Vec<Vec<(&Cell, Shape)>> = Vec::new();
+pub(super) fn families<'a>(
+    cells: &[(&'a Cell, CellShape)],
+    but: &[Dimension],
+) -> Vec<Vec<(&'a Cell, CellShape)>> {
+    let mut families: Vec<Vec<(&Cell, CellShape)>> = Vec::new();
     for (cell, shape) in cells {
         match families.iter_mut().find(|family| family[0].1.alike_but(shape, but)) {
             Some(family) => family.push((cell, shape.clone())),
@@ -122,7 +125,7 @@ pub(super) fn families<'a>(cells: &[(&'a Cell, Shape)], but: &[Dimension]) -> Ve
 }
 
 /// The distinct values of cells along a dimension, ascending.
-pub(super) fn distinct(cells: &[(&Cell, Shape)], dimension: Dimension) -> Vec<u64> {
+pub(super) fn distinct(cells: &[(&Cell, CellShape)], dimension: Dimension) -> Vec<u64> {
     let mut values: Vec<u64> = cells.iter().filter_map(|(_, shape)| shape.get(dimension)).collect();
     values.sort_unstable();
     values.dedup();
@@ -130,7 +133,7 @@ pub(super) fn distinct(cells: &[(&Cell, Shape)], dimension: Dimension) -> Vec<u6
 }
 
 /// Whether cells fill so much of the plane of two dimensions that it is a map, and not a row and a column that cross.
-pub(super) fn fill_plane(cells: &[(&Cell, Shape)], one: Dimension, two: Dimension) -> bool {
+pub(super) fn fill_plane(cells: &[(&Cell, CellShape)], one: Dimension, two: Dimension) -> bool {
     let places: BTreeSet<_> = cells.iter().map(|(_, shape)| (shape.get(one), shape.get(two))).collect();
     let (columns, rows) = (distinct(cells, one).len(), distinct(cells, two).len());
     columns >= SWEEP && rows >= SWEEP && places.len() * 2 >= columns * rows

@@ -5,37 +5,37 @@
 //! cells that were measured for its axis and no others of the same shape, and their places are those of the sweep's own
 //! table: the geometric mean of the repetitions.
 
-use super::shapes::{Dimension, SWEEP, Shape, distinct, families, fill_plane, shapes};
+use super::shapes::{CellShape, Dimension, SWEEP, distinct, families, fill_plane, shapes};
 use super::{Picture, View};
 use crate::figures::Figures;
-use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
+use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_compare::values;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
-use kurabe_explain::{Axis as SweepAxis, CurveUnit, SweepFindings, explain_sweep, swept_axis};
+use kurabe_explain::{CurveUnit, SweepAxis, SweepFindings, explain_sweep, swept_axis};
 use std::collections::BTreeSet;
 
 /// A line of a sweep: the cells, by their place.
-struct Course<'a> {
+struct SweepLine<'a> {
     name: String,
     measure: Measure,
     cells: Vec<(f64, &'a Cell)>,
 }
 
 /// What `kurabe sweep` found in each of the runs; nothing in others.
-struct Found<'v> {
+struct Explained<'v> {
     view: &'v View<'v>,
     sweeps: Vec<SweepFindings>,
 }
 
-impl Found<'_> {
+impl Explained<'_> {
     fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
         let place = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
         self.sweeps.get(place).filter(|sweep| !sweep.is_empty())
     }
 
     /// What a course comes to at each of its places.
-    fn points(&self, run: &RunRecord, dimension: Dimension, course: &Course<'_>) -> Vec<(f64, f64)> {
+    fn points(&self, run: &RunRecord, dimension: Dimension, course: &SweepLine<'_>) -> Vec<(f64, f64)> {
         let Some(sweep) = self.of(run) else {
             let value = |cell: &Cell| match &cell.imported {
                 Some(_) => values(cell).first().copied(),
@@ -70,13 +70,29 @@ fn axis(dimension: Dimension) -> SweepAxis {
 }
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    let explained = Found { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
+    let explained = Explained { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
     let mut charts = Vec::new();
     for dimension in Dimension::ALL {
         for runs in view.groups(|run| courses(run, dimension, view).len()) {
             let marks = marks(runs, dimension, &explained);
-            charts.extend(rates(runs, dimension, &marks, &explained));
-            charts.extend(durations(runs, dimension, &marks, &explained));
+            let kinds = [
+                (
+                    &[Measure::Rate][..],
+                    Unit::Rate,
+                    text!("Throughput", "速度"),
+                    text!("higher is faster", "高いほど速い"),
+                ),
+                (
+                    &[Measure::Duration, Measure::AccessTime],
+                    Unit::Latency,
+                    text!("Time taken", "所要時間"),
+                    text!("lower is faster", "低いほど速い"),
+                ),
+            ];
+            for (measures, unit, what, better) in kinds {
+                let (what, better) = (view.say(&what), view.say(&better));
+                charts.extend(figures(runs, dimension, measures, (&what, unit, better), &marks, &explained));
+            }
         }
     }
     for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
@@ -90,7 +106,7 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 
 /// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
 /// are.
-fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Vec<Mark> {
+fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Explained<'_>) -> Vec<Mark> {
     let [run] = runs else { return Vec::new() };
     let (axis, view) = (axis(dimension), explained.view);
     let Some(sweep) = explained.of(run) else { return Vec::new() };
@@ -100,7 +116,7 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Ve
         .all()
         .filter(|finding| finding.axis == axis)
         .filter_map(|finding| {
-            let mut which = view.style.say(&crate::words::direction(finding.direction)).to_owned();
+            let mut which = view.say(&crate::words::direction(finding.direction));
             if orders.len() > 1 {
                 let order = if finding.sequential { "sequential" } else { "random" };
                 which = format!("{which} {}", order_word(order, view));
@@ -114,17 +130,17 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Ve
 }
 
 /// The lines of a run along a dimension; none if it does not sweep it.
-fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<Course<'a>> {
+fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<SweepLine<'a>> {
     // Other axes of a sweep pass through the same shapes.
     let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis(dimension));
-    let cells: Vec<(&Cell, Shape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
-    let lines: Vec<Vec<(&Cell, Shape)>> = families(&cells, &[dimension])
+    let cells: Vec<(&Cell, CellShape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
+    let lines: Vec<Vec<(&Cell, CellShape)>> = families(&cells, &[dimension])
         .into_iter()
         .filter(|family| distinct(family, dimension).len() >= SWEEP)
         .filter(|family| !varies_twice(&cells, family, dimension))
         .collect();
     let rests =
-        |of: fn(&Shape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
+        |of: fn(&CellShape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
     let (orders, directions) =
         (rests(|shape| shape.rest.order.to_owned()), rests(|shape| shape.rest.direction.clone()));
     lines
@@ -145,15 +161,15 @@ fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec
             let mut cells: Vec<(f64, &Cell)> =
                 line.iter().filter_map(|(cell, shape)| Some((shape.get(dimension)? as f64, *cell))).collect();
             cells.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Course { name, measure: cell.measure, cells }
+            SweepLine { name, measure: cell.measure, cells }
         })
         .collect()
 }
 
 /// Whether cells like these vary in a second dimension as much, so that they are a heat map.
-fn varies_twice(all: &[(&Cell, Shape)], line: &[(&Cell, Shape)], dimension: Dimension) -> bool {
+fn varies_twice(all: &[(&Cell, CellShape)], line: &[(&Cell, CellShape)], dimension: Dimension) -> bool {
     Dimension::ALL.into_iter().filter(|other| *other != dimension).any(|other| {
-        let like: Vec<(&Cell, Shape)> = all
+        let like: Vec<(&Cell, CellShape)> = all
             .iter()
             .filter(|(_, shape)| shape.alike_but(&line[0].1, &[dimension, other]))
             .cloned()
@@ -165,11 +181,11 @@ fn varies_twice(all: &[(&Cell, Shape)], line: &[(&Cell, Shape)], dimension: Dime
 fn line_name(cell: &Cell, view: &View<'_>) -> String {
     match cell.direction {
         Some(direction) if cell.part.is_empty() || cell.part == direction.word() => {
-            view.style.say(&crate::words::direction(direction)).to_owned()
+            view.say(&crate::words::direction(direction))
         }
         _ => {
             // The part of a copy, without the name of its step.
-            let label = view.style.say(&crate::words::label(cell));
+            let label = view.say(&crate::words::label(cell));
             label.rsplit_once(": ").map_or(label.clone(), |(_, part)| part.to_owned())
         }
     }
@@ -193,43 +209,16 @@ pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
 
 fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
     let unit = if dimension == Dimension::QueueDepth { Unit::Count } else { Unit::Bytes };
-    Axis { label: dimension_words(dimension, view), unit, scale: Scale::Log }
+    Axis::new(dimension_words(dimension, view), unit, Scale::Log)
 }
 
-fn rates(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    marks: &[Mark],
-    explained: &Found<'_>,
-) -> Option<Picture> {
-    let view = explained.view;
-    let what = view.pick("Throughput", "速度");
-    let y = Axis { label: what.clone(), unit: Unit::Rate, scale: Scale::Linear };
-    let note = view.pick("higher is faster", "高いほど速い");
-    figures(runs, dimension, &[Measure::Rate], (&what, y, &note), marks, explained)
-}
-
-fn durations(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    marks: &[Mark],
-    explained: &Found<'_>,
-) -> Option<Picture> {
-    let view = explained.view;
-    let what = view.pick("Time taken", "所要時間");
-    let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Linear };
-    let note = view.pick("lower is faster", "低いほど速い");
-    figures(runs, dimension, &[Measure::Duration, Measure::AccessTime], (&what, y, &note), marks, explained)
-}
-
-/// The main figure of the cells along a dimension.
 fn figures(
     runs: &[&RunRecord],
     dimension: Dimension,
     measures: &[Measure],
-    (what, y, better): (&str, Axis, &str),
+    (what, unit, better): (&str, Unit, String),
     marks: &[Mark],
-    explained: &Found<'_>,
+    explained: &Explained<'_>,
 ) -> Option<Picture> {
     let view = explained.view;
     let mut lines = Vec::new();
@@ -244,18 +233,18 @@ fn figures(
         "sweep",
         runs,
         dimension,
-        (what, y),
-        vec![statistic_words(runs, explained), better.to_owned()],
+        (what, Axis::new(what, unit, Scale::Linear)),
+        vec![statistic_words(runs, explained), better],
         (lines, marks.to_vec()),
         view,
     )
 }
 
-fn statistic_words(runs: &[&RunRecord], explained: &Found<'_>) -> String {
-    let style = &explained.view.style;
+fn statistic_words(runs: &[&RunRecord], explained: &Explained<'_>) -> String {
+    let view = explained.view;
     let of_run = |run: &RunRecord| match explained.of(run) {
-        Some(_) => style.say(&crate::words::geometric_mean()),
-        None => style.say(&crate::words::statistic(run.header.statistic())),
+        Some(_) => view.say(&crate::words::geometric_mean()),
+        None => view.say(&crate::words::statistic(run.header.statistic())),
     };
     let measured = runs.iter().filter(|run| run.header.origin.is_none());
     let mut words: Vec<String> = measured.map(|run| of_run(run)).collect();
@@ -283,7 +272,7 @@ fn latencies(
         }
     }
     let what = view.pick("Latency", "レイテンシ");
-    let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Log };
+    let y = Axis::new(what.clone(), Unit::Latency, Scale::Log);
     let notes = vec![
         view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
     ];
@@ -291,7 +280,7 @@ fn latencies(
 }
 
 fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
-    ChartLine { name, style: LineStyle::Marked, at_right: false, points }
+    ChartLine::new(name, LineStyle::Marked, points)
 }
 
 fn chart(
@@ -310,19 +299,6 @@ fn chart(
     let over = dimension_words(dimension, view);
     let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
     let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
-    Some(Picture {
-        name,
-        chart: Chart {
-            title: view.title(&what, runs),
-            notes: [vec![how.join(" · ")], view.provenance(runs)].concat(),
-            plot: Plot::Lines(Lines {
-                x: x_axis(dimension, view),
-                y,
-                right: None,
-                lines,
-                marks,
-                stretches: Vec::new(),
-            }),
-        },
-    })
+    let plot = Lines { marks, ..Lines::new(x_axis(dimension, view), y, lines) };
+    Some(view.picture(name, &what, runs, vec![how.join(" · ")], Plot::Lines(plot)))
 }

@@ -4,7 +4,9 @@ use super::names::{self, choice, spaced};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_stats::Concordance;
-use kurabe_study::{Along, Answer, Becomes, Best, Change, Course, Deciding, Goes, QuestionResult, Standing};
+use kurabe_study::{
+    Along, Answer, AxisFit, Becomes, Best, Change, Deciding, Goes, QuestionResult, RankedChoice,
+};
 
 /// Ratios up to this are told in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
@@ -65,7 +67,7 @@ fn faster(ratio: f64, than: &Text) -> Text {
 }
 
 fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
-    let able: Vec<&Standing> = best.standings.iter().filter(|standing| standing.out.is_none()).collect();
+    let able: Vec<&RankedChoice> = best.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let next = able.iter().find(|standing| !best.best.contains(&standing.choice));
     let firsts = names(&best.best, verdict);
     let margin = percent(verdict.margin);
@@ -164,7 +166,7 @@ fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
     }
 }
 
-fn lines(courses: &[Course]) -> Text {
+fn lines(courses: &[AxisFit]) -> Text {
     let on = courses.iter().filter(|course| course.on_line).count();
     match (on, courses.len()) {
         (on, all) if on == all => text!("Yes, in a straight line.", "はい。直線的に変わります。"),
@@ -205,7 +207,7 @@ fn with_unit(words: &str, unit: &str) -> String {
 
 /// All choices that are not out in their order, if there are more than two.
 fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
-    let place = |standing: &Standing| {
+    let place = |standing: &RankedChoice| {
         let name = choice(standing.choice, verdict);
         let behind = percent(1.0 - standing.of_best);
         match standing.of_best >= 1.0 {
@@ -243,7 +245,7 @@ fn best_details(best: &Best, verdict: &QuestionResult) -> Vec<Text> {
     lines
 }
 
-fn out_words(standing: &Standing, verdict: &QuestionResult) -> Option<Text> {
+fn out_words(standing: &RankedChoice, verdict: &QuestionResult) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let name = choice(standing.choice, verdict);
     let (cell, reason) = (&out.cell, &out.reason);
@@ -330,7 +332,7 @@ fn order_details(verdict: &QuestionResult) -> Text {
     text!("{rows}.", "{rows}。"; rows)
 }
 
-fn course_words(course: &Course, verdict: &QuestionResult) -> Text {
+fn course_words(course: &AxisFit, verdict: &QuestionResult) -> Text {
     let deciding = &verdict.figures[course.figure];
     let (unit, size) = match course.along {
         Along::Bytes => largest_unit(verdict),

@@ -210,8 +210,6 @@ pub(super) fn doc(result: &StudyResult) -> Doc {
     if !ends.is_empty() {
         doc.gap();
     }
-    for words in ends {
-        doc.say(words);
-    }
+    doc.say_all(ends);
     doc
 }

@@ -127,15 +127,15 @@ fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime
         .iter()
         .filter(|share| share.time_ns > 0)
         .map(|share| {
-            let known = facts(&share.layer, &share.cause);
+            let cause = facts(&share.layer, &share.cause);
             CauseTime {
                 layer: share.layer.clone(),
                 cause: share.cause.clone(),
-                name: known.map_or_else(|| Text::same(share.cause.clone()), |cause| cause.name.clone()),
-                explanation: known.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
+                name: cause.map_or_else(|| Text::same(share.cause.clone()), |cause| cause.name.clone()),
+                explanation: cause.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
                 each_ns: share.time_ns as f64 / divisor,
                 share: share.time_ns as f64 / all.latency_ns as f64,
-                overlaps: known.is_some_and(|cause| cause.in_line)
+                overlaps: cause.is_some_and(|cause| cause.in_line)
                     || layer(model, &share.layer)
                         .is_some_and(|(_, layer)| CONNECTIONS.contains(&layer.kind.as_str())),
             }
@@ -148,8 +148,8 @@ fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime
 
 fn counts(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CountOf> {
     let name = |share_layer: &str, key: &str| {
-        let known = layer(model, share_layer)?.1.counters.iter().find(|counter| counter.key == key)?;
-        Some(known.name.clone())
+        let counter = layer(model, share_layer)?.1.counters.iter().find(|counter| counter.key == key)?;
+        Some(counter.name.clone())
     };
     all.counts
         .iter()

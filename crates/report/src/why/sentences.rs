@@ -17,17 +17,17 @@ const WORTH_TELLING_BETWEEN: f64 = 0.05;
 pub(super) fn sentences(time: &CellTime) -> Vec<Text> {
     let by_weight = time.by_weight();
     let Some(largest) = by_weight.first() else { return Vec::new() };
-    let mut told = vec![first(time, largest)];
+    let mut sentences = vec![first(time, largest)];
     let overlapping = time.in_flight.filter(|in_flight| *in_flight > ALONE);
     if overlapping.is_none() && !largest.overlaps && (WORTH_TELLING..ALMOST_ALL).contains(&largest.share) {
-        told.push(without(time, largest));
+        sentences.push(without(time, largest));
     }
     if let Some(next) = by_weight.get(1).filter(|next| next.share >= WORTH_TELLING) {
-        told.push(second(next));
+        sentences.push(second(next));
     }
-    told.extend(overlapping.map(overlap));
-    told.extend(between(time));
-    told
+    sentences.extend(overlapping.map(overlap));
+    sentences.extend(between(time));
+    sentences
 }
 
 fn first(time: &CellTime, largest: &CauseTime) -> Text {
@@ -36,19 +36,21 @@ fn first(time: &CellTime, largest: &CauseTime) -> Text {
     let name = &largest.name;
     let why = explained(&largest.explanation);
     let part = if largest.share >= 0.5 { "Most of the time" } else { "The largest part" };
-    Text {
-        en: format!("{part}, {took} of {all} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
-        ja: format!("{all} のうち {took} ({share})は「{}」({layer})です。{}", name.ja, why.ja),
-    }
+    text!(
+        "{part}, {took} of {all} ({share}), goes to \"{name}\" ({layer}){why}",
+        "{all} のうち {took} ({share})は「{name}」({layer})です。{why}";
+        name, why
+    )
 }
 
 fn second(next: &CauseTime) -> Text {
     let (took, share) = (number::latency(next.each_ns), number::percent(next.share));
     let (name, layer, why) = (&next.name, &next.layer, explained(&next.explanation));
-    Text {
-        en: format!("Next, {took} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
-        ja: format!("次は「{}」({layer})の {took} ({share})です。{}", name.ja, why.ja),
-    }
+    text!(
+        "Next, {took} ({share}), goes to \"{name}\" ({layer}){why}",
+        "次は「{name}」({layer})の {took} ({share})です。{why}";
+        name, why
+    )
 }
 
 /// The explanation as the end of an English sentence, and as a Japanese sentence of its own.

@@ -79,8 +79,8 @@ fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
 /// What it means that requests do not divide by the drives.
 pub(super) fn remainder(time: &CellTime) -> Option<Text> {
     let count = |layer: &str, key: &str| {
-        let found = time.counts.iter().find(|count| count.layer == layer && count.counter == key)?;
-        Some(found.each)
+        let count = time.counts.iter().find(|count| count.layer == layer && count.counter == key)?;
+        Some(count.each)
     };
     time.counts.iter().filter(|count| count.counter == SHARES.0).find_map(|most| {
         let ratio = most.each / count(&most.layer, SHARES.1)?;

@@ -7,7 +7,7 @@
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::{Disk, SECTOR_BYTES};
-use crate::hub::{Command, FrontAnswer, FrontOutcome, FrontRequest};
+use crate::hub::{FrontAnswer, FrontOutcome, FrontRequest, HubCommand};
 use crate::platform;
 use crate::protocol::{ExtentKind, MOST_REQUEST_BYTES, NbdCommand, NbdError, NbdRequest};
 use crate::workers::Body;
@@ -101,7 +101,7 @@ impl DiskFiles {
         });
         let request = NbdRequest { command, flags, cookie: 0, offset_bytes, length_bytes };
         let answer = FrontAnswer::new(answer);
-        self.controls.tell(Command::Request(FrontRequest { export, request, payload, came_ns, answer }));
+        self.controls.tell(HubCommand::Request(FrontRequest { export, request, payload, came_ns, answer }));
     }
 
     /// Has a stretch read as zeroes, in as many requests as their lengths make it.

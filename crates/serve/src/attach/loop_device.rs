@@ -3,7 +3,7 @@
 use super::{flush, open_alone};
 use crate::disk::SECTOR_BYTES;
 use crate::platform;
-use kurabe_host::{Number, block_number, loop_status};
+use kurabe_host::{Number, block_number, loop_status, roots};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -34,7 +34,7 @@ impl LoopDevice {
             }
             match platform::configure_loop(&node, &file, SECTOR_BYTES as u32) {
                 Ok(()) => {
-                    if device.told("loop/dio").as_deref() != Some("1") {
+                    if roots::text(&device.sysfs("loop/dio")).as_deref() != Some("1") {
                         platform::clear_loop(&node)?;
                         return Err(io::ErrorKind::Unsupported.into());
                     }
@@ -56,10 +56,6 @@ impl LoopDevice {
         Path::new("/sys/block").join(self.path.file_name().unwrap_or_default()).join(name)
     }
 
-    fn told(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.sysfs(name)).ok().map(|words| words.trim().to_owned())
-    }
-
     /// Has it let go of its file once nobody uses it any more, if it still is on a file system of this number.
     pub(super) fn let_go(&self, number: Number) -> io::Result<()> {
         let node = File::open(&self.path)?;
@@ -78,7 +74,7 @@ impl LoopDevice {
 
     /// Whether it still is on a file system of this number. Is looked up first where nobody has to open it.
     pub(super) fn is_on(&self, number: Number) -> bool {
-        self.told("loop/backing_file").is_some()
+        roots::text(&self.sysfs("loop/backing_file")).is_some()
             && open_quietly(&self.path).is_ok_and(|node| is_on(&node, number))
     }
 }
@@ -99,7 +95,7 @@ pub(super) fn loops_on(point: &Path, number: Number) -> io::Result<Vec<LoopDevic
     let mut devices = Vec::new();
     for entry in std::fs::read_dir("/sys/block")? {
         let device = LoopDevice { path: Path::new("/dev").join(entry?.file_name()) };
-        let file = device.told("loop/backing_file");
+        let file = roots::text(&device.sysfs("loop/backing_file"));
         if let Some(file) = file.filter(|file| Path::new(file).starts_with(point))
             && device.is_on(number)
         {

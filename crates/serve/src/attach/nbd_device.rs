@@ -10,7 +10,7 @@ use crate::disk::SECTOR_BYTES;
 use crate::hub::give_room;
 use crate::platform;
 use crate::protocol::Export;
-use kurabe_host::block_number;
+use kurabe_host::{block_number, roots};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use serde::{Deserialize, Serialize};
@@ -38,21 +38,21 @@ pub(super) struct NbdRecord {
     /// The thread that took it, by the number that the kernel shows, whatever process name space looks.
     client: String,
     /// Settings that were changed, as they were before.
-    before: Vec<Setting>,
+    before: Vec<SysfsAttribute>,
 }
 
 /// An attribute of a device in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Setting {
+struct SysfsAttribute {
     name: String,
     value: String,
 }
 
 /// What kernels do not take from the flags: what file systems are told about the head (before 6.12), and how much is asked for at
 /// once. The driver's own 128 KiB would make eight requests of one of 1 MiB; of disks the kernel asks for up to 1280 KiB.
-fn settings(is_rotational: bool) -> [Setting; 2] {
-    let setting = |name: &str, value: &str| Setting { name: name.to_owned(), value: value.to_owned() };
+fn settings(is_rotational: bool) -> [SysfsAttribute; 2] {
+    let setting = |name: &str, value: &str| SysfsAttribute { name: name.to_owned(), value: value.to_owned() };
     [
         setting("queue/rotational", if is_rotational { "1" } else { "0" }),
         setting("queue/max_sectors_kb", "1280"),
@@ -60,11 +60,11 @@ fn settings(is_rotational: bool) -> [Setting; 2] {
 }
 
 /// Changes settings where they are otherwise; those that were, as they were before. They are hints: a kernel may refuse one.
-fn change(device: &Path, wishes: &[Setting]) -> Vec<Setting> {
-    let changed = |wish: &Setting| {
+fn change(device: &Path, wishes: &[SysfsAttribute]) -> Vec<SysfsAttribute> {
+    let changed = |wish: &SysfsAttribute| {
         let value = attribute(device, &wish.name).filter(|value| *value != wish.value)?;
         std::fs::write(device.join(&wish.name), &wish.value).ok()?;
-        Some(Setting { name: wish.name.clone(), value })
+        Some(SysfsAttribute { name: wish.name.clone(), value })
     };
     wishes.iter().filter_map(changed).collect()
 }
@@ -77,7 +77,7 @@ pub(super) struct NbdDevice {
 }
 
 fn attribute(device: &Path, name: &str) -> Option<String> {
-    std::fs::read_to_string(device.join(name)).ok().map(|words| words.trim().to_owned())
+    roots::text(&device.join(name))
 }
 
 /// Those that nobody has, by number; none if the kernel has no such driver.
@@ -240,7 +240,8 @@ mod tests {
     }
 
     fn record(rotational_before: Option<&str>) -> NbdRecord {
-        let setting = |value: &str| Setting { name: "queue/rotational".to_owned(), value: value.to_owned() };
+        let setting =
+            |value: &str| SysfsAttribute { name: "queue/rotational".to_owned(), value: value.to_owned() };
         let before = rotational_before.map(setting).into_iter().collect();
         NbdRecord { name: "nbd0".to_owned(), client: "4711".to_owned(), before }
     }
@@ -250,7 +251,10 @@ mod tests {
         let tree = tree(&[("nbd0", "queue/rotational", "0"), ("nbd0", "queue/max_sectors_kb", "128")]);
         let device = tree.path().join("nbd0");
         let before = change(&device, &settings(false));
-        assert_eq!(before, [Setting { name: "queue/max_sectors_kb".to_owned(), value: "128".to_owned() }]);
+        assert_eq!(
+            before,
+            [SysfsAttribute { name: "queue/max_sectors_kb".to_owned(), value: "128".to_owned() }]
+        );
         assert_eq!(attribute(&device, "queue/max_sectors_kb").as_deref(), Some("1280"));
         // One that a kernel does not have.
         std::fs::remove_file(device.join("queue/max_sectors_kb")).unwrap();

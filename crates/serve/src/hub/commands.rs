@@ -17,7 +17,7 @@ use std::sync::mpsc::Sender;
 pub(super) const JOURNAL_BYTES: u64 = 32 << 20;
 
 /// What can be told to the hub; who asks waits for the answer.
-pub(crate) enum Command {
+pub(crate) enum HubCommand {
     /// The other end of kurabe's own connection, by which the round trip is measured.
     Measure(OwnedFd),
     /// The other end of a connection that the kernel makes a block device of, and the export that it is.
@@ -100,31 +100,31 @@ pub struct ServedFigures {
 }
 
 impl Hub {
-    pub(super) fn obey(&mut self, command: Command) {
+    pub(super) fn obey(&mut self, command: HubCommand) {
         // Who asked may have gone.
         match command {
-            Command::Measure(socket) => self.welcome_own(socket),
-            Command::Kernel(socket, export) => self.welcome_kernel(socket, export),
-            Command::Measured(round_trip_ns, answer) => {
+            HubCommand::Measure(socket) => self.welcome_own(socket),
+            HubCommand::Kernel(socket, export) => self.welcome_kernel(socket, export),
+            HubCommand::Measured(round_trip_ns, answer) => {
                 self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
                 self.counts.announced = true;
                 let _ = answer.send(self.accept_clients());
             }
-            Command::Figures(answer) => drop(answer.send(self.figures())),
-            Command::Set(path, value, answer) => drop(answer.send(self.parts.stack.change(&path, &value))),
-            Command::Layer(layer, control, answer) => {
+            HubCommand::Figures(answer) => drop(answer.send(self.figures())),
+            HubCommand::Set(path, value, answer) => drop(answer.send(self.parts.stack.change(&path, &value))),
+            HubCommand::Layer(layer, control, answer) => {
                 drop(answer.send(self.control_layer(layer.as_deref(), control)));
             }
-            Command::Cut(answer) => {
+            HubCommand::Cut(answer) => {
                 self.drive_stack();
                 drop(answer.send(self.cut_power()));
             }
-            Command::PowerOn(answer) => {
+            HubCommand::PowerOn(answer) => {
                 self.is_off = false;
                 drop(answer.send(Ok(())));
             }
-            Command::Request(request) => self.take_front_request(request),
-            Command::End => self.ended = true,
+            HubCommand::Request(request) => self.take_front_request(request),
+            HubCommand::End => self.ended = true,
         }
     }
 

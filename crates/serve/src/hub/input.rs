@@ -11,7 +11,7 @@ use rustix::net::RecvFlags;
 use std::sync::Arc;
 
 /// What one look at a connection brought.
-enum Step {
+enum InputStep {
     /// Nothing more for now.
     Nothing,
     /// Something was done, and there may be more.
@@ -47,7 +47,7 @@ impl Hub {
             if !connection.takes_requests() || taken == connection.held_bytes {
                 break;
             }
-            let Step::Again = self.take_turn(id, &mut taken, now_ns) else { break };
+            let InputStep::Again = self.take_turn(id, &mut taken, now_ns) else { break };
         }
         if let Some(connection) = self.connections.get_mut(&id)
             && taken > 0
@@ -57,23 +57,23 @@ impl Hub {
         }
     }
 
-    fn take_turn(&mut self, id: u64, taken: &mut usize, now_ns: u64) -> Step {
-        let Some(connection) = self.connections.get_mut(&id) else { return Step::Nothing };
+    fn take_turn(&mut self, id: u64, taken: &mut usize, now_ns: u64) -> InputStep {
+        let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
         let held = &connection.held[*taken..connection.held_bytes];
         match connection.conversation.next(held) {
-            Turn::Wait => Step::Nothing,
+            Turn::Wait => InputStep::Nothing,
             Turn::Answer { taken: count, bytes } => {
                 *taken += count;
                 if connection.conversation.has_begun() {
                     connection.deadline_ns = None;
                 }
                 self.say(id, Segment::of_bytes(bytes));
-                Step::Again
+                InputStep::Again
             }
             Turn::End { bytes } => {
                 connection.incomings = Incomings::Ended;
                 self.say(id, Segment::of_bytes(bytes));
-                Step::Nothing
+                InputStep::Nothing
             }
             Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, now_ns),
         }
@@ -86,14 +86,14 @@ impl Hub {
         head_bytes: usize,
         taken: &mut usize,
         now_ns: u64,
-    ) -> Step {
+    ) -> InputStep {
         let is_without_power = self.is_front_without_power(id);
-        let Some(connection) = self.connections.get_mut(&id) else { return Step::Nothing };
+        let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
         let payload_bytes = request.payload_bytes() as usize;
         let behind = &connection.held[*taken + head_bytes..connection.held_bytes];
         let is_small = payload_bytes <= SMALL_BYTES;
         if is_small && behind.len() < payload_bytes {
-            return Step::Nothing;
+            return InputStep::Nothing;
         }
         let error = connection.conversation.check(request).err();
         let error = error.or(is_without_power.then_some(NbdError::Io));
@@ -108,7 +108,7 @@ impl Hub {
             if error.is_none() {
                 self.do_request(operation, payload);
             }
-            return Step::Again;
+            return InputStep::Again;
         }
         let number = self.operations.get(&operation).map_or(0, |operation| operation.number);
         let incoming = Incoming {
@@ -122,7 +122,7 @@ impl Hub {
             connection.incomings = Incomings::Waiting(incoming);
         }
         self.hand_over_payload(id, payload);
-        Step::Nothing
+        InputStep::Nothing
     }
 
     /// Has a worker take the rest of a payload; `first` is what has come of it.

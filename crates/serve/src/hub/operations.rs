@@ -6,9 +6,9 @@ use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
-use crate::segment::{Segment, SegmentBytes, Stretch};
+use crate::segment::{DataExtent, Segment, SegmentBytes};
 use crate::workers::{Body, Deed, PayloadJob, act};
-use kurabe_sim::{Completion, Kind, Request};
+use kurabe_sim::{CompletedRequest, Request, RequestKind};
 use std::sync::Arc;
 
 /// A request that was not answered yet.
@@ -109,7 +109,7 @@ impl Hub {
             {
                 let body = match disk.data.is_hole(offset_bytes, length_bytes.into()) {
                     true => Body::Hole,
-                    false => Body::Stored(Stretch { disk, offset_bytes, length: length_bytes as usize }),
+                    false => Body::Stored(DataExtent { disk, offset_bytes, length: length_bytes as usize }),
                 };
                 self.data_done(operation, Ok(body));
             }
@@ -172,7 +172,7 @@ impl Hub {
     }
 
     /// The stack is done with a request.
-    pub(super) fn left_stack(&mut self, completion: &Completion) {
+    pub(super) fn left_stack(&mut self, completion: &CompletedRequest) {
         let Some(operation) = self.operations.get_mut(&completion.token) else { return };
         let outcome = completion.outcome.map(|_| ()).map_err(|_| NbdError::Io);
         operation.due = Some((completion.at_ns, outcome));
@@ -332,11 +332,11 @@ fn deed_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<Deed> 
 /// What the stack is asked, in whole sectors.
 fn model_request(request: &NbdRequest) -> Request {
     let kind = match request.command {
-        NbdCommand::Write => Kind::Write,
-        NbdCommand::Flush => return Request::new(Kind::Flush, 0, 0),
-        NbdCommand::Trim => Kind::Trim,
-        NbdCommand::WriteZeroes => Kind::WriteZeroes,
-        _ => Kind::Read,
+        NbdCommand::Write => RequestKind::Write,
+        NbdCommand::Flush => return Request::new(RequestKind::Flush, 0, 0),
+        NbdCommand::Trim => RequestKind::Trim,
+        NbdCommand::WriteZeroes => RequestKind::WriteZeroes,
+        _ => RequestKind::Read,
     };
     let from = request.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
     let end = (request.offset_bytes + u64::from(request.length_bytes)).next_multiple_of(SECTOR_BYTES);

@@ -114,15 +114,15 @@ pub(super) struct Streams {
 impl Streams {
     /// Bytes in order before a write here.
     pub(super) fn length_bytes(&self, at_bytes: u64) -> u64 {
-        let found = self.streams.iter().find(|(_, end)| *end == at_bytes);
-        found.map_or(0, |(begin, end)| end - begin)
+        let stream = self.streams.iter().find(|(_, end)| *end == at_bytes);
+        stream.map_or(0, |(begin, end)| end - begin)
     }
 
     /// A write went into the log; the stream that was silent longest is given up for a new one.
     pub(super) fn add(&mut self, at_bytes: u64, end_bytes: u64) {
-        let known = self.streams.iter().position(|(_, end)| *end == at_bytes);
-        let begin_bytes = known.map_or(at_bytes, |index| self.streams[index].0);
-        self.streams[..=known.unwrap_or(STREAMS - 1)].rotate_right(1);
+        let index = self.streams.iter().position(|(_, end)| *end == at_bytes);
+        let begin_bytes = index.map_or(at_bytes, |index| self.streams[index].0);
+        self.streams[..=index.unwrap_or(STREAMS - 1)].rotate_right(1);
         self.streams[0] = (begin_bytes, end_bytes);
     }
 }

@@ -8,7 +8,7 @@
 
 /// What the flash has to do for a piece of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct FlashWork {
     /// Units that were erased to be written.
     pub(super) erased: u64,
     /// Bytes of old data that are read to be written again.
@@ -48,17 +48,17 @@ impl Run {
     }
 
     /// Begins a run; what was open must be closed before.
-    pub(super) fn open(&mut self, at_bytes: u64) -> Work {
+    pub(super) fn open(&mut self, at_bytes: u64) -> FlashWork {
         let head = at_bytes % self.unit_bytes;
         (self.end_bytes, self.written_bytes) = (Some(at_bytes), 0);
         (self.pending_bytes, self.copied) = (head, head > 0);
-        Work { erased: u64::from(head > 0), copied_bytes: head, programmed_bytes: self.program_full() }
+        FlashWork { erased: u64::from(head > 0), copied_bytes: head, programmed_bytes: self.program_full() }
     }
 
     /// Goes on with so many bytes.
-    pub(super) fn extend(&mut self, bytes: u64) -> Work {
-        let Some(end) = self.end_bytes else { return Work::default() };
-        let (mut work, mut left) = (Work::default(), bytes);
+    pub(super) fn extend(&mut self, bytes: u64) -> FlashWork {
+        let Some(end) = self.end_bytes else { return FlashWork::default() };
+        let (mut work, mut left) = (FlashWork::default(), bytes);
         let within = end % self.unit_bytes;
         if within > 0 {
             // The unit that is open already.
@@ -80,8 +80,8 @@ impl Run {
     }
 
     /// Ends the run: what is behind it in its last unit is copied, and what is in memory is programmed.
-    pub(super) fn close(&mut self) -> Work {
-        let Some(end) = self.end_bytes.take() else { return Work::default() };
+    pub(super) fn close(&mut self) -> FlashWork {
+        let Some(end) = self.end_bytes.take() else { return FlashWork::default() };
         let within = end % self.unit_bytes;
         let tail = if within == 0 { 0 } else { self.unit_bytes - within };
         let mut programmed_bytes = 0;
@@ -94,7 +94,7 @@ impl Run {
         self.pending_bytes += tail;
         programmed_bytes = u64::saturating_add(programmed_bytes, self.program_rest());
         self.copied = false;
-        Work { erased: 0, copied_bytes: tail, programmed_bytes }
+        FlashWork { erased: 0, copied_bytes: tail, programmed_bytes }
     }
 
     /// Programs the stripes that are full.
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn a_run_of_whole_units_copies_nothing() {
         let mut run = Run::new(1 << 20, 1 << 16);
-        assert_eq!(run.open(3 << 20), Work::default());
+        assert_eq!(run.open(3 << 20), FlashWork::default());
         let work = run.extend(2 << 20);
         assert_eq!((work.erased, work.copied_bytes, work.programmed_bytes), (2, 0, 2 << 20));
-        assert_eq!(run.close(), Work::default());
+        assert_eq!(run.close(), FlashWork::default());
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
             let mut works = vec![run.open(at)];
             works.extend(pieces.iter().map(|bytes| run.extend(*bytes)));
             works.push(run.close());
-            let sum = |part: fn(&Work) -> u64| works.iter().map(part).sum::<u64>();
+            let sum = |part: fn(&FlashWork) -> u64| works.iter().map(part).sum::<u64>();
             let written: u64 = pieces.iter().sum();
             let units = (at + written).div_ceil(unit) - at / unit;
             prop_assert_eq!(sum(|work| work.copied_bytes) + written, units * unit);

@@ -5,7 +5,7 @@ mod published;
 use crate::library::device_named;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ impl Driver {
 
     /// Has the device program everything.
     fn flush(&mut self) -> u64 {
-        self.run(1, 0, [request(Kind::Flush, 0, 0)])
+        self.run(1, 0, [request(RequestKind::Flush, 0, 0)])
     }
 
     /// Share of a cause in the last run.
@@ -63,17 +63,17 @@ impl Driver {
     }
 }
 
-fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Requests in order.
-fn in_order(kind: Kind, from: u64, bytes: u64, block: u32) -> impl Iterator<Item = Request> {
+fn in_order(kind: RequestKind, from: u64, bytes: u64, block: u32) -> impl Iterator<Item = Request> {
     (0..bytes / u64::from(block)).map(move |index| request(kind, from + index * u64::from(block), block))
 }
 
 /// Requests anywhere below `span`.
-fn scattered(kind: Kind, span: u64, block: u32, count: u64, random: &mut Random) -> Vec<Request> {
+fn scattered(kind: RequestKind, span: u64, block: u32, count: u64, random: &mut Random) -> Vec<Request> {
     let mut place = || random.below(span / u64::from(block)) * u64::from(block);
     (0..count).map(|_| request(kind, place(), block)).collect()
 }
@@ -106,27 +106,27 @@ fn bare(set: &[(&str, &str)]) -> DeviceSpec {
 #[test]
 fn a_read_between_writes_costs_the_copy_of_what_is_missing() {
     let mut driver = Driver::new(&bare(&[("erase", "1 ms")]));
-    let write = |at: u64| request(Kind::Write, at << 10, 64 << 10);
+    let write = |at: u64| request(RequestKind::Write, at << 10, 64 << 10);
     driver.run(1, 0, [write(0)]);
     // 192 KiB are read, stripe by stripe, and programmed; the stripe that was written may still be programmed.
     let turn_ns = 3 * 100_000 + (192 << 10) * 5 + (192 << 10) * 10;
-    let read_ns = driver.run(1, 0, [request(Kind::Read, 512 << 20, 4096)]);
+    let read_ns = driver.run(1, 0, [request(RequestKind::Read, 512 << 20, 4096)]);
     assert_eq!(read_ns, 1_000_000 + (64 << 10) * 10 + turn_ns + 100_000 + 4096 * 5);
     assert!(driver.share("turn") > 0.5);
     // Without that rule it waits only for the stripe.
     let mut driver = Driver::new(&bare(&[("read_closes", "false")]));
     driver.run(1, 0, [write(0)]);
-    let read_ns = driver.run(1, 0, [request(Kind::Read, 512 << 20, 4096)]);
+    let read_ns = driver.run(1, 0, [request(RequestKind::Read, 512 << 20, 4096)]);
     assert_eq!(read_ns, (64 << 10) * 10 + 100_000 + 4096 * 5);
 }
 
 #[test]
 fn reads_that_go_on_need_no_access_and_a_write_ends_that() {
     let mut driver = Driver::new(&bare(&[]));
-    let read = |index: u64| request(Kind::Read, index * 4096, 4096);
+    let read = |index: u64| request(RequestKind::Read, index * 4096, 4096);
     assert_eq!(driver.run(1, 0, [read(0)]), 100_000 + 4096 * 5);
     assert_eq!(driver.run(1, 0, [read(1)]), 4096 * 5);
-    driver.run(1, 0, [request(Kind::Write, 512 << 20, 256 << 10)]);
+    driver.run(1, 0, [request(RequestKind::Write, 512 << 20, 256 << 10)]);
     driver.flush();
     assert_eq!(driver.run(1, 0, [read(2)]), 100_000 + 4096 * 5);
 }
@@ -137,7 +137,7 @@ fn a_larger_log_is_never_slower_for_scattered_writes() {
     for log in ["0 B", "1 MiB", "4 MiB", "16 MiB", "64 MiB"] {
         let mut driver = Driver::new(&bare(&[("log", log)]));
         let mut random = Random::new(7, 7);
-        let now_ns = driver.run(1, 0, scattered(Kind::Write, 128 << 20, 4096, 6000, &mut random));
+        let now_ns = driver.run(1, 0, scattered(RequestKind::Write, 128 << 20, 4096, 6000, &mut random));
         assert!(now_ns <= last_ns, "{log}: {now_ns} after {last_ns}");
         last_ns = now_ns;
     }
@@ -146,8 +146,12 @@ fn a_larger_log_is_never_slower_for_scattered_writes() {
 #[test]
 fn writes_in_order_leave_the_log_though_others_come_between() {
     let mut driver = Driver::new(&bare(&[("log", "4 MiB"), ("superblock", "4 MiB")]));
-    let both =
-        |at: u64| [request(Kind::Write, at, 64 << 10), request(Kind::Write, (512 << 20) + at % 32_768, 4096)];
+    let both = |at: u64| {
+        [
+            request(RequestKind::Write, at, 64 << 10),
+            request(RequestKind::Write, (512 << 20) + at % 32_768, 4096),
+        ]
+    };
     driver.run(1, 0, (0..1024).flat_map(|index| both(index << 16)));
     // The first MiB and the scattered writes stay in the log, which therefore never fills.
     assert_eq!(driver.share("merge"), 0.0);
@@ -161,10 +165,10 @@ fn trim_spares_merges_where_the_firmware_takes_it() {
         let mut driver = Driver::new(&bare(&[("log", "4 MiB"), ("trim", trim)]));
         let mut random = Random::new(7, 7);
         for _ in 0..4 {
-            driver.run(1, 0, scattered(Kind::Write, 64 << 20, 4096, 900, &mut random));
-            driver.run(1, 0, [request(Kind::Trim, 0, 64 << 20)]);
+            driver.run(1, 0, scattered(RequestKind::Write, 64 << 20, 4096, 900, &mut random));
+            driver.run(1, 0, [request(RequestKind::Trim, 0, 64 << 20)]);
         }
-        driver.run(1, 0, scattered(Kind::Write, 64 << 20, 4096, 900, &mut random));
+        driver.run(1, 0, scattered(RequestKind::Write, 64 << 20, 4096, 900, &mut random));
         driver.share("merge")
     };
     assert!(merged_share("false") > 0.9);
@@ -174,12 +178,12 @@ fn trim_spares_merges_where_the_firmware_takes_it() {
 #[test]
 fn what_is_not_programmed_is_told() {
     let mut driver = Driver::new(&bare(&[]));
-    driver.run(1, 0, [request(Kind::Write, 0, 4096)]);
+    driver.run(1, 0, [request(RequestKind::Write, 0, 4096)]);
     assert_eq!(driver.stack.volatile()[0].1.lost_bytes, 4096);
     driver.flush();
     assert!(driver.stack.volatile().is_empty());
     // What the flash was still at when the flush came, too.
-    driver.run(1, 0, [request(Kind::Write, 0, 1 << 20)]);
+    driver.run(1, 0, [request(RequestKind::Write, 0, 1 << 20)]);
     assert!(driver.stack.volatile()[0].1.lost_bytes > 4096);
     driver.flush();
     assert!(driver.stack.volatile().is_empty(), "{:?}", driver.stack.volatile());
@@ -194,10 +198,10 @@ fn parameters_that_do_not_fit_are_errors() {
 /// A read, a write, a flush or a trim within 64 MiB.
 fn any_request() -> impl Strategy<Value = Request> {
     (0u8..8, 0u64..1000, 1u32..80).prop_map(|(kind, place, length)| match kind {
-        0 => request(Kind::Flush, 0, 0),
-        1 => request(Kind::Trim, place << 16, length * 4096),
-        2..4 => request(Kind::Read, place << 16, length * 4096),
-        _ => request(Kind::Write, place << 16, length * 4096),
+        0 => request(RequestKind::Flush, 0, 0),
+        1 => request(RequestKind::Trim, place << 16, length * 4096),
+        2..4 => request(RequestKind::Read, place << 16, length * 4096),
+        _ => request(RequestKind::Write, place << 16, length * 4096),
     })
 }
 
@@ -217,11 +221,11 @@ proptest! {
         let mut set: Vec<(&str, &str)> = keys.into_iter().zip(words.iter().map(String::as_str)).collect();
         set.extend([("read_closes", flags[0].as_str()), ("read_ahead", flags[1].as_str()), ("trim", "true")]);
         let mut driver = Driver::new(&bare(&set));
-        let bytes = |kind: Kind| {
+        let bytes = |kind: RequestKind| {
             let of_kind = requests.iter().filter(|request| request.kind == kind);
             of_kind.map(|request| u64::from(request.length_bytes)).sum::<u64>()
         };
-        let least_ns = bytes(Kind::Read) * 5 + bytes(Kind::Write) * 10;
+        let least_ns = bytes(RequestKind::Read) * 5 + bytes(RequestKind::Write) * 10;
         let now_ns = driver.run(depth, 0, requests.iter().copied()) + driver.flush();
         prop_assert!(now_ns + 100 >= least_ns, "{now_ns} {least_ns}");
     }
@@ -235,7 +239,7 @@ proptest! {
         let set = [("stripe", format!("{} KiB", stripe * 32)), ("superblock", format!("{} KiB", superblock * 1024))];
         let time = |shift: u64| {
             let mut driver = Driver::new(&bare(&set.each_ref().map(|(key, value)| (*key, value.as_str()))));
-            let write = |place: &u64| request(Kind::Write, (place << 18) + (shift << 10), 256 << 10);
+            let write = |place: &u64| request(RequestKind::Write, (place << 18) + (shift << 10), 256 << 10);
             driver.run(depth, 0, places.iter().map(write).collect::<Vec<_>>()) + driver.flush()
         };
         prop_assert!(time(0) <= time(shift));

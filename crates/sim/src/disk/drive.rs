@@ -10,17 +10,17 @@
 
 use super::causes::Causes;
 use super::dirty::Dirty;
-use super::geometry::Place;
+use super::geometry::SectorPlace;
 use super::layout;
-use super::mechanism::{Access, Read, Reader};
-use crate::account::Counter;
-use crate::build::Builder;
+use super::mechanism::{Access, BufferedMechanism, Read};
+use super::params::{Handling, Values};
+use crate::build::{Builder, words};
 use crate::layer::Layer;
 use crate::ranges::AtRisk;
 use crate::schema::HOUR_NS;
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::transfer_ns;
-use crate::world::{JobId, Kind, World};
+use crate::world::{JobId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 
 /// A command that has not begun.
@@ -31,7 +31,7 @@ struct Waiting {
     write: bool,
     first: u64,
     end: u64,
-    place: Place,
+    place: SectorPlace,
     /// Of a write: it must be on the medium.
     fua: bool,
     /// A further piece of a command that was worked out.
@@ -56,8 +56,7 @@ struct Overheads {
 }
 
 impl Overheads {
-    fn measured(builder: &Builder<'_>) -> Result<Option<[Self; 2]>> {
-        let rows = builder.rows("overheads");
+    fn measured(builder: &Builder<'_>, rows: &[Vec<f64>]) -> Result<Option<[Self; 2]>> {
         let ns = |ms: f64| ((ms * 1e6).round() as u64).min(HOUR_NS);
         let row = |row: &Vec<f64>| Self {
             read_hit_ns: ns(row[0]),
@@ -81,28 +80,15 @@ impl Overheads {
 
 #[derive(Clone)]
 struct Drive {
-    reader: Reader,
+    reader: BufferedMechanism,
     sector_bytes: u64,
     capacity_bytes: u64,
-    single: Overheads,
-    /// Of a measured drive, and instead: after a read and after a write.
+    /// Of a measured drive, instead of the single ones: after a read and after a write.
     measured: Option<[Overheads; 2]>,
-    /// Whether what the memory serves takes the measured overhead after its own kind only in a run, and else the other.
-    hits_by_run: bool,
     /// Whether the command before was a write, and where it ended.
     after_write: bool,
     last_end: u64,
-    buffer_bytes_per_s: f64,
-    /// Shares of a request that are in the memory before the other side begins: of a read before the computer takes it,
-    /// of a write before the medium does.
-    read_start: f64,
-    write_start: f64,
-    /// Whether a write that is cached takes the memory of what was read.
-    writes_empty_segments: bool,
-    depth: usize,
-    age_limit_ns: u64,
     dirty: Dirty,
-    write_back_sectors: u64,
     queue: Vec<Waiting>,
     flushes: Vec<JobId>,
     /// When the arm is free, and the sector where it then is.
@@ -116,40 +102,33 @@ struct Drive {
     back: (u64, Access),
     /// When it will be woken; none is `u64::MAX`.
     woken_ns: u64,
+    handling: Handling,
+    values: Values,
     causes: Causes,
-    hits: Counter,
-    written_back: Counter,
+    counters: Counters,
+}
+
+words! {
+    struct Counters {
+        hits: counter("hits", ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"));
+        written_back: counter("written-back",
+            ("times that the write cache was written to", "書き込みキャッシュからの書き出し"));
+    }
 }
 
 /// Builds a disk.
 pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let sector_bytes = builder.bytes("sector");
-    let reader = layout::reader(builder, builder.count("segments"), sector_bytes)?;
-    let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
-    let cache =
-        if builder.flag("write_cache") { builder.bytes("write_cache_size") / sector_bytes } else { 0 };
+    let values = Values::new(builder);
+    let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, values.segments)?;
+    let cache = if values.write_cache { values.write_cache_size_bytes / sector_bytes } else { 0 };
     Ok(Box::new(Drive {
         reader,
         sector_bytes,
         capacity_bytes,
-        single: Overheads {
-            read_hit_ns: builder.ns("read_hit_overhead"),
-            read_ns: builder.ns("read_overhead"),
-            write_cached_ns: builder.ns("write_overhead"),
-            write_ns: builder.ns("write_overhead"),
-        },
-        measured: Overheads::measured(builder)?,
-        hits_by_run: builder.flag("hit_overheads_by_run"),
+        measured: Overheads::measured(builder, &values.overheads)?,
         after_write: false,
         last_end: u64::MAX,
-        buffer_bytes_per_s: builder.rate("buffer_rate"),
-        read_start: builder.number("read_start"),
-        write_start: builder.number("write_start"),
-        writes_empty_segments: builder.flag("writes_empty_segments"),
-        depth: builder.count("queue_depth") as usize,
-        age_limit_ns: builder.ns("age_limit"),
         dirty: Dirty::new(cache),
-        write_back_sectors: (builder.bytes("write_back") / sector_bytes).max(1),
         queue: Vec::new(),
         flushes: Vec::new(),
         arm_free_ns: 0,
@@ -158,13 +137,10 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         leaving: 0,
         back: (0, Access::default()),
         woken_ns: u64::MAX,
+        handling: Handling::new(builder),
+        values,
         causes: Causes::new(builder),
-        hits: builder
-            .counter("hits", ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し")),
-        written_back: builder.counter(
-            "written-back",
-            ("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
-        ),
+        counters: Counters::new(builder),
     }))
 }
 
@@ -192,19 +168,19 @@ impl Drive {
     /// The command that can begin now.
     fn choose(&mut self, now_ns: u64) -> Option<usize> {
         let arm_is_free = self.arm_free_ns <= now_ns;
-        if self.depth == 1 {
+        if self.values.queue_depth == 1 {
             let command = *self.queue.first().filter(|_| self.front_free_ns <= now_ns)?;
             let needs = self.needs(&command, now_ns);
             return (needs == Needs::Nothing || (needs == Needs::Arm && arm_is_free)).then_some(0);
         }
         let mut best: Option<(u64, usize)> = None;
-        for index in 0..self.queue.len().min(self.depth) {
+        for index in 0..self.queue.len().min(self.values.queue_depth as usize) {
             let command = self.queue[index];
             let needs = self.needs(&command, now_ns);
             if needs == Needs::Nothing {
                 return Some(index);
             }
-            let aged = now_ns - command.arrived_ns >= self.age_limit_ns;
+            let aged = now_ns - command.arrived_ns >= self.values.age_limit_ns;
             if needs == Needs::Room {
                 if aged && best.is_none() && !self.dirty.is_empty() {
                     return None;
@@ -273,17 +249,18 @@ impl Drive {
     }
 
     fn write_back(&mut self, world: &mut World) {
-        let Some((first, end)) = self.dirty.leave(self.arm_sector, self.write_back_sectors) else { return };
+        let most_sectors = (self.values.write_back_bytes / self.sector_bytes).max(1);
+        let Some((first, end)) = self.dirty.leave(self.arm_sector, most_sectors) else { return };
         let access = self.reader.write(world.now_ns(), world.now_ns(), first, end);
         (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
         self.back = (world.now_ns(), access);
-        world.count(self.written_back, 1);
+        world.count(self.counters.written_back, 1);
     }
 
     fn start(&mut self, command: Waiting, world: &mut World) {
         let Waiting { job, arrived_ns, write, first, end, continues, .. } = command;
         let now_ns = world.now_ns();
-        let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
+        let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.handling.buffer_bytes_per_s);
         let room = write && !self.goes_through(&command);
         self.charge_waiting(job, room, world);
         let end_ns = if write {
@@ -297,14 +274,14 @@ impl Drive {
             if room {
                 self.dirty.add(first, end, world.request(job).number);
                 self.reader.forget(first, end);
-                if self.writes_empty_segments {
+                if self.values.writes_empty_segments {
                     self.reader.empty(now_ns);
                 }
                 world.charge(job, self.causes.memory, ready_ns + bytes_ns);
                 ready_ns + bytes_ns
             } else {
                 self.dirty.remove(first, end);
-                let data_ns = ready_ns + (bytes_ns as f64 * self.write_start).round() as u64;
+                let data_ns = ready_ns + (bytes_ns as f64 * self.values.write_start).round() as u64;
                 let access = self.reader.write(ready_ns, data_ns, first, end);
                 self.use_arm(job, &access, end, world);
                 access.end_ns
@@ -317,13 +294,20 @@ impl Drive {
     }
 
     fn overheads(&self) -> Overheads {
-        self.measured.map_or(self.single, |rows| rows[usize::from(self.after_write)])
+        let Handling { read_overhead_ns, write_overhead_ns, .. } = self.handling;
+        let single = Overheads {
+            read_hit_ns: self.values.read_hit_overhead_ns,
+            read_ns: read_overhead_ns,
+            write_cached_ns: write_overhead_ns,
+            write_ns: write_overhead_ns,
+        };
+        self.measured.map_or(single, |rows| rows[usize::from(self.after_write)])
     }
 
     /// Of a command that the memory serves.
     fn hit_overheads(&self, write: bool, first: u64) -> Overheads {
         let goes_on = write == self.after_write && first == self.last_end;
-        match (self.measured, self.hits_by_run) {
+        match (self.measured, self.values.hit_overheads_by_run) {
             (Some(rows), true) => rows[usize::from(write == goes_on)],
             _ => self.overheads(),
         }
@@ -361,7 +345,7 @@ impl Drive {
         let read = if written { Read::Hit } else { self.reader.read(ready_ns, first, end) };
         let end_ns = match read {
             Read::Hit => {
-                world.count(self.hits, 1);
+                world.count(self.counters.hits, 1);
                 moved_ns
             }
             Read::Follows(there_ns) => {
@@ -373,7 +357,7 @@ impl Drive {
                 self.use_arm(job, &access, end, world);
                 let passes_ns = access.end_ns - access.turned_ns;
                 // Not before its first sector is whole.
-                let share = self.read_start.max(1.0 / (end - first) as f64);
+                let share = self.values.read_start.max(1.0 / (end - first) as f64);
                 let begins_ns = access.turned_ns + (passes_ns as f64 * share).round() as u64;
                 access.end_ns.max(begins_ns + bytes_ns)
             }
@@ -395,8 +379,8 @@ impl Layer for Drive {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
-        let nothing = request.length_bytes == 0 || request.kind == Kind::Trim;
-        if request.kind == Kind::Flush {
+        let nothing = request.length_bytes == 0 || request.kind == RequestKind::Trim;
+        if request.kind == RequestKind::Flush {
             self.flushes.push(job);
         } else if nothing {
             let end_ns = now_ns + self.overheads().write_ns;
@@ -440,17 +424,8 @@ impl Layer for Drive {
 
     fn change(&mut self, setting: &Setting) {
         match setting.parameter.key {
-            "read_overhead" => self.single.read_ns = setting.whole(),
-            "read_hit_overhead" => self.single.read_hit_ns = setting.whole(),
-            "write_overhead" => {
-                (self.single.write_cached_ns, self.single.write_ns) = (setting.whole(), setting.whole());
-            }
-            "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
-            "read_start" => self.read_start = setting.real(),
-            "write_start" => self.write_start = setting.real(),
-            "write_back" => self.write_back_sectors = (setting.whole() / self.sector_bytes).max(1),
-            "age_limit" => self.age_limit_ns = setting.whole(),
-            _ => setting.refused(),
+            "read_overhead" | "write_overhead" | "buffer_rate" => self.handling.change(setting),
+            _ => self.values.change(setting),
         }
     }
 }

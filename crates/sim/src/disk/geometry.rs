@@ -27,7 +27,7 @@ pub(super) struct Zone {
     /// Sectors left out because they are bad or spare: the data sector, counted within the zone, before which they lie,
     /// and how many are left out until there, these counted.
     slips: Vec<(u64, u64)>,
-    /// First sector of data, and how many follow in the zone; set by [`Geometry::new`].
+    /// First sector of data, and how many follow in the zone; set by [`DiskGeometry::new`].
     first: u64,
     count: u64,
 }
@@ -97,7 +97,7 @@ pub(super) struct Track {
 
 /// A sector's place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SectorPlace {
     pub(super) track: Track,
     /// Sector of its track.
     pub(super) sector: u64,
@@ -118,7 +118,7 @@ pub(super) enum Serpentine {
 
 /// The layout of a disk.
 #[derive(Clone, Debug)]
-pub(super) struct Geometry {
+pub(super) struct DiskGeometry {
     zones: Vec<Zone>,
     pub(super) heads: u64,
     serpentine: Serpentine,
@@ -128,7 +128,7 @@ pub(super) struct Geometry {
     pub(super) sectors: u64,
 }
 
-impl Geometry {
+impl DiskGeometry {
     /// Zones in order of cylinders, none empty; the last ends before `cylinders`.
     pub(super) fn new(
         mut zones: Vec<Zone>,
@@ -169,21 +169,21 @@ impl Geometry {
 
     /// The place of a sector of data.
     #[inline]
-    pub(super) fn place(&self, sector: u64) -> Place {
+    pub(super) fn place(&self, sector: u64) -> SectorPlace {
         let zone = self.zone_of(sector);
         self.place_in(zone, self.zones[zone].physical(sector - self.zones[zone].first))
     }
 
     /// The place of a sector of a zone, all counted.
     #[inline]
-    fn place_in(&self, index: usize, physical: u64) -> Place {
+    fn place_in(&self, index: usize, physical: u64) -> SectorPlace {
         let zone = &self.zones[index];
         let (track, sector) = (physical / zone.sectors, physical % zone.sectors);
         let (cylinder, head) = (track / self.heads, track % self.heads);
         let per_cylinder_ns = (self.heads - 1) * zone.skew_ns.0 + zone.skew_ns.1;
         let start_ns = zone.offset_ns + cylinder * per_cylinder_ns + head * zone.skew_ns.0;
         let track = Track { zone: index, cylinder: zone.cylinder + cylinder, head };
-        Place { track, sector, start_ns: start_ns % self.turn_ns }
+        SectorPlace { track, sector, start_ns: start_ns % self.turn_ns }
     }
 
     /// Time from the start of a track of a zone to the border before a sector; `sector` may be the number of sectors.
@@ -194,7 +194,7 @@ impl Geometry {
 
     /// When the border before a place's sector comes by, at `from_ns` or next.
     #[inline]
-    pub(super) fn comes_by_ns(&self, place: &Place, from_ns: u64) -> u64 {
+    pub(super) fn comes_by_ns(&self, place: &SectorPlace, from_ns: u64) -> u64 {
         let turn_ns = self.turn_ns;
         let angle_ns = place.start_ns + self.border_ns(place.track.zone, place.sector);
         from_ns + (angle_ns + turn_ns - from_ns % turn_ns) % turn_ns
@@ -288,12 +288,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn geometry(slips: Vec<(u64, u64)>) -> Geometry {
+    fn geometry(slips: Vec<(u64, u64)>) -> DiskGeometry {
         let mut outer = Zone { unused: (3, 5), skew_ns: (2_000_000, 3_000_000), ..Zone::new(0, 100) };
         outer.leave_out(slips);
         outer.offset_ns = 77;
         let inner = Zone { skew_ns: (2_100_000, 3_100_000), ..Zone::new(40, 61) };
-        Geometry::new(vec![outer, inner], 3, 100, 11_111_111, Serpentine::No)
+        DiskGeometry::new(vec![outer, inner], 3, 100, 11_111_111, Serpentine::No)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ const TURN_NS: u64 = 8_333_333;
 /// Bytes of the first zone.
 const ZONE_BYTES: u64 = 10_000 * 4 * 1000 * 512;
 
-fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request::new(kind, offset_bytes, length_bytes)
 }
 
@@ -77,10 +77,10 @@ fn drive(stack: &mut Stack, requests: &[Request], depth: usize, gap_ns: u64) -> 
 
 fn random_reads(count: u64, span_bytes: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed, 0);
-    (0..count).map(|_| request(Kind::Read, random.below(span_bytes / 4096) * 4096, 4096)).collect()
+    (0..count).map(|_| request(RequestKind::Read, random.below(span_bytes / 4096) * 4096, 4096)).collect()
 }
 
-fn in_order(kind: Kind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
+fn in_order(kind: RequestKind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
     let offset = |index| from_bytes + index * u64::from(length_bytes);
     (0..count).map(|index| request(kind, offset(index), length_bytes)).collect()
 }
@@ -115,8 +115,12 @@ fn a_stream_reaches_the_rate_of_its_zone() {
         {
             let mut stack = disk("");
             let count = (200 << 20) / u64::from(length_bytes);
-            let (_, end_ns) =
-                drive(&mut stack, &in_order(Kind::Read, from_bytes, count, length_bytes), depth, gap_ns);
+            let (_, end_ns) = drive(
+                &mut stack,
+                &in_order(RequestKind::Read, from_bytes, count, length_bytes),
+                depth,
+                gap_ns,
+            );
             let rate = f64::from(200 << 20) * 1e9 / end_ns as f64;
             let ratio = rate / media_bytes_per_s(sectors);
             assert!((0.99..1.0001).contains(&ratio), "{length_bytes} at depth {depth}: {ratio}");
@@ -126,8 +130,8 @@ fn a_stream_reaches_the_rate_of_its_zone() {
 
 #[test]
 fn a_write_that_comes_too_late_waits_for_a_turn() {
-    let (_, close_ns) = drive(&mut disk(""), &in_order(Kind::Write, 0, 100, 65_536), 2, 0);
-    let (_, late_ns) = drive(&mut disk(""), &in_order(Kind::Write, 0, 100, 65_536), 1, 0);
+    let (_, close_ns) = drive(&mut disk(""), &in_order(RequestKind::Write, 0, 100, 65_536), 2, 0);
+    let (_, late_ns) = drive(&mut disk(""), &in_order(RequestKind::Write, 0, 100, 65_536), 1, 0);
     let turns = (late_ns - close_ns) as f64 / TURN_NS as f64;
     // One for each but the first; a few are saved where a switch was due anyway.
     assert!((85.0..=99.0).contains(&turns), "{turns}");
@@ -137,15 +141,15 @@ fn a_write_that_comes_too_late_waits_for_a_turn() {
 fn the_write_cache_streams_and_a_flush_empties_it() {
     let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
     let mut stack = disk(more);
-    let mut requests = in_order(Kind::Write, 0, 64, 65_536);
+    let mut requests = in_order(RequestKind::Write, 0, 64, 65_536);
     let (latencies, _) = drive(&mut stack, &requests, 1, 0);
     assert!(latencies.iter().all(|latency| *latency < 300_000));
     assert!(stack.volatile()[0].1.lost_bytes > 2 << 20);
-    drive(&mut stack, &[request(Kind::Flush, 0, 0)], 1, 0);
+    drive(&mut stack, &[request(RequestKind::Flush, 0, 0)], 1, 0);
     assert!(stack.volatile().is_empty());
     let mut stack = disk(more);
-    requests = in_order(Kind::Write, 0, 3200, 65_536);
-    requests.push(request(Kind::Flush, 0, 0));
+    requests = in_order(RequestKind::Write, 0, 3200, 65_536);
+    requests.push(request(RequestKind::Flush, 0, 0));
     let (_, end_ns) = drive(&mut stack, &requests, 1, 0);
     let ratio = f64::from(200 << 20) * 1e9 / end_ns as f64 / media_bytes_per_s(1000);
     assert!((0.98..1.001).contains(&ratio), "{ratio}");
@@ -159,8 +163,11 @@ fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
     let mut stack = disk(more);
     // Reading near the start and writing far away, in turns.
     let turn = |index: u64| {
-        let (kind, from_bytes) =
-            if index.is_multiple_of(2) { (Kind::Read, 0) } else { (Kind::Write, ZONE_BYTES / 2) };
+        let (kind, from_bytes) = if index.is_multiple_of(2) {
+            (RequestKind::Read, 0)
+        } else {
+            (RequestKind::Write, ZONE_BYTES / 2)
+        };
         request(kind, from_bytes + (index / 2) * 786_432, 786_432)
     };
     drive(&mut stack, &(0..200).map(turn).collect::<Vec<_>>(), 1, 0);
@@ -179,10 +186,10 @@ fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
 #[test]
 fn what_was_read_ahead_stays_when_something_else_comes() {
     let requests = [
-        request(Kind::Read, 0, 65_536),
-        request(Kind::Write, 1 << 30, 4096),
-        request(Kind::Read, 65_536, 65_536),
-        request(Kind::Read, 900 << 10, 65_536),
+        request(RequestKind::Read, 0, 65_536),
+        request(RequestKind::Write, 1 << 30, 4096),
+        request(RequestKind::Read, 65_536, 65_536),
+        request(RequestKind::Read, 900 << 10, 65_536),
     ];
     let (latencies, _) = drive(&mut disk(""), &requests, 1, 5_000_000);
     assert!(latencies[2] < 1_000_000, "{latencies:?}");
@@ -194,11 +201,11 @@ fn what_was_read_ahead_stays_when_something_else_comes() {
 fn measured_overheads_depend_on_the_command_before() {
     let mut stack = disk("overheads = { value = [[0.1, 1, 0, 2], [0.3, 3, 0, 4]], source = \"test\" }");
     let requests = [
-        request(Kind::Read, 0, 4096),
-        request(Kind::Read, 4096, 4096),
-        request(Kind::Write, 1 << 30, 4096),
-        request(Kind::Read, 8192, 4096),
-        request(Kind::Read, 8 << 30, 4096),
+        request(RequestKind::Read, 0, 4096),
+        request(RequestKind::Read, 4096, 4096),
+        request(RequestKind::Write, 1 << 30, 4096),
+        request(RequestKind::Read, 8192, 4096),
+        request(RequestKind::Read, 8 << 30, 4096),
     ];
     drive(&mut stack, &requests, 1, 20_000_000);
     let shares = stack.take_account().shares;
@@ -220,21 +227,21 @@ fn measured_overheads_of_hits_may_hold_in_runs_only() {
     };
     // A miss, then reads from the memory: one goes on, one leaves a gap, one comes after a write.
     let reads = [
-        request(Kind::Read, 0, 4096),
-        request(Kind::Read, 4096, 4096),
-        request(Kind::Read, 16_384, 4096),
-        request(Kind::Write, 1 << 30, 4096),
-        request(Kind::Read, 20_480, 4096),
+        request(RequestKind::Read, 0, 4096),
+        request(RequestKind::Read, 4096, 4096),
+        request(RequestKind::Read, 16_384, 4096),
+        request(RequestKind::Write, 1 << 30, 4096),
+        request(RequestKind::Read, 20_480, 4096),
     ];
     assert_eq!(command_ns("true", &reads), 1_000_000 + 100_000 + 300_000 + 5_000_000 + 300_000);
     assert_eq!(command_ns("false", &reads), 1_000_000 + 100_000 + 100_000 + 5_000_000 + 300_000);
     // A miss, then writes to the memory: one after a read, one that goes on, one elsewhere; and a miss, which is not concerned.
     let writes = [
-        request(Kind::Read, 0, 4096),
-        request(Kind::Write, 4096, 4096),
-        request(Kind::Write, 8192, 4096),
-        request(Kind::Write, 1 << 30, 4096),
-        request(Kind::Read, 8 << 30, 4096),
+        request(RequestKind::Read, 0, 4096),
+        request(RequestKind::Write, 4096, 4096),
+        request(RequestKind::Write, 8192, 4096),
+        request(RequestKind::Write, 1 << 30, 4096),
+        request(RequestKind::Read, 8 << 30, 4096),
     ];
     assert_eq!(command_ns("true", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 5_000_000 + 3_000_000);
     assert_eq!(command_ns("false", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 4_000_000 + 3_000_000);
@@ -254,7 +261,7 @@ fn the_bus_takes_a_read_once_its_share_is_in_the_memory() {
     // A track of 512,000 bytes passes in a turn, and moves in 5.12 ms.
     let latency_ns = |share: &str| {
         let mut stack = disk_with(&[("buffer_rate", "100 MB/s"), ("read_start", share)]);
-        drive(&mut stack, &[request(Kind::Read, 0, 512_000)], 1, 0).0[0]
+        drive(&mut stack, &[request(RequestKind::Read, 0, 512_000)], 1, 0).0[0]
     };
     assert_eq!(latency_ns("0.25"), latency_ns("0"), "the medium ends later than the bus");
     assert_eq!(latency_ns("0.5") - latency_ns("0"), TURN_NS.div_ceil(2) + 5_120_000 - TURN_NS);
@@ -266,7 +273,7 @@ fn the_data_of_a_write_come_while_the_arm_moves() {
     // 4 KiB come in 4.1 ms: less than a long move, more than none.
     let latency_ns = |share: &str, offset_bytes: u64| {
         let mut stack = disk_with(&[("buffer_rate", "1 MB/s"), ("write_start", share)]);
-        drive(&mut stack, &[request(Kind::Write, offset_bytes, 4096)], 1, 0).0[0]
+        drive(&mut stack, &[request(RequestKind::Write, offset_bytes, 4096)], 1, 0).0[0]
     };
     let far_bytes = ZONE_BYTES + (8 << 30);
     assert_eq!(latency_ns("1", far_bytes), latency_ns("0", far_bytes));
@@ -276,7 +283,7 @@ fn the_data_of_a_write_come_while_the_arm_moves() {
 
 #[test]
 fn only_runs_are_read_ahead_of_where_a_disk_has_it_so() {
-    let run: Vec<Request> = (0..3).map(|place| request(Kind::Read, place << 16, 1 << 16)).collect();
+    let run: Vec<Request> = (0..3).map(|place| request(RequestKind::Read, place << 16, 1 << 16)).collect();
     let latencies_ns =
         |only: &str| drive(&mut disk_with(&[("look_ahead_of_runs_only", only)]), &run, 1, 5_000_000).0;
     let (any, only) = (latencies_ns("false"), latencies_ns("true"));
@@ -287,9 +294,9 @@ fn only_runs_are_read_ahead_of_where_a_disk_has_it_so() {
 #[test]
 fn a_cached_write_may_take_the_memory_of_what_was_read() {
     let requests = [
-        request(Kind::Read, 0, 65_536),
-        request(Kind::Write, 1 << 30, 4096),
-        request(Kind::Read, 65_536, 65_536),
+        request(RequestKind::Read, 0, 65_536),
+        request(RequestKind::Write, 1 << 30, 4096),
+        request(RequestKind::Read, 65_536, 65_536),
     ];
     let cache = [("write_cache", "true"), ("write_cache_size", "1 MiB")];
     let latency_ns = |empties: &str| {
@@ -303,7 +310,7 @@ fn a_cached_write_may_take_the_memory_of_what_was_read() {
 fn a_serpentine_stays_under_one_head_from_cylinder_to_cylinder() {
     // From the first track of a cylinder to the last track of the next.
     let track_bytes = 1000 * 512;
-    let requests = [request(Kind::Read, 0, 512), request(Kind::Read, 7 * track_bytes, 512)];
+    let requests = [request(RequestKind::Read, 0, 512), request(RequestKind::Read, 7 * track_bytes, 512)];
     let seek_ns = |serpentine: &str| {
         let mut stack = disk_with(&[("head_switch", "5 ms"), ("serpentine", serpentine), ("segments", "0")]);
         drive(&mut stack, &requests, 1, 0);
@@ -318,8 +325,8 @@ fn a_serpentine_over_zones_counts_cylinders_from_the_first_of_the_disk() {
     let track_bytes = 1000 * 512;
     let first_of_zone = 9999 * 4 * track_bytes;
     let requests = [
-        request(Kind::Read, first_of_zone - 3 * track_bytes, 512),
-        request(Kind::Read, first_of_zone + 2 * 600 * 512, 512),
+        request(RequestKind::Read, first_of_zone - 3 * track_bytes, 512),
+        request(RequestKind::Read, first_of_zone + 2 * 600 * 512, 512),
     ];
     let seek_ns = |over_zones: &str| {
         let words = [
@@ -340,16 +347,16 @@ fn a_serpentine_over_zones_counts_cylinders_from_the_first_of_the_disk() {
 
 #[test]
 fn what_only_reads_need_of_a_move_is_no_part_of_a_write() {
-    let seek_ns = |kind: Kind, read_settle: &str| {
+    let seek_ns = |kind: RequestKind, read_settle: &str| {
         let mut stack = disk_with(&[("read_settle", read_settle), ("write_settle", "0.1 ms")]);
         drive(&mut stack, &[request(kind, 5 << 30, 512)], 1, 0);
         let seek = stack.take_account().shares.into_iter().find(|share| share.cause == "seek");
         seek.map_or(0, |share| share.time_ns)
     };
-    assert_eq!(seek_ns(Kind::Read, "0.3 ms"), seek_ns(Kind::Read, "0 ms"));
-    assert_eq!(seek_ns(Kind::Write, "0.3 ms"), seek_ns(Kind::Read, "0 ms") - 300_000 + 100_000);
+    assert_eq!(seek_ns(RequestKind::Read, "0.3 ms"), seek_ns(RequestKind::Read, "0 ms"));
+    assert_eq!(seek_ns(RequestKind::Write, "0.3 ms"), seek_ns(RequestKind::Read, "0 ms") - 300_000 + 100_000);
     // No write arrives before it sets out.
-    assert_eq!(seek_ns(Kind::Write, "1 s"), 100_000);
+    assert_eq!(seek_ns(RequestKind::Write, "1 s"), 100_000);
 }
 
 #[test]
@@ -359,16 +366,17 @@ fn nothing_begins_while_a_flush_waits() {
     let mut stack = disk(more);
     let mut requests = random_reads(32, 10 << 30, 7);
     for request in &mut requests {
-        request.kind = Kind::Write;
+        request.kind = RequestKind::Write;
     }
     drive(&mut stack, &requests, 1, 0);
-    let (latencies, _) = drive(&mut stack, &[request(Kind::Flush, 0, 0), request(Kind::Read, 0, 4096)], 2, 0);
+    let (latencies, _) =
+        drive(&mut stack, &[request(RequestKind::Flush, 0, 0), request(RequestKind::Read, 0, 4096)], 2, 0);
     assert!(latencies[0] > 50_000_000 && latencies[1] > latencies[0], "{latencies:?}");
 }
 
 #[test]
 fn sectors_that_are_being_read_are_not_there_yet() {
-    let twice = [request(Kind::Read, 1 << 30, 65_536); 2];
+    let twice = [request(RequestKind::Read, 1 << 30, 65_536); 2];
     let (latencies, _) = drive(&mut disk("queue_depth = { value = 2, source = \"test\" }"), &twice, 2, 0);
     assert!(latencies[1] >= latencies[0], "{latencies:?}");
 }
@@ -377,7 +385,7 @@ fn sectors_that_are_being_read_are_not_there_yet() {
 fn the_age_limit_bounds_the_wait() {
     // Everything near the start, and one read far away that is never the nearest.
     let mut requests = random_reads(2000, 50 << 20, 5);
-    requests[10] = request(Kind::Read, ZONE_BYTES + (4 << 30), 4096);
+    requests[10] = request(RequestKind::Read, ZONE_BYTES + (4 << 30), 4096);
     let longest = |more: &str| {
         let (latencies, _) = drive(&mut disk(more), &requests, 8, 0);
         latencies[10]
@@ -438,7 +446,7 @@ proptest! {
         let requests: Vec<Request> = (0..100u64)
             .map(|index| {
                 let place = if near { index } else { random.below(10_000) };
-                let kind = if random.below(4) == 0 { Kind::Write } else { Kind::Read };
+                let kind = if random.below(4) == 0 { RequestKind::Write } else { RequestKind::Read };
                 request(kind, place * u64::from(length_bytes), length_bytes)
             })
             .collect();
@@ -472,9 +480,9 @@ proptest! {
         let mut random = Random::new(seed, 2);
         let requests: Vec<Request> = (0..200)
             .map(|_| {
-                let kind = [Kind::Read, Kind::Write, Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
+                let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Read, RequestKind::Write, RequestKind::Flush, RequestKind::Trim];
                 let kind = kind[random.below(6) as usize];
-                let length_bytes = if kind == Kind::Flush { 0 } else { [512, 4096, 65_536, 1 << 20][random.below(4) as usize] };
+                let length_bytes = if kind == RequestKind::Flush { 0 } else { [512, 4096, 65_536, 1 << 20][random.below(4) as usize] };
                 request(kind, random.below(4000) * 4096, length_bytes)
             })
             .collect();

@@ -1,7 +1,8 @@
 //! From the parameters of a turning medium to its moving parts.
 
-use super::geometry::{Geometry, Serpentine, Track, Zone};
-use super::mechanism::{Mechanism, Reader, Settle};
+use super::geometry::{DiskGeometry, Serpentine, Track, Zone};
+use super::mechanism::{BufferedMechanism, Mechanism, Settle};
+use super::params::{Mechanics, Memory};
 use super::seek::Seek;
 use crate::build::Builder;
 use kurabe_core::{Error, Result, text};
@@ -10,28 +11,28 @@ use kurabe_core::{Error, Result, text};
 const MOST_SECTORS: u64 = 1 << 20;
 
 /// The moving parts.
-pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
-    let turn_ns = (60e9 / builder.number("rotation")).round() as u64;
-    let (heads, cylinders) = (builder.count("heads"), builder.count("cylinders"));
-    let seek = seek(builder, cylinders)?;
-    let settle = Settle { write_ns: builder.ns("write_settle"), read_ns: builder.ns("read_settle") };
-    let head_ns = builder.ns("head_switch");
-    let cylinder_ns = match builder.ns("cylinder_switch") {
+pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mechanism> {
+    let turn_ns = (60e9 / values.rotation).round() as u64;
+    let (heads, cylinders) = (values.heads, values.cylinders);
+    let seek = seek(builder, values)?;
+    let settle = Settle { write_ns: values.write_settle_ns, read_ns: values.read_settle_ns };
+    let head_ns = values.head_switch_ns;
+    let cylinder_ns = match values.cylinder_switch_ns {
         0 => seek.ns(1),
         given_ns => given_ns,
     };
-    let mut zones = zones(builder, cylinders)?;
+    let mut zones = zones(builder, values)?;
     for zone in &mut zones {
         // A skew that no file gives is as large as the slowest switch, so that no switch costs a turn.
         zone.skew_ns = (settle.longest(head_ns) % turn_ns, settle.longest(cylinder_ns) % turn_ns);
     }
-    skews(builder, &mut zones, turn_ns)?;
-    let serpentine = match (builder.flag("serpentine"), builder.flag("serpentine_over_zones")) {
+    skews(builder, values, &mut zones, turn_ns)?;
+    let serpentine = match (values.serpentine, values.serpentine_over_zones) {
         (false, _) => Serpentine::No,
         (true, false) => Serpentine::FromEachZone,
         (true, true) => Serpentine::OverZones,
     };
-    let geometry = Geometry::new(zones, heads, cylinders, turn_ns, serpentine);
+    let geometry = DiskGeometry::new(zones, heads, cylinders, turn_ns, serpentine);
     if geometry.sectors == 0 {
         let what = text!("the zones hold no sectors", "ゾーンにセクターが 1 つもありません");
         return Err(builder.error("zones", &what));
@@ -40,29 +41,32 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
     Ok(Mechanism { geometry, seek, switch_ns: (head_ns, cylinder_ns), settle, track })
 }
 
-/// The moving parts with a memory for what was read.
-pub(super) fn reader(builder: &Builder<'_>, segments: u64, sector_bytes: u64) -> Result<Reader> {
-    let segment = builder.bytes("segment") / sector_bytes;
-    let ahead = builder.bytes("look_ahead") / sector_bytes;
-    let of_runs_only = builder.flag("look_ahead_of_runs_only");
-    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead, of_runs_only))
+/// The moving parts with a memory of so many segments for what was read; the bytes of a sector; and the bytes that can be
+/// addressed: what is given, or all that the zones hold.
+pub(super) fn reader(builder: &Builder<'_>, segments: u64) -> Result<(BufferedMechanism, u64, u64)> {
+    let (values, memory) = (Mechanics::new(builder), Memory::new(builder));
+    let sector_bytes = values.sector_bytes;
+    let (segment, ahead) = (memory.segment_bytes / sector_bytes, memory.look_ahead_bytes / sector_bytes);
+    let mechanism = mechanism(builder, &values)?;
+    let held = mechanism.geometry.sectors.saturating_mul(sector_bytes);
+    let capacity_bytes = match values.capacity_bytes {
+        0 => held,
+        given if given <= held => given - given % sector_bytes,
+        _ => {
+            let what = text!(
+                "the zones hold no more than {held} bytes",
+                "ゾーンの合計は {held} バイトしかありません"
+            );
+            return Err(builder.error("capacity", &what));
+        }
+    };
+    let of_runs_only = memory.look_ahead_of_runs_only;
+    let reader = BufferedMechanism::new(mechanism, segments as usize, segment, ahead, of_runs_only);
+    Ok((reader, sector_bytes, capacity_bytes))
 }
 
-/// Bytes that can be addressed: what is given, or all that the zones hold.
-pub(super) fn capacity_bytes(builder: &Builder<'_>, sectors: u64, sector_bytes: u64) -> Result<u64> {
-    let (held, given) = (sectors.saturating_mul(sector_bytes), builder.bytes("capacity"));
-    match given {
-        0 => Ok(held),
-        _ if given <= held => Ok(given - given % sector_bytes),
-        _ => Err(builder.error(
-            "capacity",
-            &text!("the zones hold no more than {held} bytes", "ゾーンの合計は {held} バイトしかありません"),
-        )),
-    }
-}
-
-fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
-    let rows = builder.rows("seek_table");
+fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
+    let rows = &values.seek_table;
     if !rows.is_empty() {
         let what = text!(
             "cylinders must rise, from a move of at least one cylinder",
@@ -70,13 +74,15 @@ fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
         );
         return Seek::table(rows).ok_or_else(|| builder.error("seek_table", &what));
     }
-    let [single, average, full] = ["seek_single", "seek_average", "seek_full"].map(|key| builder.ns(key));
+    let &Mechanics {
+        seek_single_ns: single, seek_average_ns: average, seek_full_ns: full, cylinders, ..
+    } = values;
     let what = text!(
         "no rising curve goes through these times for one cylinder, the average and the full stroke; \
          a table of measured times can be given as seek_table",
         "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
     );
-    let curve = if builder.word("seek_curve") == "coasting" { Seek::coasting } else { Seek::three_points };
+    let curve = if values.seek_curve == "coasting" { Seek::coasting } else { Seek::three_points };
     curve(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
 }
 
@@ -88,12 +94,12 @@ fn misfit(builder: &Builder<'_>) -> Error {
     builder.error("zones", &what)
 }
 
-fn zones(builder: &Builder<'_>, cylinders: u64) -> Result<Vec<Zone>> {
+fn zones(builder: &Builder<'_>, values: &Mechanics) -> Result<Vec<Zone>> {
     let mut zones: Vec<Zone> = Vec::new();
-    for row in builder.rows("zones") {
+    for row in values.zones.iter() {
         let (cylinder, sectors) = (row[0] as u64, row[1] as u64);
         let follows = zones.last().map_or(cylinder == 0, |last| last.cylinder < cylinder);
-        if !follows || cylinder >= cylinders || !(1..=MOST_SECTORS).contains(&sectors) {
+        if !follows || cylinder >= values.cylinders || !(1..=MOST_SECTORS).contains(&sectors) {
             return Err(misfit(builder));
         }
         zones.push(Zone::new(cylinder, sectors));
@@ -102,8 +108,8 @@ fn zones(builder: &Builder<'_>, cylinders: u64) -> Result<Vec<Zone>> {
 }
 
 /// What measured drives know of each zone.
-fn skews(builder: &Builder<'_>, zones: &mut [Zone], turn_ns: u64) -> Result<()> {
-    let rows = builder.rows("zone_skews");
+fn skews(builder: &Builder<'_>, values: &Mechanics, zones: &mut [Zone], turn_ns: u64) -> Result<()> {
+    let rows = &values.zone_skews;
     if !rows.is_empty() && rows.len() != zones.len() {
         let what = text!("one row for each zone is expected", "ゾーンごとに 1 行が必要です");
         return Err(builder.error("zone_skews", &what));
@@ -117,7 +123,7 @@ fn skews(builder: &Builder<'_>, zones: &mut [Zone], turn_ns: u64) -> Result<()> 
         zone.unused = (row[3] as u64 % (1 << 40), row[4] as u64 % (1 << 40));
     }
     let mut slips: Vec<Vec<(u64, u64)>> = vec![Vec::new(); zones.len()];
-    for row in builder.rows("slips") {
+    for row in values.slips.iter() {
         let Some(slips) = slips.get_mut(row[0] as usize) else {
             let what = text!(
                 "there is no such zone; they count from 0",

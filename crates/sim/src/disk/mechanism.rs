@@ -4,13 +4,13 @@
 //! the head goes on reading into the request's segment until that has as much ahead as it may, or until something else
 //! needs the arm; how far it got is worked out when somebody asks. A segment is a ring: it keeps the latest sectors.
 
-use super::geometry::{Geometry, Place, Track};
+use super::geometry::{DiskGeometry, SectorPlace, Track};
 use super::seek::Seek;
 
 /// The moving parts.
 #[derive(Clone, Debug)]
 pub(super) struct Mechanism {
-    pub(super) geometry: Geometry,
+    pub(super) geometry: DiskGeometry,
     pub(super) seek: Seek,
     /// Time to switch to another head of a cylinder, and to the next cylinder in the middle of a transfer.
     pub(super) switch_ns: (u64, u64),
@@ -71,7 +71,7 @@ impl Mechanism {
 
     /// When a place would come by if the arm set out at a time.
     #[inline]
-    pub(super) fn reach_ns(&self, place: &Place, from_ns: u64, write: bool) -> u64 {
+    pub(super) fn reach_ns(&self, place: &SectorPlace, from_ns: u64, write: bool) -> u64 {
         self.geometry.comes_by_ns(place, from_ns + self.move_ns(place.track, write))
     }
 
@@ -106,7 +106,7 @@ struct Segment {
 
 /// Reading on after a request.
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+struct LookAhead {
     segment: usize,
     /// The next sector, and when the one before it was complete.
     sector: u64,
@@ -128,7 +128,7 @@ pub(super) enum Read {
 
 /// The moving parts with a memory for what was read.
 #[derive(Clone, Debug)]
-pub(super) struct Reader {
+pub(super) struct BufferedMechanism {
     pub(super) mechanism: Mechanism,
     segments: Vec<Segment>,
     segment_sectors: u64,
@@ -137,11 +137,11 @@ pub(super) struct Reader {
     ahead_of_runs_only: bool,
     /// The sector after the last read.
     read_until: u64,
-    stream: Option<Stream>,
+    stream: Option<LookAhead>,
     stamp: u64,
 }
 
-impl Reader {
+impl BufferedMechanism {
     /// With so many segments of so many sectors, and at most so many sectors read ahead, of runs only or of any read.
     pub(super) fn new(
         mechanism: Mechanism,
@@ -199,7 +199,7 @@ impl Reader {
     /// Whether a read that begins there needs no move: a segment has its first sector, or the head is about to read it.
     pub(super) fn joins(&mut self, at_ns: u64, first: u64) -> bool {
         self.advance(at_ns);
-        let follows = |stream: Stream| {
+        let follows = |stream: LookAhead| {
             let segment = self.segments[stream.segment];
             segment.first <= first && first <= segment.end
         };
@@ -221,8 +221,8 @@ impl Reader {
             return Read::Access(self.mechanism.read(at_ns, first, end));
         }
         self.stamp += 1;
-        let found = self.segments.iter().position(|known| known.first <= first && end <= known.end);
-        if let Some(index) = found {
+        let hit = self.segments.iter().position(|segment| segment.first <= first && end <= segment.end);
+        if let Some(index) = hit {
             self.segments[index].used = self.stamp;
             let due_ns =
                 self.stream.filter(|stream| stream.segment == index).map_or(0, |stream| stream.at_ns);
@@ -248,7 +248,7 @@ impl Reader {
     }
 
     /// A read goes on where the head is reading.
-    fn follow(&mut self, at_ns: u64, stream: Stream, end: u64) -> Read {
+    fn follow(&mut self, at_ns: u64, stream: LookAhead, end: u64) -> Read {
         self.segments[stream.segment].used = self.stamp;
         let stopped = stream.sector >= stream.limit && stream.at_ns < at_ns;
         let from_ns = if stopped { at_ns } else { stream.at_ns };
@@ -261,7 +261,7 @@ impl Reader {
     /// Begins to read on after `end`.
     fn begin(&mut self, segment: usize, end: u64, at_ns: u64) {
         let limit = end.saturating_add(self.ahead_sectors).min(self.mechanism.geometry.sectors);
-        self.stream = Some(Stream { segment, sector: end, at_ns, limit });
+        self.stream = Some(LookAhead { segment, sector: end, at_ns, limit });
     }
 
     /// Part of what was read ahead is taken: there is room for more.

@@ -9,23 +9,22 @@
 
 use super::causes::Causes;
 use super::layout;
-use super::mechanism::{Read, Reader};
+use super::mechanism::{BufferedMechanism, Read};
+use super::params::{Handling, Passes, WRITE_PIECE};
 use crate::account::{Cause, Counter};
-use crate::build::Builder;
+use crate::build::{Builder, words};
 use crate::layer::Layer;
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::transfer_ns;
-use crate::world::{JobId, Kind, World};
+use crate::world::{JobId, RequestKind, World};
 use kurabe_core::Result;
 
 #[derive(Clone)]
 struct Removable {
-    reader: Reader,
+    reader: BufferedMechanism,
     sector_bytes: u64,
     capacity_bytes: u64,
-    read_overhead_ns: u64,
-    write_overhead_ns: u64,
-    buffer_bytes_per_s: f64,
+    handling: Handling,
     piece_sectors: u64,
     /// What each pass of a write is charged to.
     passes: Vec<Cause>,
@@ -34,32 +33,27 @@ struct Removable {
     counted: Counter,
 }
 
+words! {
+    /// What the time of other passes goes to than that which writes.
+    struct CausesOfPasses {
+        erase: cause("erase",
+            ("erasing before writing", "書き込み前の消去"),
+            ("the laser can only set all bits to the same value, so the old data are erased in a pass of their own",
+             "レーザーと磁石では一度に同じ向きにしかできないので、書く前に 1 周余分に回って消去します"));
+        verify: cause("verify",
+            ("reading back to check", "書き込み後の照合"),
+            ("the drive reads what it has just written, in a pass of its own",
+             "書いた内容を、さらに 1 周回って読み直して確かめます"));
+    }
+}
+
 /// Builds a magneto-optical drive.
 pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let causes = Causes::new(builder);
-    let erase = builder.cause(
-        "erase",
-        ("erasing before writing", "書き込み前の消去"),
-        (
-            "the laser can only set all bits to the same value, so the old data are erased in a pass of their own",
-            "レーザーと磁石では一度に同じ向きにしかできないので、書く前に 1 周余分に回って消去します"
-        ),
-    );
-    let verify = builder.cause(
-        "verify",
-        ("reading back to check", "書き込み後の照合"),
-        (
-            "the drive reads what it has just written, in a pass of its own",
-            "書いた内容を、さらに 1 周回って読み直して確かめます",
-        ),
-    );
-    let mut passes = vec![causes.transfer];
-    if builder.flag("erase") {
-        passes.insert(0, erase);
-    }
-    if builder.flag("verify") {
-        passes.push(verify);
-    }
+    let (passes, of_passes) = (Passes::new(builder), CausesOfPasses::new(builder));
+    let erase = passes.erase.then_some(of_passes.erase);
+    let verify = passes.verify.then_some(of_passes.verify);
+    let passes = [erase, Some(causes.transfer), verify].into_iter().flatten().collect();
     build(builder, causes, passes)
 }
 
@@ -71,17 +65,14 @@ pub(super) fn build_plain(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
 }
 
 fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Result<Box<dyn Layer>> {
-    let sector_bytes = builder.bytes("sector");
-    let reader = layout::reader(builder, 1, sector_bytes)?;
-    let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
+    let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, 1)?;
+    let piece_bytes: u64 = builder.value(WRITE_PIECE.key);
     Ok(Box::new(Removable {
         reader,
         sector_bytes,
         capacity_bytes,
-        read_overhead_ns: builder.ns("read_overhead"),
-        write_overhead_ns: builder.ns("write_overhead"),
-        buffer_bytes_per_s: builder.rate("buffer_rate"),
-        piece_sectors: (builder.bytes("write_piece") / sector_bytes).max(1),
+        handling: Handling::new(builder),
+        piece_sectors: (piece_bytes / sector_bytes).max(1),
         passes,
         free_ns: 0,
         causes,
@@ -91,7 +82,7 @@ fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Resul
 
 impl Removable {
     fn read(&mut self, job: JobId, ready_ns: u64, first: u64, end: u64, world: &mut World) -> u64 {
-        let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
+        let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.handling.buffer_bytes_per_s);
         let there_ns = match self.reader.read(ready_ns, first, end) {
             Read::Hit => ready_ns,
             Read::Follows(there_ns) => {
@@ -134,11 +125,11 @@ impl Layer for Removable {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
-        let write = request.kind != Kind::Read;
+        let write = request.kind != RequestKind::Read;
         let overhead_ns = match write {
             _ if request.continues => 0,
-            true => self.write_overhead_ns,
-            false => self.read_overhead_ns,
+            true => self.handling.write_overhead_ns,
+            false => self.handling.read_overhead_ns,
         };
         let start_ns = now_ns.max(self.free_ns);
         // A command that waited has been worked out meanwhile.
@@ -148,8 +139,10 @@ impl Layer for Removable {
         let (first, end) =
             (request.offset_bytes / self.sector_bytes, request.end_bytes().div_ceil(self.sector_bytes));
         let end_ns = match request.kind {
-            Kind::Read if first < end => self.read(job, ready_ns, first, end, world),
-            Kind::Write | Kind::WriteZeroes if first < end => self.write(job, ready_ns, first, end, world),
+            RequestKind::Read if first < end => self.read(job, ready_ns, first, end, world),
+            RequestKind::Write | RequestKind::WriteZeroes if first < end => {
+                self.write(job, ready_ns, first, end, world)
+            }
             _ => ready_ns,
         };
         self.free_ns = end_ns;
@@ -157,11 +150,6 @@ impl Layer for Removable {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "read_overhead" => self.read_overhead_ns = setting.whole(),
-            "write_overhead" => self.write_overhead_ns = setting.whole(),
-            "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
-            _ => setting.refused(),
-        }
+        self.handling.change(setting);
     }
 }

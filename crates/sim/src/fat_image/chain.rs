@@ -5,7 +5,7 @@
 //! order, with gaps of equal size. The firmware sees the FAT through a window of one sector, which is read again whenever
 //! the sector changes (ChaN FatFs R0.16, source/ff.c: get_fat and move_window).
 
-use super::tracks::Stretch;
+use super::tracks::ImageRange;
 
 /// A sector of the card.
 pub(super) const SECTOR_BYTES: u64 = 512;
@@ -109,7 +109,7 @@ impl Chain {
     }
 
     /// The stretches of the image that lie in a stretch of the card.
-    pub(super) fn image_stretches(&self, from: u64, to: u64) -> impl Iterator<Item = Stretch> {
+    pub(super) fn image_stretches(&self, from: u64, to: u64) -> impl Iterator<Item = ImageRange> {
         let ends = self.runs.iter().skip(1).map(|run| run.index).chain([u64::MAX / self.cluster_bytes]);
         self.runs.iter().zip(ends).filter_map(move |(run, end)| {
             let first = self.card_offset_bytes(run.index * self.cluster_bytes);

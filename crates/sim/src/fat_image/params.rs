@@ -3,11 +3,10 @@
 use super::chain::{Chain, SECTOR_BYTES, Window};
 use super::tracks::Tracks;
 use super::{Causes, Counters, FatImage, File, Restart, Search};
-use crate::build::Builder;
+use crate::build::{Builder, parameters};
 use crate::layer::{Below, Layer, LayerKind};
 use crate::ranges::Ranges;
-use crate::schema::ParameterType::{Bytes, Count, Flag, Word};
-use crate::schema::{Parameter, Relation, SIZE, Scale};
+use crate::schema::{ParameterScale, Relation};
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
@@ -22,104 +21,59 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
     title: ("a disk image in a file on FAT32", "FAT32 上のディスクイメージファイル"),
     of_host: false,
     below: Below::One,
-    parameters: &[
-        Parameter::needed(
-            "image",
-            Bytes(1, FILE_LIMIT_BYTES - 1),
-            (
-                "bytes of the image; a file on FAT32 has less than 4 GiB",
-                "イメージの容量。FAT32 のファイルは 4 GiB 未満です",
-            ),
-        ),
-        Parameter::needed("cluster", Bytes(512, 256 << 10), ("bytes of a cluster", "クラスターサイズ"))
-            .scaled(Scale::PowersOfTwo),
-        Parameter::usual(
-            "restart",
-            Word(&["first", "forward"]),
-            "forward",
-            "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first",
-            (
-                "from where the chain is followed: always from the first cluster, or on from the current one where possible",
-                "クラスターチェーンをどこからたどるか。常に先頭からか、可能なら現在位置からか",
-            ),
-        ),
-        Parameter::usual(
-            "reopen",
-            SIZE,
-            "0 B",
-            "assumed: opened once",
-            (
-                "the file is opened anew for every stretch of so many bytes; 0 for never",
-                "この長さの区間ごとにファイルを開き直す(0 は開き直さない)",
-            ),
-        ),
-        Parameter::usual(
-            "directory",
-            Count(0, 1024),
-            "1",
-            "assumed: the file stands in the first sector of the root directory",
-            (
-                "sectors of the directory read to open the file; 0 where the firmware only goes back to the first cluster",
-                "ファイルを開くために読むディレクトリのセクター数。先頭クラスターに戻るだけなら 0",
-            ),
-        ),
-        Parameter::usual(
-            "fragments",
-            Count(1, 1_000_000),
-            "1",
-            "assumed: copied to an empty card",
-            ("pieces in which the image lies on the card", "カード上でイメージが分かれている断片の数"),
-        ),
-        Parameter::usual(
-            "remedy",
-            Word(&["none", "link-map", "contiguous"]),
-            "none",
-            "ChaN FatFs R0.16: FF_USE_FASTSEEK is 0 as delivered",
-            (
-                "against the walk: the clusters in a table in memory; or an image in one piece, addressed directly",
-                "チェーンをたどらない工夫。クラスターの対応表をメモリーに持つか、連続したイメージを直接読み書きするか",
-            ),
-        ),
-        Parameter::usual(
-            "tracks",
-            Count(0, 4096),
-            "0",
-            "assumed: no cache",
-            ("tracks in the cache; 0 for no cache", "キャッシュするトラック数(0 はキャッシュなし)"),
-        ),
-        Parameter::usual(
-            "track",
-            Bytes(SECTOR_BYTES, MOST_TRACK_BYTES),
-            "128 KiB",
-            "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B",
-            ("bytes of a track, which is loaded whole", "1 トラックの長さ。読み込みはトラック単位です"),
-        ),
-        Parameter::usual(
-            "drop_identical",
-            Flag,
-            "false",
-            "assumed: every write is a write",
-            (
-                "whether a write of what the cached track holds already changes nothing",
-                "キャッシュ中の内容と同じデータの書き込みを捨てるか",
-            ),
-        ),
-    ],
+    parameters: PARAMETERS,
     relations: &[Relation::Needs("drop_identical", "tracks")],
     build,
 };
 
+parameters! {
+    /// Values of its parameters.
+    pub(super) struct Values, PARAMETERS {
+        "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed,
+            ("bytes of the image; a file on FAT32 has less than 4 GiB",
+             "イメージの容量。FAT32 のファイルは 4 GiB 未満です");
+        "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo),
+            ("bytes of a cluster", "クラスターサイズ");
+        "restart" restart: Word(&["first", "forward"]),
+            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first"),
+            ("from where the chain is followed: always from the first cluster, or on from the current one where possible",
+             "クラスターチェーンをどこからたどるか。常に先頭からか、可能なら現在位置からか");
+        "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once"),
+            ("the file is opened anew for every stretch of so many bytes; 0 for never",
+             "この長さの区間ごとにファイルを開き直す(0 は開き直さない)");
+        "directory" directory: Count(0, 1024),
+            usual("1", "assumed: the file stands in the first sector of the root directory"),
+            ("sectors of the directory read to open the file; 0 where the firmware only goes back to the first cluster",
+             "ファイルを開くために読むディレクトリのセクター数。先頭クラスターに戻るだけなら 0");
+        "fragments" fragments: Count(1, 1_000_000), usual("1", "assumed: copied to an empty card"),
+            ("pieces in which the image lies on the card", "カード上でイメージが分かれている断片の数");
+        "remedy" remedy: Word(&["none", "link-map", "contiguous"]),
+            usual("none", "ChaN FatFs R0.16: FF_USE_FASTSEEK is 0 as delivered"),
+            ("against the walk: the clusters in a table in memory; or an image in one piece, addressed directly",
+             "チェーンをたどらない工夫。クラスターの対応表をメモリーに持つか、連続したイメージを直接読み書きするか");
+        "tracks" tracks: Count(0, 4096), usual("0", "assumed: no cache"),
+            ("tracks in the cache; 0 for no cache", "キャッシュするトラック数(0 はキャッシュなし)");
+        "track" track_bytes: Bytes(SECTOR_BYTES, MOST_TRACK_BYTES),
+            usual("128 KiB", "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B"),
+            ("bytes of a track, which is loaded whole", "1 トラックの長さ。読み込みはトラック単位です");
+        "drop_identical" drop_identical: Flag, usual("false", "assumed: every write is a write"),
+            ("whether a write of what the cached track holds already changes nothing",
+             "キャッシュ中の内容と同じデータの書き込みを捨てるか");
+    }
+}
+
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let image_bytes = builder.bytes("image");
-    let (card_bytes, cluster_bytes) = (builder.below_capacity_bytes(0), builder.bytes("cluster"));
-    let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, builder.count("fragments")) else {
+    let values = Values::new(builder);
+    let image_bytes = values.image_bytes;
+    let (card_bytes, cluster_bytes) = (builder.below_capacity_bytes(0), values.cluster_bytes);
+    let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, values.fragments) else {
         let what = text!(
             "an image of {image_bytes} bytes in so many pieces has no room on a card of {card_bytes} bytes",
             "{image_bytes} バイトのイメージは、この断片数では {card_bytes} バイトのカードに収まりません"
         );
         return Err(builder.error("image", &what));
     };
-    let reopen_bytes = builder.bytes("reopen");
+    let reopen_bytes = values.reopen_bytes;
     if (1..SECTOR_BYTES).contains(&reopen_bytes) {
         let what = text!(
             "a file is not opened anew for less than a sector of {SECTOR_BYTES} bytes; 0 is never",
@@ -127,26 +81,26 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("reopen", &what));
     }
-    let remedy = builder.word("remedy");
+    let remedy = values.remedy;
     // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
     let direct = remedy == "contiguous" && chain.is_contiguous();
-    let tracks = builder.count("tracks") as usize;
+    let tracks = values.tracks as usize;
     Ok(Box::new(FatImage {
         below: builder.only_below(),
         image_bytes,
         file: File {
             chain,
-            restart: if builder.word("restart") == "first" { Restart::First } else { Restart::Forward },
+            restart: if values.restart == "first" { Restart::First } else { Restart::Forward },
             reopen_bytes,
-            directory_sectors: builder.count("directory"),
+            directory_sectors: values.directory,
             mapped: direct || remedy == "link-map",
             direct,
             window: Window::default(),
             cursor: None,
             restarts: 0,
         },
-        tracks: (tracks > 0).then(|| Tracks::new(tracks, builder.bytes("track"), image_bytes)),
-        drops_identical: builder.flag("drop_identical"),
+        tracks: (tracks > 0).then(|| Tracks::new(tracks, values.track_bytes, image_bytes)),
+        drops_identical: values.drop_identical,
         active: None,
         operations: VecDeque::new(),
         moving: Ranges::default(),

@@ -1,6 +1,6 @@
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
 
@@ -64,14 +64,14 @@ fn spent_ns(account: &TimeAccount, cause: &str) -> u64 {
 }
 
 fn read(offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(Kind::Read, offset_bytes, length_bytes)
+    Request::new(RequestKind::Read, offset_bytes, length_bytes)
 }
 
 fn write(offset_bytes: u64, length_bytes: u32, identical: bool) -> Request {
-    Request { kind: Kind::Write, identical, ..read(offset_bytes, length_bytes) }
+    Request { kind: RequestKind::Write, identical, ..read(offset_bytes, length_bytes) }
 }
 
-const FLUSH: Request = Request::new(Kind::Flush, 0, 0);
+const FLUSH: Request = Request::new(RequestKind::Flush, 0, 0);
 
 /// What a sector of the FAT costs: a command and 512 bytes.
 const SECTOR_NS: u64 = 1_000_512;

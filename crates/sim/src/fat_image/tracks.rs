@@ -8,18 +8,18 @@
 use crate::ranges::{Range, Ranges};
 
 /// A stretch of the image: first byte and the byte after the last one.
-pub(super) type Stretch = (u64, u64);
+pub(super) type ImageRange = (u64, u64);
 
 #[derive(Clone, Debug)]
-struct Track {
+struct CachedTrack {
     number: u64,
     used: u64,
     changed: Ranges,
 }
 
-impl Track {
+impl CachedTrack {
     /// What is written to save it, with the oldest write in it; it is not changed any more.
-    fn save(&mut self) -> Option<(Stretch, u64)> {
+    fn save(&mut self) -> Option<(ImageRange, u64)> {
         let changed = std::mem::take(&mut self.changed);
         let (first, last) = (changed.iter().next()?, changed.iter().last()?);
         let oldest = changed.iter().map(|(.., number)| number).min()?;
@@ -33,7 +33,7 @@ pub(super) struct Tracks {
     pub(super) track_bytes: u64,
     most: usize,
     image_bytes: u64,
-    list: Vec<Track>,
+    list: Vec<CachedTrack>,
     uses: u64,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Tracks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Admission {
     /// To be written first, to make room.
-    pub(super) save: Option<(Stretch, u64)>,
+    pub(super) save: Option<(ImageRange, u64)>,
     /// To be read.
-    pub(super) load: Option<Stretch>,
+    pub(super) load: Option<ImageRange>,
 }
 
 impl Tracks {
@@ -55,11 +55,11 @@ impl Tracks {
     pub(super) fn use_track(&mut self, number: u64, changed: Option<Range>) -> Admission {
         self.uses += 1;
         let mut admission = Admission { save: None, load: None };
-        let found = self.list.iter().position(|track| track.number == number);
-        let place = found.unwrap_or_else(|| {
+        let cached = self.list.iter().position(|track| track.number == number);
+        let place = cached.unwrap_or_else(|| {
             let start = number * self.track_bytes;
             admission.load = Some((start, (start + self.track_bytes).min(self.image_bytes)));
-            let fresh = Track { number, used: 0, changed: Ranges::default() };
+            let fresh = CachedTrack { number, used: 0, changed: Ranges::default() };
             if self.list.len() < self.most {
                 self.list.push(fresh);
                 return self.list.len() - 1;
@@ -76,13 +76,13 @@ impl Tracks {
     }
 
     /// What is written to save a track.
-    pub(super) fn save(&mut self, number: u64) -> Option<(Stretch, u64)> {
+    pub(super) fn save(&mut self, number: u64) -> Option<(ImageRange, u64)> {
         self.list.iter_mut().find(|track| track.number == number)?.save()
     }
 
     /// All that was changed, in order of place; nothing is afterwards.
-    pub(super) fn take_changed(&mut self) -> Vec<(Stretch, u64)> {
-        let mut changed: Vec<_> = self.list.iter_mut().filter_map(Track::save).collect();
+    pub(super) fn take_changed(&mut self) -> Vec<(ImageRange, u64)> {
+        let mut changed: Vec<_> = self.list.iter_mut().filter_map(CachedTrack::save).collect();
         changed.sort_unstable();
         changed
     }

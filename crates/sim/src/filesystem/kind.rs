@@ -1,10 +1,9 @@
 //! The kind of layer: parameters, their checks, and the words for what the time goes to.
 
-use super::{Causes, FileSystem, NextPlace, OwnWrites};
-use crate::build::Builder;
+use super::{FileSystemLayer, NextPlace, OwnWrites, Words};
+use crate::build::{Builder, parameters};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::ParameterType::{Bytes, Count, Flag, Time};
-use crate::schema::{LONGEST_BYTES, Parameter, SIZE, SOME_SIZE};
+use crate::schema::LONGEST_BYTES;
 use crate::timeline::Timeline;
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
@@ -20,90 +19,40 @@ pub const FILESYSTEM: LayerKind = LayerKind {
     build,
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::usual(
-        "in_flight",
-        Count(1, 65_536),
-        "256",
-        "assumed: the file system sets no limit",
-        ("most requests that it lets be under way", "同時に進行させる要求の上限"),
-    )
-    .live(),
-    Parameter::usual(
-        "start",
-        SIZE,
-        "1 MiB",
-        "assumed: where partitions begin since about 2008",
-        ("where the data begin on the device", "デバイス上でデータが始まる位置"),
-    ),
-    Parameter::usual(
-        "commands",
-        Count(1, 65_536),
-        "256",
-        "assumed: more than any device here takes",
-        (
-            "most commands with the driver of the device; others wait and may be merged",
-            "ドライバーに渡すコマンドの上限。残りは待ち行列で結合され得ます",
-        ),
-    )
-    .live(),
-    Parameter::usual(
-        "largest_command",
-        Bytes(0, LONGEST_BYTES),
-        "1 MiB",
-        "assumed: the usual limit",
-        (
-            "up to this length requests that continue one another are merged in the queue; 0: never",
-            "待ち行列内の連続した要求を結合する最大長。0 なら結合しません",
-        ),
-    )
-    .live(),
-    Parameter::usual(
-        "gap",
-        Time,
-        "0 ns",
-        "assumed: small beside the device",
-        ("time of the processor for each request", "要求ごとのプロセッサー時間"),
-    )
-    .live(),
-    Parameter::usual(
-        "metadata_every",
-        SIZE,
-        "0 B",
-        "assumed: data are overwritten in place",
-        (
-            "written bytes after which the file system writes some of its own; 0: never",
-            "この量を書くごとに、ファイルシステム自身の情報も書きます。0 なら書きません",
-        ),
-    ),
-    Parameter::usual(
-        "metadata",
-        Bytes(1, LONGEST_BYTES),
-        "4 KiB",
-        "assumed: a page",
-        ("bytes of such a write", "その書き込みの長さ"),
-    ),
-    Parameter::usual(
-        "copy_on_write",
-        Flag,
-        "false",
-        "assumed: files are overwritten in place",
-        ("written data go to the next free place, in order", "書き込みを毎回、順に新しい場所へ置くか"),
-    ),
-    Parameter::usual(
-        "allocation",
-        SOME_SIZE,
-        "4 KiB",
-        "assumed: the usual unit",
-        (
-            "allocation unit: the places of copy on write begin at its multiples",
-            "割り当て単位。copy_on_write の新しい場所はこの倍数から始まります",
-        ),
-    ),
-];
+parameters! {
+    /// Values of its parameters.
+    pub(super) struct Values, PARAMETERS {
+        "in_flight" in_flight: Count(1, 65_536),
+            usual("256", "assumed: the file system sets no limit").live(),
+            ("most requests that it lets be under way", "同時に進行させる要求の上限");
+        "start" start_bytes: SIZE, usual("1 MiB", "assumed: where partitions begin since about 2008"),
+            ("where the data begin on the device", "デバイス上でデータが始まる位置");
+        "commands" commands: Count(1, 65_536),
+            usual("256", "assumed: more than any device here takes").live(),
+            ("most commands with the driver of the device; others wait and may be merged",
+             "ドライバーに渡すコマンドの上限。残りは待ち行列で結合され得ます");
+        "largest_command" largest_command_bytes: Bytes(0, LONGEST_BYTES),
+            usual("1 MiB", "assumed: the usual limit").live(),
+            ("up to this length requests that continue one another are merged in the queue; 0: never",
+             "待ち行列内の連続した要求を結合する最大長。0 なら結合しません");
+        "gap" gap_ns: Time, usual("0 ns", "assumed: small beside the device").live(),
+            ("time of the processor for each request", "要求ごとのプロセッサー時間");
+        "metadata_every" metadata_every_bytes: SIZE, usual("0 B", "assumed: data are overwritten in place"),
+            ("written bytes after which the file system writes some of its own; 0: never",
+             "この量を書くごとに、ファイルシステム自身の情報も書きます。0 なら書きません");
+        "metadata" metadata_bytes: Bytes(1, LONGEST_BYTES), usual("4 KiB", "assumed: a page"),
+            ("bytes of such a write", "その書き込みの長さ");
+        "copy_on_write" copy_on_write: Flag, usual("false", "assumed: files are overwritten in place"),
+            ("written data go to the next free place, in order", "書き込みを毎回、順に新しい場所へ置くか");
+        "allocation" allocation_bytes: SOME_SIZE, usual("4 KiB", "assumed: the usual unit"),
+            ("allocation unit: the places of copy on write begin at its multiples",
+             "割り当て単位。copy_on_write の新しい場所はこの倍数から始まります");
+    }
+}
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let start_bytes = builder.bytes("start");
+    let values = Values::new(builder);
+    let start_bytes = values.start_bytes;
     let below_bytes = builder.below_capacity_bytes(0);
     if start_bytes >= below_bytes {
         let what = text!(
@@ -112,8 +61,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("start", &what));
     }
-    let every_bytes = builder.bytes("metadata_every");
-    let length_bytes = builder.bytes("metadata");
+    let every_bytes = values.metadata_every_bytes;
+    let length_bytes = values.metadata_bytes;
     if every_bytes > 0 && length_bytes > start_bytes {
         let what = text!(
             "what the file system writes of its own lies before the data: no more than `start`",
@@ -121,22 +70,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("metadata", &what));
     }
-    Ok(Box::new(FileSystem {
+    Ok(Box::new(FileSystemLayer {
         below: builder.only_below(),
         capacity_bytes: below_bytes - start_bytes,
         start_bytes,
-        most: builder.count("in_flight"),
-        most_commands: builder.count("commands"),
-        largest_bytes: builder.bytes("largest_command"),
-        gap_ns: builder.ns("gap"),
         own_writes: (every_bytes > 0).then_some(OwnWrites {
             every_bytes,
             length_bytes: length_bytes as u32,
             since_bytes: 0,
             next_bytes: 0,
         }),
-        copy_on_write: builder.flag("copy_on_write").then_some(NextPlace {
-            allocation_bytes: builder.bytes("allocation"),
+        copy_on_write: values.copy_on_write.then_some(NextPlace {
+            allocation_bytes: values.allocation_bytes,
             next_bytes: 0,
             latest: VecDeque::new(),
         }),
@@ -148,10 +93,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         commands: 0,
         riders: Vec::new(),
         free_tags: Vec::new(),
-        causes: Causes::new(builder),
-        merged: builder
-            .counter("merged", ("requests merged into another's command", "ほかのコマンドに結合された要求")),
-        own_written: builder
-            .counter("own-writes", ("writes of the file system's own", "ファイルシステム自身の書き込み")),
+        words: Words::new(builder),
+        values,
     }))
 }

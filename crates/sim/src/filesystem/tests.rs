@@ -2,7 +2,7 @@
 
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::Result;
 use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn parameter(key: &str, value: &str) -> String {
     format!("{key} = {{ value = {value}, source = \"test\" }}\n")
 }
 
-fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request::new(kind, offset_bytes, length_bytes)
 }
 
@@ -65,7 +65,7 @@ fn run(stack: &mut Stack, requests: &[Request]) -> u64 {
 }
 
 fn reads_in_order(count: u64) -> Vec<Request> {
-    (0..count).map(|index| request(Kind::Read, index << 17, 1 << 17)).collect()
+    (0..count).map(|index| request(RequestKind::Read, index << 17, 1 << 17)).collect()
 }
 
 #[test]
@@ -82,7 +82,8 @@ fn requests_that_wait_and_continue_one_another_are_merged() {
 #[test]
 fn the_computers_time_is_hidden_only_if_several_are_under_way() {
     let gap = parameter("gap", "\"100 us\"") + &parameter("largest_command", "\"0 B\"");
-    let scattered: Vec<Request> = (0..10).map(|index| request(Kind::Read, index << 20, 1000)).collect();
+    let scattered: Vec<Request> =
+        (0..10).map(|index| request(RequestKind::Read, index << 20, 1000)).collect();
     assert_eq!(run(&mut stack(&gap), &scattered), 100_000 + 10 * 1_001_000);
     let one = gap + &parameter("in_flight", "1");
     assert_eq!(run(&mut stack(&one), &scattered), 10 * 1_101_000);
@@ -91,7 +92,7 @@ fn the_computers_time_is_hidden_only_if_several_are_under_way() {
 #[test]
 fn the_file_system_writes_of_its_own() {
     let own = parameter("metadata_every", "\"64 KiB\"");
-    let writes: Vec<Request> = (0..32).map(|index| request(Kind::Write, index << 16, 4096)).collect();
+    let writes: Vec<Request> = (0..32).map(|index| request(RequestKind::Write, index << 16, 4096)).collect();
     let (_, account) = run_and_account(&mut stack(&own), &writes);
     let own = account.counts.iter().find(|count| count.counter == "own-writes").unwrap();
     // Twice for 128 KiB.
@@ -127,7 +128,7 @@ fn what_copy_on_write_places_elsewhere_is_not_identical() {
             parameter("copy_on_write", copy_on_write)
         );
         let spec = crate::library::read_device("test", &source).unwrap();
-        let identical = Request { identical: true, ..request(Kind::Write, 0, 4096) };
+        let identical = Request { identical: true, ..request(RequestKind::Write, 0, 4096) };
         let (_, account) = run_and_account(&mut Stack::new(&spec, 1).unwrap(), &[identical; 3]);
         account.counts.iter().find(|count| count.counter == "dropped").map_or(0, |count| count.count)
     };
@@ -138,7 +139,7 @@ fn what_copy_on_write_places_elsewhere_is_not_identical() {
 fn what_copy_on_write_places_stays_on_the_device() {
     let full = parameter("copy_on_write", "true") + &parameter("allocation", "\"48 KiB\"");
     let writes: Vec<Request> =
-        (0..1500).map(|index| request(Kind::Write, (index % 7) << 16, 1 << 16)).collect();
+        (0..1500).map(|index| request(RequestKind::Write, (index % 7) << 16, 1 << 16)).collect();
     run(&mut stack(&full), &writes);
 }
 
@@ -153,10 +154,10 @@ proptest! {
         in_flight in 1u64..8, commands in 1u64..3, copy_on_write: bool,
     ) {
         let requests: Vec<Request> = pieces.iter().map(|(kind, place)| match kind {
-            0 => request(Kind::Read, place << 16, 1 << 16),
-            1 => request(Kind::Flush, 0, 0),
-            2 => request(Kind::Trim, place << 16, 1 << 16),
-            _ => request(Kind::Write, place << 16, 1 << 16),
+            0 => request(RequestKind::Read, place << 16, 1 << 16),
+            1 => request(RequestKind::Flush, 0, 0),
+            2 => request(RequestKind::Trim, place << 16, 1 << 16),
+            _ => request(RequestKind::Write, place << 16, 1 << 16),
         }).collect();
         let mut last_ns = u64::MAX;
         for in_flight in [in_flight, in_flight * 2] {

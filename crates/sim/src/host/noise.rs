@@ -5,7 +5,6 @@
 //! each completion is exact, however long nothing came. A completion that comes while the processor is busy is noticed
 //! when it is free again; all that come in one interruption are noticed together.
 
-use crate::build::Builder;
 use kurabe_core::random::Random;
 
 #[derive(Clone)]
@@ -19,12 +18,11 @@ pub(super) struct OtherWork {
 
 impl OtherWork {
     /// `None` if the processor has no other work.
-    pub(super) fn new(builder: &Builder<'_>) -> Option<Self> {
-        let (gap_ns, length_ns) = (builder.ns("noise_gap"), builder.ns("noise_time"));
-        (gap_ns > 0 && length_ns > 0).then(|| Self {
+    pub(super) fn new(gap_ns: u64, length_ns: u64, random: Random) -> Option<Self> {
+        (gap_ns > 0 && length_ns > 0).then_some(Self {
             gap_ns: gap_ns as f64,
             length_ns: length_ns as f64,
-            random: builder.random(),
+            random,
             free_ns: 0,
         })
     }
@@ -47,7 +45,7 @@ mod tests {
     use super::*;
     use crate::spec::DeviceSpec;
     use crate::stack::Stack;
-    use crate::world::{Kind, Request};
+    use crate::world::{Request, RequestKind};
     use kurabe_core::model::TimeShare;
 
     fn noise() -> OtherWork {
@@ -106,7 +104,7 @@ mod tests {
             let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();
             let mut stack = Stack::new(&spec, 1).unwrap();
             for _ in 0..1000 {
-                stack.submit(stack.now_ns(), Request::new(Kind::Read, 0, 512), 0);
+                stack.submit(stack.now_ns(), Request::new(RequestKind::Read, 0, 512), 0);
                 while let Some(at_ns) = stack.next_wake_ns() {
                     stack.advance(at_ns);
                 }

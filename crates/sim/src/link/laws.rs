@@ -2,7 +2,7 @@
 
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::device::ErrorNumber;
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
     DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
-pub(crate) fn request(kind: Kind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {
+pub(crate) fn request(kind: RequestKind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {
     Request { unit, ..Request::new(kind, offset_bytes, length_bytes) }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn last_ns(spec: &DeviceSpec, depth: usize, requests: &[Request]) -> 
 }
 
 /// MB/s of reads or writes in order.
-fn sequential(spec: &DeviceSpec, kind: Kind, block: u32, depth: usize) -> f64 {
+fn sequential(spec: &DeviceSpec, kind: RequestKind, block: u32, depth: usize) -> f64 {
     let requests: Vec<Request> =
         (0..64).map(|index| request(kind, 0, index * u64::from(block), block)).collect();
     64.0 * f64::from(block) * 1e3 / last_ns(spec, depth, &requests) as f64
@@ -84,9 +84,9 @@ const LINKS: [&str; 15] = [
 ];
 
 pub(crate) fn any_requests(units: u16) -> impl Strategy<Value = Vec<Request>> {
-    let kind = prop_oneof![4 => Just(Kind::Read), 4 => Just(Kind::Write), 1 => Just(Kind::Flush), 1 => Just(Kind::Trim)];
+    let kind = prop_oneof![4 => Just(RequestKind::Read), 4 => Just(RequestKind::Write), 1 => Just(RequestKind::Flush), 1 => Just(RequestKind::Trim)];
     let one = (kind, 0..units, 0u64..1000, 1u32..40).prop_map(|(kind, unit, place, length)| {
-        let length_bytes = if kind == Kind::Flush { 0 } else { length * 4096 };
+        let length_bytes = if kind == RequestKind::Flush { 0 } else { length * 4096 };
         request(kind, unit, place * 4096, length_bytes)
     });
     prop::collection::vec(one, 1..40)
@@ -175,7 +175,7 @@ fn large_requests_run_at_the_rate_of_the_narrowest() {
         ("usb generation=usb-3.1 protocol=uas", "constant capacity=1_GiB access=0_ns rate=100_MB/s", 100.0),
     ];
     for (link, drive, expected) in cases {
-        for kind in [Kind::Read, Kind::Write] {
+        for kind in [RequestKind::Read, RequestKind::Write] {
             let rate = sequential(&device(&[link, drive]), kind, 8 << 20, 2);
             assert!(
                 rate < expected * 1.000_001 && rate > expected * 0.99,
@@ -188,8 +188,10 @@ fn large_requests_run_at_the_rate_of_the_narrowest() {
 #[test]
 fn bot_and_uas_reach_what_was_measured_of_them() {
     let drive = "constant capacity=1_GiB access=0_ns rate=2000_MB/s";
-    let bot = sequential(&device(&["usb generation=usb-3 protocol=bot", drive]), Kind::Read, 128 << 10, 4);
-    let uas = sequential(&device(&["usb generation=usb-3 protocol=uas", drive]), Kind::Read, 128 << 10, 4);
+    let bot =
+        sequential(&device(&["usb generation=usb-3 protocol=bot", drive]), RequestKind::Read, 128 << 10, 4);
+    let uas =
+        sequential(&device(&["usb generation=usb-3 protocol=uas", drive]), RequestKind::Read, 128 << 10, 4);
     assert!((230.0..260.0).contains(&bot), "{bot}");
     assert!((390.0..=400.0).contains(&uas), "{uas}");
 }
@@ -198,10 +200,10 @@ fn bot_and_uas_reach_what_was_measured_of_them() {
 fn a_flush_blocks_reads_on_sata_and_waits_for_what_is_in_flight() {
     let drive = "constant capacity=1_GiB access=1_ms rate=1000_GB/s parallel=4";
     let requests = [
-        request(Kind::Read, 0, 0, 512),
-        request(Kind::Flush, 0, 0, 0),
-        request(Kind::Read, 0, 0, 512),
-        request(Kind::Read, 0, 512, 512),
+        request(RequestKind::Read, 0, 0, 512),
+        request(RequestKind::Flush, 0, 0, 0),
+        request(RequestKind::Read, 0, 0, 512),
+        request(RequestKind::Read, 0, 512, 512),
     ];
     let queued = device(&["sata generation=sata-3 command=0_ns", drive]);
     let ends: Vec<u64> =
@@ -220,7 +222,7 @@ fn a_flush_blocks_reads_on_sata_and_waits_for_what_is_in_flight() {
 #[test]
 fn more_commands_at_the_drive_only_with_command_queueing() {
     let drive = "constant capacity=1_GiB access=1_ms rate=1000_GB/s parallel=4";
-    let requests = [request(Kind::Read, 0, 0, 512); 8];
+    let requests = [request(RequestKind::Read, 0, 0, 512); 8];
     let last_ms = |link: &str| last_ns(&device(&[link, drive]), 8, &requests) / 1_000_000;
     assert_eq!(last_ms("sata generation=sata-3 command=0_ns depth=1"), 8);
     assert_eq!(last_ms("sata generation=sata-3 command=0_ns depth=2"), 4);
@@ -230,7 +232,7 @@ fn more_commands_at_the_drive_only_with_command_queueing() {
 #[test]
 fn by_command_based_switching_drives_take_turns() {
     let drive = "constant capacity=1_GiB access=1_ms rate=1000_GB/s";
-    let requests: Vec<Request> = (0..6).map(|index| request(Kind::Read, index % 3, 0, 512)).collect();
+    let requests: Vec<Request> = (0..6).map(|index| request(RequestKind::Read, index % 3, 0, 512)).collect();
     let port = |switching: &str| {
         let port = format!("port-multiplier generation=sata-3 switching={switching} members=3 switch=100_us");
         last_ns(&device(&[&port, drive]), 6, &requests) / 100_000
@@ -242,8 +244,12 @@ fn by_command_based_switching_drives_take_turns() {
 fn both_directions_of_a_slot_run_at_once() {
     let drive = "constant capacity=1_GiB access=0_ns rate=1000_GB/s parallel=4";
     let slot = device(&["pcie generation=1 lanes=1 latency=0_ns", drive]);
-    let one = last_ns(&slot, 1, &[request(Kind::Read, 0, 0, 1 << 20)]);
-    let both = last_ns(&slot, 2, &[request(Kind::Read, 0, 0, 1 << 20), request(Kind::Write, 0, 0, 1 << 20)]);
+    let one = last_ns(&slot, 1, &[request(RequestKind::Read, 0, 0, 1 << 20)]);
+    let both = last_ns(
+        &slot,
+        2,
+        &[request(RequestKind::Read, 0, 0, 1 << 20), request(RequestKind::Write, 0, 0, 1 << 20)],
+    );
     assert!(both < one + one / 50, "{both} {one}");
 }
 
@@ -251,6 +257,6 @@ fn both_directions_of_a_slot_run_at_once() {
 fn a_drive_that_a_box_does_not_have_fails() {
     let spec = device(&["usb generation=usb-3 protocol=bot members=2", DRIVE]);
     let mut stack = Stack::new(&spec, 1).unwrap();
-    stack.submit(0, request(Kind::Read, 2, 0, 512), 0);
+    stack.submit(0, request(RequestKind::Read, 2, 0, 512), 0);
     assert_eq!(stack.take_completion().unwrap().outcome, Err(ErrorNumber::INVALID));
 }

@@ -5,15 +5,15 @@
 //! by itself, but keeps the drives busy and lets other data give way.
 
 use super::card::{Card, ReadAhead};
-use super::task::Step;
-use crate::world::{Kind, World};
+use super::task::NextStep;
+use crate::world::{RequestKind, World};
 
 /// Streams that are remembered.
 const STREAMS: usize = 8;
 
 /// Reads that follow one another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub(super) struct ReadStream {
     /// Where the next one would begin.
     next: u64,
     reads: u64,
@@ -46,27 +46,27 @@ impl Card {
             return;
         }
         // The stream used last stands last.
-        let known = self.streams.iter().position(|stream| stream.next == from);
-        let mut stream = match known {
+        let index = self.streams.iter().position(|stream| stream.next == from);
+        let mut stream = match index {
             Some(index) => self.streams.remove(index),
             None => {
                 if self.streams.len() == STREAMS {
                     self.streams.remove(0);
                 }
-                Stream { next: from, reads: 0, ahead_to: 0 }
+                ReadStream { next: from, reads: 0, ahead_to: 0 }
             }
         };
         (stream.next, stream.reads) = (to, stream.reads + 1);
-        let window = policies.ahead_bytes;
+        let window = self.values.read_ahead_bytes;
         let begin = stream.ahead_to.max(to);
         let end = (to + window).min(self.geometry.capacity_bytes());
-        let wanted = policies.read_ahead == ReadAhead::Always || stream.reads >= 2;
+        let is_due = policies.read_ahead == ReadAhead::Always || stream.reads >= 2;
         let due = begin < end && (end - begin) * 2 >= window;
-        if wanted && due {
+        if is_due && due {
             stream.ahead_to = end;
         }
         self.streams.push(stream);
-        if wanted && due {
+        if is_due && due {
             self.read_ahead(begin, end, world);
         }
     }
@@ -86,10 +86,10 @@ impl Card {
         if !pieces.is_empty() {
             let strips = self.geometry.strips(from, to);
             let (_, start_ns) =
-                self.processor.take(world.now_ns(), self.costs.strip_ns.saturating_mul(strips));
-            let task = self.tasks.begin(Step::Ahead, None, from, to);
+                self.processor.take(world.now_ns(), self.values.strip_ns.saturating_mul(strips));
+            let task = self.tasks.begin(NextStep::Ahead, None, from, to);
             self.aheads.push(task);
-            self.send(task, Kind::Read, &pieces, start_ns, world);
+            self.send(task, RequestKind::Read, &pieces, start_ns, world);
         }
         (self.pieces, self.stretches) = (pieces, missing);
     }

@@ -11,7 +11,7 @@ use crate::ranges::Ranges;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
-struct Line {
+struct CacheLine {
     number: u64,
     present: u64,
     dirty: u64,
@@ -21,7 +21,7 @@ struct Line {
     newer: u32,
 }
 
-impl Line {
+impl CacheLine {
     fn is_clean(&self) -> bool {
         self.dirty | self.flying == 0
     }
@@ -33,7 +33,7 @@ pub(super) struct Cache {
     blocks_per_line: u64,
     most_blocks: u64,
     most_dirty_blocks: u64,
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     free: Vec<u32>,
     index: Index,
     /// Lines with dirty blocks, by their number: what is written back goes in the order of addresses.
@@ -115,8 +115,8 @@ impl Cache {
     pub(super) fn write(&mut self, from: u64, to: u64, write: u64) -> bool {
         let mut more = 0;
         self.each_line(from, to, |cache, number, mask| {
-            let known = cache.index.get(number).map(|place| &cache.lines[place as usize]);
-            more += (mask & !known.map_or(0, |line| line.dirty | line.flying)).count_ones();
+            let line = cache.index.get(number).map(|place| &cache.lines[place as usize]);
+            more += (mask & !line.map_or(0, |line| line.dirty | line.flying)).count_ones();
         });
         if self.unsafe_blocks + u64::from(more) > self.most_dirty_blocks || !self.make_room(from, to) {
             return false;
@@ -276,7 +276,7 @@ impl Cache {
     /// The line of a number, with these blocks in it; made if it is not there.
     fn place(&mut self, number: u64, mask: u64) -> u32 {
         let place = self.index.get(number).unwrap_or_else(|| {
-            let line = Line { number, present: 0, dirty: 0, flying: 0, older: NOWHERE, newer: NOWHERE };
+            let line = CacheLine { number, present: 0, dirty: 0, flying: 0, older: NOWHERE, newer: NOWHERE };
             let place = self.free.pop().unwrap_or(self.lines.len() as u32);
             if place as usize == self.lines.len() {
                 self.lines.push(line);
@@ -410,12 +410,12 @@ mod tests {
         ) {
             let mut cache = Cache::new(64 * 4096, 48 * 4096, strip * 4096);
             // Block to (dirty, flying).
-            let mut known: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
+            let mut states: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
             for (what, from, count) in steps {
                 let range = (from * 4096, (from + count) * 4096);
                 match what {
                     0 if cache.write(range.0, range.1, 1) => {
-                        (from..from + count).for_each(|block| known.entry(block).or_default().0 = true);
+                        (from..from + count).for_each(|block| states.entry(block).or_default().0 = true);
                     }
                     1 => cache.keep(range.0, range.1),
                     2 => {
@@ -423,7 +423,7 @@ mod tests {
                         cache.take_dirty(range.0, range.1, &mut taken);
                         let blocks: u64 = taken.iter().map(|(from, to)| (to - from) / 4096).sum();
                         let mut expected = 0;
-                        for (_, state) in known.range_mut(from..from + count).filter(|(_, state)| state.0) {
+                        for (_, state) in states.range_mut(from..from + count).filter(|(_, state)| state.0) {
                             *state = (false, true);
                             expected += 1;
                         }
@@ -431,16 +431,16 @@ mod tests {
                     }
                     3 => {
                         cache.landed(range.0, range.1);
-                        known.range_mut(from..from + count).for_each(|(_, state)| state.1 = false);
+                        states.range_mut(from..from + count).for_each(|(_, state)| state.1 = false);
                     }
                     _ => {}
                 }
-                let waiting = known.values().filter(|state| state.0 || state.1).count() as u64;
+                let waiting = states.values().filter(|state| state.0 || state.1).count() as u64;
                 prop_assert_eq!(cache.unsafe_bytes(), waiting * 4096);
                 prop_assert_eq!(cache.at_risk().bytes(), waiting * 4096);
-                prop_assert_eq!(cache.has_dirty(), known.values().any(|state| state.0));
+                prop_assert_eq!(cache.has_dirty(), states.values().any(|state| state.0));
                 prop_assert!(cache.present_blocks <= cache.most_blocks);
-                for (block, _) in known.iter().filter(|(_, state)| state.0 || state.1) {
+                for (block, _) in states.iter().filter(|(_, state)| state.0 || state.1) {
                     prop_assert_eq!(missing(&mut cache, block * 4096, (block + 1) * 4096), vec![]);
                 }
             }

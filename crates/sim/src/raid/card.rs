@@ -1,32 +1,21 @@
 //! The card: its processor and memory, and the requests that it has under way with its members.
 
-use super::ahead::Stream;
+use super::Values;
+use super::ahead::ReadStream;
 use super::cache::Cache;
 use super::degraded::Failures;
-use super::geometry::{Geometry, Piece};
-use super::task::{Step, Tasks};
+use super::geometry::{MemberExtent, RaidGeometry};
+use super::task::{NextStep, Tasks};
 use super::words::Words;
 use crate::account::Cause;
 use crate::layer::{Control, Layer};
 use crate::ranges::AtRisk;
-use crate::settings::Setting;
+use crate::settings::{Live, Setting};
 use crate::timeline::Timeline;
-use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
-
-/// What things cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    pub(super) latency_ns: u64,
-    pub(super) request_ns: u64,
-    pub(super) strip_ns: u64,
-    pub(super) strips_per_request: u64,
-    pub(super) parity_bytes_per_s: f64,
-    pub(super) memory_read_bytes_per_s: f64,
-    pub(super) memory_write_bytes_per_s: f64,
-}
 
 /// When the card reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +31,6 @@ pub(super) struct Policies {
     pub(super) write_back: bool,
     pub(super) cached: bool,
     pub(super) read_ahead: ReadAhead,
-    pub(super) ahead_bytes: u64,
-    pub(super) flush_ns: u64,
-    pub(super) destages: u64,
-    pub(super) battery: bool,
 }
 
 /// The layer.
@@ -53,10 +38,10 @@ pub(super) struct Policies {
 pub(super) struct Card {
     members: Vec<(LayerId, u16)>,
     pub(super) failures: Failures,
-    pub(super) geometry: Geometry,
-    pub(super) costs: Costs,
+    pub(super) geometry: RaidGeometry,
     pub(super) policies: Policies,
     pub(super) cache: Option<Cache>,
+    pub(super) values: Values,
     pub(super) words: Words,
     pub(super) processor: Timeline,
     pub(super) parity: Timeline,
@@ -76,21 +61,21 @@ pub(super) struct Card {
     pub(super) destages: u64,
     pub(super) cursor_bytes: u64,
     pub(super) timer_runs: bool,
-    pub(super) streams: Vec<Stream>,
+    pub(super) streams: Vec<ReadStream>,
     pub(super) aheads: Vec<u32>,
     /// Lists that are used again, so that no request allocates.
     pub(super) stretches: Vec<(u64, u64)>,
     pub(super) begun: Vec<u32>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<MemberExtent>,
 }
 
 impl Card {
     pub(super) fn new(
         members: Vec<(LayerId, u16)>,
-        geometry: Geometry,
-        costs: Costs,
+        geometry: RaidGeometry,
         policies: Policies,
         cache: Option<Cache>,
+        values: Values,
         words: Words,
     ) -> Self {
         Self {
@@ -99,9 +84,9 @@ impl Card {
             turn: 0,
             members,
             geometry,
-            costs,
             policies,
             cache,
+            values,
             words,
             processor: Timeline::default(),
             parity: Timeline::default(),
@@ -125,7 +110,7 @@ impl Card {
     /// The processor's work for a request of the host that touches so many strips and becomes so many requests to
     /// members, and the latency after it; tells when the request goes on.
     pub(super) fn command(&mut self, job: JobId, strips: u64, requests: u64, world: &mut World) -> u64 {
-        let costs = &self.costs;
+        let costs = &self.values;
         let request_ns = costs.request_ns.saturating_mul(strips.div_ceil(costs.strips_per_request).max(1));
         let strips_ns = costs.strip_ns.saturating_mul(requests);
         let (start_ns, end_ns) = self.processor.take(world.now_ns(), request_ns.saturating_add(strips_ns));
@@ -138,7 +123,14 @@ impl Card {
     }
 
     /// Sends pieces to their members on behalf of a task.
-    pub(super) fn send(&mut self, task: u32, kind: Kind, pieces: &[Piece], at_ns: u64, world: &mut World) {
+    pub(super) fn send(
+        &mut self,
+        task: u32,
+        kind: RequestKind,
+        pieces: &[MemberExtent],
+        at_ns: u64,
+        world: &mut World,
+    ) {
         let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
         // A request of fewer strips than members cannot be shared evenly, so it tells nothing of a remainder.
         if self.tasks[task].job.is_some() && all.div_ceil(self.geometry.strip_bytes) >= self.geometry.data {
@@ -153,7 +145,7 @@ impl Card {
         };
         let around;
         let mut pieces = pieces;
-        if kind == Kind::Read && self.failures.degraded && self.geometry.parities > 0 {
+        if kind == RequestKind::Read && self.failures.degraded && self.geometry.parities > 0 {
             let computed_bytes;
             (around, computed_bytes) = self.read_around(pieces);
             self.tasks[task].computed_bytes += computed_bytes;
@@ -162,7 +154,7 @@ impl Card {
         for piece in pieces {
             let request = Request::new(kind, piece.offset_bytes, piece.length_bytes as u32);
             let request = Request { fua, number, ..request };
-            if kind == Kind::Write {
+            if kind == RequestKind::Write {
                 for member in piece.member..piece.member + self.geometry.copies as u16 {
                     self.send_one(task, member, request, at_ns, world);
                 }
@@ -179,9 +171,9 @@ impl Card {
             return;
         }
         match request.kind {
-            Kind::Read => world.count(self.words.member_reads, 1),
-            Kind::Write => world.count(self.words.member_writes, 1),
-            Kind::Flush | Kind::Trim | Kind::WriteZeroes => {}
+            RequestKind::Read => world.count(self.words.member_reads, 1),
+            RequestKind::Write => world.count(self.words.member_writes, 1),
+            RequestKind::Flush | RequestKind::Trim | RequestKind::WriteZeroes => {}
         }
         self.tasks[task].pending += 1;
         self.busy[usize::from(member)] += 1;
@@ -209,11 +201,11 @@ impl Card {
             return;
         }
         match self.tasks[task].step {
-            Step::Read => self.answer_read(task, world),
-            Step::Answer => self.answer(task, world),
-            Step::Compute => self.write_row(task, world.now_ns(), world),
-            Step::Row => self.row_done(task, world),
-            Step::Ahead => self.ahead_done(task, world),
+            NextStep::Read => self.answer_read(task, world),
+            NextStep::Answer => self.answer(task, world),
+            NextStep::Compute => self.write_row(task, world.now_ns(), world),
+            NextStep::Row => self.row_done(task, world),
+            NextStep::Ahead => self.ahead_done(task, world),
         }
     }
 
@@ -226,8 +218,8 @@ impl Card {
 
     /// Hands a flush on to all members.
     pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
-        let task = self.tasks.begin(Step::Answer, Some(job), 0, 0);
-        let request = Request::new(Kind::Flush, 0, 0);
+        let task = self.tasks.begin(NextStep::Answer, Some(job), 0, 0);
+        let request = Request::new(RequestKind::Flush, 0, 0);
         for member in 0..self.members.len() as u16 {
             self.send_one(task, member, request, at_ns, world);
         }
@@ -246,10 +238,10 @@ impl Layer for Card {
         let request = world.request(job);
         let (from, to) = (request.offset_bytes, request.end_bytes());
         match request.kind {
-            Kind::Read if from < to => self.read(job, from, to, world),
-            Kind::Write | Kind::WriteZeroes if from < to => self.write(job, from, to, world),
-            Kind::Flush => self.flush(job, world),
-            Kind::Read | Kind::Write | Kind::WriteZeroes | Kind::Trim => {
+            RequestKind::Read if from < to => self.read(job, from, to, world),
+            RequestKind::Write | RequestKind::WriteZeroes if from < to => self.write(job, from, to, world),
+            RequestKind::Flush => self.flush(job, world),
+            RequestKind::Read | RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {
                 let ready_ns = self.command(job, 0, 0, world);
                 world.finish_at(ready_ns, job);
             }
@@ -285,7 +277,7 @@ impl Layer for Card {
 
     fn at_risk(&self, _now_ns: u64) -> AtRisk {
         let ranges = self.cache.as_ref().map(Cache::at_risk).unwrap_or_default();
-        AtRisk::all(ranges, self.policies.battery)
+        AtRisk::all(ranges, self.values.battery)
     }
 
     /// What any copy has lost is lost: nothing tells which copy is the newer one.
@@ -304,18 +296,6 @@ impl Layer for Card {
     }
 
     fn change(&mut self, setting: &Setting) {
-        match setting.parameter.key {
-            "latency" => self.costs.latency_ns = setting.whole(),
-            "request_time" => self.costs.request_ns = setting.whole(),
-            "strip_time" => self.costs.strip_ns = setting.whole(),
-            "strips_per_request" => self.costs.strips_per_request = setting.whole(),
-            "parity_rate" => self.costs.parity_bytes_per_s = setting.real(),
-            "memory_read_rate" => self.costs.memory_read_bytes_per_s = setting.real(),
-            "memory_write_rate" => self.costs.memory_write_bytes_per_s = setting.real(),
-            "read_ahead" => self.policies.ahead_bytes = setting.whole(),
-            "flush_interval" => self.policies.flush_ns = setting.whole(),
-            "destages" => self.policies.destages = setting.whole(),
-            _ => setting.refused(),
-        }
+        self.values.change(setting);
     }
 }

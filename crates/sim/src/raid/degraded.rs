@@ -4,7 +4,7 @@
 //! before parity, and the parity computation is paid for. Strips that are read anyway are read once.
 
 use super::card::Card;
-use super::geometry::Piece;
+use super::geometry::MemberExtent;
 
 /// Members that failed.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl Card {
     }
 
     /// What is read instead of pieces with parity of which members failed, and how many bytes are computed from that.
-    pub(super) fn read_around(&self, pieces: &[Piece]) -> (Vec<Piece>, u64) {
+    pub(super) fn read_around(&self, pieces: &[MemberExtent]) -> (Vec<MemberExtent>, u64) {
         let strip_bytes = self.geometry.strip_bytes;
         let (mut around, mut computed_bytes) = (Vec::new(), 0);
         for piece in pieces {
@@ -59,7 +59,7 @@ impl Card {
                 let row = at / strip_bytes;
                 let length_bytes = end.min((row + 1) * strip_bytes) - at;
                 let others = self.live_strips(row).take(self.geometry.data as usize);
-                around.extend(others.map(|member| Piece { member, offset_bytes: at, length_bytes }));
+                around.extend(others.map(|member| MemberExtent { member, offset_bytes: at, length_bytes }));
                 computed_bytes += length_bytes * self.geometry.data;
                 at += length_bytes;
             }

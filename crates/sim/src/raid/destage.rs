@@ -3,14 +3,14 @@
 
 use super::cache::Cache;
 use super::card::Card;
-use super::task::Step;
+use super::task::NextStep;
 use crate::world::{JobId, World};
 use std::collections::VecDeque;
 
 impl Card {
     pub(super) fn flush(&mut self, job: JobId, world: &mut World) {
         let ready_ns = self.command(job, 0, 0, world);
-        if self.policies.write_back && self.policies.battery && self.cache.is_some() {
+        if self.policies.write_back && self.values.battery && self.cache.is_some() {
             // What the memory has is safe.
             world.finish_at(ready_ns, job);
         } else if self.cache.as_ref().is_some_and(|cache| cache.unsafe_bytes() > 0) {
@@ -24,7 +24,7 @@ impl Card {
 
     /// Begins as many rows as may be under way.
     pub(super) fn destage(&mut self, world: &mut World) {
-        while self.draining && self.destages < self.policies.destages {
+        while self.draining && self.destages < self.values.destages {
             let Some(row) = self.next_row() else { break };
             self.destage_row(row, world);
         }
@@ -51,7 +51,7 @@ impl Card {
     fn destage_row(&mut self, row: u64, world: &mut World) {
         let row_bytes = self.geometry.row_bytes();
         let (from, to) = (row * row_bytes, (row + 1) * row_bytes);
-        let task = self.tasks.begin(Step::Row, None, from, to);
+        let task = self.tasks.begin(NextStep::Row, None, from, to);
         let Some(cache) = &mut self.cache else { return };
         let number = cache.take_dirty(from, to, &mut self.tasks[task].stretches);
         self.tasks[task].number = number;
@@ -71,7 +71,7 @@ impl Card {
             }
             plan.plan.writes.len() as u64 * self.geometry.copies
         };
-        let work_ns = self.costs.strip_ns.saturating_mul(requests);
+        let work_ns = self.values.strip_ns.saturating_mul(requests);
         let (_, start_ns) = self.processor.take(world.now_ns(), work_ns);
         self.start_row(task, start_ns, world);
     }

@@ -15,7 +15,7 @@ pub(super) const BLOCK_BYTES: u64 = 4096;
 
 /// A stretch of bytes of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct MemberExtent {
     /// The member; the first of its copies.
     pub(super) member: u16,
     /// First byte on the member.
@@ -24,7 +24,7 @@ pub(super) struct Piece {
     pub(super) length_bytes: u64,
 }
 
-impl Piece {
+impl MemberExtent {
     /// The byte after the last one.
     pub(super) fn end_bytes(&self) -> u64 {
         self.offset_bytes + self.length_bytes
@@ -33,7 +33,7 @@ impl Piece {
 
 /// A layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Geometry {
+pub(super) struct RaidGeometry {
     /// Bytes of a strip.
     pub(super) strip_bytes: u64,
     /// Strips of a row that hold data.
@@ -45,7 +45,7 @@ pub(super) struct Geometry {
     rows: u64,
 }
 
-impl Geometry {
+impl RaidGeometry {
     /// The layout of a RAID level over so many members, the smallest of so many bytes. An error names the parameter that
     /// does not fit.
     pub(super) fn new(
@@ -153,7 +153,7 @@ impl Geometry {
     }
 
     /// Cuts bytes of the array into what the members hold. Consecutive strips of one member become one piece.
-    pub(super) fn split(&self, from: u64, to: u64, pieces: &mut Vec<Piece>) {
+    pub(super) fn split(&self, from: u64, to: u64, pieces: &mut Vec<MemberExtent>) {
         let before = pieces.len();
         let mut at = from;
         while at < to {
@@ -161,15 +161,15 @@ impl Geometry {
             let (row, index) = (strip / self.data, strip % self.data);
             let within = at % self.strip_bytes;
             let end = to.min((strip + 1) * self.strip_bytes);
-            let piece = Piece {
+            let piece = MemberExtent {
                 member: self.data_member(row, index),
                 offset_bytes: row * self.strip_bytes + within,
                 length_bytes: end - at,
             };
-            let same = pieces[before..].iter_mut().rev().find(|known| known.member == piece.member);
+            let same = pieces[before..].iter_mut().rev().find(|last| last.member == piece.member);
             match same {
-                Some(known) if known.offset_bytes + known.length_bytes == piece.offset_bytes => {
-                    known.length_bytes += piece.length_bytes;
+                Some(last) if last.offset_bytes + last.length_bytes == piece.offset_bytes => {
+                    last.length_bytes += piece.length_bytes;
                 }
                 _ => pieces.push(piece),
             }
@@ -185,8 +185,9 @@ mod tests {
 
     #[test]
     fn capacity_is_that_of_the_members_without_copies_and_parity() {
-        let capacity =
-            |level, members| Geometry::new(level, members, 65_536, 1_000_000_000).unwrap().capacity_bytes();
+        let capacity = |level, members| {
+            RaidGeometry::new(level, members, 65_536, 1_000_000_000).unwrap().capacity_bytes()
+        };
         let member = 1_000_000_000 / 65_536 * 65_536;
         assert_eq!(capacity(0, 5), 5 * member);
         assert_eq!(capacity(1, 3), member);
@@ -197,8 +198,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_an_error_that_names_the_parameter() {
-        let wrong =
-            |level, members, strip, smallest| Geometry::new(level, members, strip, smallest).unwrap_err().0;
+        let wrong = |level, members, strip, smallest| {
+            RaidGeometry::new(level, members, strip, smallest).unwrap_err().0
+        };
         assert_eq!(wrong(5, 2, 65_536, 1 << 30), "members");
         assert_eq!(wrong(10, 5, 65_536, 1 << 30), "members");
         assert_eq!(wrong(0, 1000, 65_536, 1 << 30), "members");
@@ -216,7 +218,7 @@ mod tests {
             from in 0u64..500_000,
             length in 1u64..300_000,
         ) {
-            let geometry = Geometry::new(level, half * 2, strip * 4096, 1 << 20).unwrap();
+            let geometry = RaidGeometry::new(level, half * 2, strip * 4096, 1 << 20).unwrap();
             let to = (from + length).min(geometry.capacity_bytes());
             prop_assume!(from < to);
             let mut pieces = Vec::new();

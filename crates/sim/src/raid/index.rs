@@ -30,7 +30,7 @@ impl Index {
         loop {
             match self.entries[at] {
                 (_, NOWHERE) => return None,
-                (known, place) if known == key => return Some(place),
+                (entry, place) if entry == key => return Some(place),
                 _ => at = (at + 1) & mask,
             }
         }

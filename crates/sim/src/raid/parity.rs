@@ -5,31 +5,31 @@
 //! whichever takes fewer requests, then fewer bytes. Parity is handled over one stretch: the hull of what is written in
 //! any strip.
 
-use super::geometry::{Geometry, Piece};
+use super::geometry::{MemberExtent, RaidGeometry};
 
 /// A write to a row: what is read first, what is written then.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct ParityUpdate {
     /// Read before parity can be computed.
-    pub(super) reads: Vec<Piece>,
+    pub(super) reads: Vec<MemberExtent>,
     /// Data and parity.
-    pub(super) writes: Vec<Piece>,
+    pub(super) writes: Vec<MemberExtent>,
     /// Bytes that go through the parity computation.
     pub(super) computed_bytes: u64,
     /// What is written, by strips, and what lies between: lists that are used again.
-    parts: Vec<Part>,
-    gaps: Vec<Part>,
+    parts: Vec<StripPart>,
+    gaps: Vec<StripPart>,
 }
 
 /// A part of a strip: its index in the row, and the bytes from the strip's begin.
-type Part = (u64, u64, u64);
+type StripPart = (u64, u64, u64);
 
-impl Plan {
+impl ParityUpdate {
     /// Plans the write of sorted, separate stretches of bytes of the array that lie in one row.
     /// Members that failed are not written, and read only where there is no other way.
     pub(super) fn fill(
         &mut self,
-        geometry: &Geometry,
+        geometry: &RaidGeometry,
         row: u64,
         stretches: &[(u64, u64)],
         failed: impl Fn(u16) -> bool,
@@ -52,19 +52,19 @@ impl Plan {
         let lowest = parts.iter().map(|part| part.1).min().unwrap_or(0);
         let highest = parts.iter().map(|part| part.2).max().unwrap_or(0);
         find_gaps(geometry, &parts, lowest, highest, &mut gaps);
-        let length = |parts: &[Part]| parts.iter().map(|(_, from, to)| to - from).sum::<u64>();
+        let length = |parts: &[StripPart]| parts.iter().map(|(_, from, to)| to - from).sum::<u64>();
         let (written_bytes, hull_bytes) = (length(&parts), highest - lowest);
         let modify = (parts.len() as u64 + geometry.parities, written_bytes + geometry.parities * hull_bytes);
-        let piece = |member: u16, from: u64, to: u64| Piece {
+        let piece = |member: u16, from: u64, to: u64| MemberExtent {
             member,
             offset_bytes: row * strip_bytes + from,
             length_bytes: to - from,
         };
-        let data = |part: &Part| piece(geometry.data_member(row, part.0), part.1, part.2);
+        let data = |part: &StripPart| piece(geometry.data_member(row, part.0), part.1, part.2);
         let parity =
             (0..geometry.parities).map(|index| piece(geometry.parity_member(row, index), lowest, highest));
         let parity = parity.filter(|piece| !failed(piece.member));
-        let fails = |parts: &[Part]| parts.iter().any(|part| failed(geometry.data_member(row, part.0)));
+        let fails = |parts: &[StripPart]| parts.iter().any(|part| failed(geometry.data_member(row, part.0)));
         let has_parity = parity.clone().next().is_some();
         if !has_parity {
             // Nothing to compute, so nothing to read.
@@ -83,7 +83,13 @@ impl Plan {
 }
 
 /// What lies between the parts, from `lowest` to `highest` of every strip of data.
-fn find_gaps(geometry: &Geometry, parts: &[Part], lowest: u64, highest: u64, gaps: &mut Vec<Part>) {
+fn find_gaps(
+    geometry: &RaidGeometry,
+    parts: &[StripPart],
+    lowest: u64,
+    highest: u64,
+    gaps: &mut Vec<StripPart>,
+) {
     let mut parts = parts.iter().peekable();
     for index in 0..geometry.data {
         let mut at = lowest;
@@ -104,8 +110,8 @@ mod tests {
     use super::*;
 
     fn plan(level: u64, members: u64, stretches: &[(u64, u64)]) -> (usize, usize, u64) {
-        let geometry = Geometry::new(level, members, 65_536, 1 << 30).unwrap();
-        let mut plan = Plan::default();
+        let geometry = RaidGeometry::new(level, members, 65_536, 1 << 30).unwrap();
+        let mut plan = ParityUpdate::default();
         plan.fill(&geometry, 0, stretches, |_| false);
         (plan.reads.len(), plan.writes.len(), plan.computed_bytes)
     }
@@ -119,9 +125,9 @@ mod tests {
     /// RAID 5 of nine: in row 0 the last member has the parity, and member 0 the first strip.
     #[test]
     fn a_failed_member_is_left_out_and_worked_around() {
-        let geometry = Geometry::new(5, 9, 65_536, 1 << 30).unwrap();
+        let geometry = RaidGeometry::new(5, 9, 65_536, 1 << 30).unwrap();
         let plan = |failed: u16, to: u64| {
-            let mut plan = Plan::default();
+            let mut plan = ParityUpdate::default();
             plan.fill(&geometry, 0, &[(0, to)], |member| member == failed);
             (plan.reads.len(), plan.writes.len())
         };

@@ -6,7 +6,7 @@
 use super::tests::{count, run, scattered, sequence};
 use crate::library::device_named;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 
 const MIB: u64 = 1 << 20;
 
@@ -26,9 +26,9 @@ fn rate_mb_per_s(stack: &mut Stack, requests: &[Request]) -> f64 {
 /// A file of so many mebibytes is written, left alone, and read.
 fn file_mb_per_s(name: &str, mebibytes: u64, changes: &[(&str, &str)]) -> f64 {
     let mut stack = card(name, changes);
-    run(&mut stack, 1, &sequence(Kind::Write, 1 << 20, mebibytes));
+    run(&mut stack, 1, &sequence(RequestKind::Write, 1 << 20, mebibytes));
     stack.advance(stack.now_ns() + 20_000_000_000);
-    rate_mb_per_s(&mut stack, &sequence(Kind::Read, 1 << 20, mebibytes))
+    rate_mb_per_s(&mut stack, &sequence(RequestKind::Read, 1 << 20, mebibytes))
 }
 
 fn read_mb_per_s(changes: &[(&str, &str)], requests: &[Request]) -> f64 {
@@ -41,13 +41,13 @@ fn near(value: f64, published: f64, share: f64) {
 
 #[test]
 fn one_drive_and_four_read_as_published() {
-    let requests = sequence(Kind::Read, 1 << 20, 100);
+    let requests = sequence(RequestKind::Read, 1 << 20, 100);
     // Calibrated: the card's latency.
     near(read_mb_per_s(&[], &requests), 900.0, 0.02);
     near(read_mb_per_s(&[("raid.members", "1")], &requests), 239.5, 0.02);
     let mut single = card("raid-9260", &[("raid.members", "1")]);
-    run(&mut single, 1, &sequence(Kind::Write, 1 << 20, 8));
-    near(rate_mb_per_s(&mut single, &sequence(Kind::Write, 1 << 20, 100)), 82.2, 0.02);
+    run(&mut single, 1, &sequence(RequestKind::Write, 1 << 20, 8));
+    near(rate_mb_per_s(&mut single, &sequence(RequestKind::Write, 1 << 20, 100)), 82.2, 0.02);
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn the_cache_helps_a_file_that_does_not_fit() {
 #[test]
 fn without_write_back_the_cache_helps_no_reads_and_cached_io_is_slower_than_direct() {
     let mut off = card("raid-9260-cached", &[("raid.write_policy", "through")]);
-    run(&mut off, 1, &sequence(Kind::Write, 1 << 20, 8));
-    run(&mut off, 1, &sequence(Kind::Read, 1 << 20, 8));
+    run(&mut off, 1, &sequence(RequestKind::Write, 1 << 20, 8));
+    run(&mut off, 1, &sequence(RequestKind::Read, 1 << 20, 8));
     assert_eq!(count(&off.take_account(), "hit-bytes"), 0);
     let cache = ("raid.cache", "14MiB");
     let direct = file_mb_per_s("raid-9260-cached", 40, &[cache]);
@@ -80,8 +80,8 @@ fn without_write_back_the_cache_helps_no_reads_and_cached_io_is_slower_than_dire
 
 #[test]
 fn strips_of_64_kib_are_the_best_balance() {
-    let long = sequence(Kind::Read, 1 << 20, 32);
-    let half = scattered(Kind::Read, 512 << 10, 64, 2000);
+    let long = sequence(RequestKind::Read, 1 << 20, 32);
+    let half = scattered(RequestKind::Read, 512 << 10, 64, 2000);
     let drives = |strip: &str| {
         let changes = [("raid.strip", strip)];
         (read_mb_per_s(&changes, &long), read_mb_per_s(&changes, &half))
@@ -99,20 +99,20 @@ fn strips_of_64_kib_are_the_best_balance() {
 
 #[test]
 fn odd_numbers_of_drives_lose_and_small_requests_gain_little() {
-    let long = sequence(Kind::Read, 1 << 20, 32);
+    let long = sequence(RequestKind::Read, 1 << 20, 32);
     let rates: Vec<f64> =
         ["4", "5", "6", "7", "8"].map(|members| read_mb_per_s(&[("raid.members", members)], &long)).to_vec();
     near(rates[1], rates[0], 0.01);
     near(rates[3], rates[2], 0.01);
     assert!(rates[2] > rates[1] * 1.1 && rates[4] > rates[3] * 1.1);
-    let small = scattered(Kind::Read, 4096, 500, 1_000_000);
+    let small = scattered(RequestKind::Read, 4096, 500, 1_000_000);
     let alone = rate_mb_per_s(&mut card("intel-x25m-g2", &[]), &small);
     near(read_mb_per_s(&[], &small), alone, 0.15);
 }
 
 #[test]
 fn unequal_drives_are_as_fast_as_the_slower_ones_allow() {
-    let long = sequence(Kind::Read, 1 << 20, 32);
+    let long = sequence(RequestKind::Read, 1 << 20, 32);
     let mixed = card("raid-9260-mixed", &[]);
     assert_eq!(mixed.capacity_bytes() % (6 * 65_536), 0);
     let mut mixed = mixed;

@@ -1,15 +1,15 @@
 //! Reads of the host: from the memory what is there, from the members what is not.
 
 use super::card::Card;
-use super::task::Step;
+use super::task::NextStep;
 use crate::timeline::transfer_ns;
-use crate::world::{JobId, Kind, World};
+use crate::world::{JobId, RequestKind, World};
 
 impl Card {
     pub(super) fn read(&mut self, job: JobId, from: u64, to: u64, world: &mut World) {
         let strips = self.geometry.strips(from, to);
         let ready_ns = self.command(job, strips, strips, world);
-        let task = self.tasks.begin(Step::Read, Some(job), from, to);
+        let task = self.tasks.begin(NextStep::Read, Some(job), from, to);
         let mut missing = std::mem::take(&mut self.tasks[task].stretches);
         match &mut self.cache {
             Some(cache) => {
@@ -31,11 +31,11 @@ impl Card {
             let strip_bytes = self.geometry.strip_bytes;
             let last: u64 = pieces.iter().map(|piece| piece.length_bytes.min(strip_bytes)).sum();
             let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
-            self.memory.take(ready_ns, transfer_ns(all - last, self.costs.memory_read_bytes_per_s));
+            self.memory.take(ready_ns, transfer_ns(all - last, self.values.memory_read_bytes_per_s));
             self.tasks[task].copy_bytes = last;
         }
         self.tasks[task].stretches = missing;
-        self.send(task, Kind::Read, &pieces, ready_ns, world);
+        self.send(task, RequestKind::Read, &pieces, ready_ns, world);
         self.pieces = pieces;
         if self.tasks[task].pending == 0 {
             self.answer_read(task, world);
@@ -49,7 +49,7 @@ impl Card {
             return;
         }
         world.count(self.words.hit_bytes, bytes);
-        let time_ns = transfer_ns(bytes, self.costs.memory_read_bytes_per_s);
+        let time_ns = transfer_ns(bytes, self.values.memory_read_bytes_per_s);
         let (start_ns, end_ns) = self.memory.take(ready_ns, time_ns);
         self.tasks[task].copied_ns = end_ns;
         if let (Some(job), true) = (self.tasks[task].job, is_all && self.tasks[task].pending == 0) {
@@ -65,7 +65,7 @@ impl Card {
         let mut end_ns = world.now_ns().max(copied_ns);
         let computed_bytes = self.tasks[task].computed_bytes;
         if computed_bytes > 0 {
-            let time_ns = transfer_ns(computed_bytes, self.costs.parity_bytes_per_s);
+            let time_ns = transfer_ns(computed_bytes, self.values.parity_bytes_per_s);
             let (start_ns, computed_ns) = self.parity.take(end_ns, time_ns);
             world.charge(job, self.words.parity_busy, start_ns);
             world.charge(job, self.words.parity, computed_ns);
@@ -73,7 +73,7 @@ impl Card {
         }
         let copy_bytes = self.tasks[task].copy_bytes;
         if copy_bytes > 0 {
-            let time_ns = transfer_ns(copy_bytes, self.costs.memory_read_bytes_per_s);
+            let time_ns = transfer_ns(copy_bytes, self.values.memory_read_bytes_per_s);
             let (start_ns, copied_ns) = self.memory.take(end_ns, time_ns);
             world.charge(job, self.words.memory_busy, start_ns);
             world.charge(job, self.words.copy, copied_ns);

@@ -1,11 +1,11 @@
 //! What the card has under way with its members.
 
-use super::parity::Plan;
+use super::parity::ParityUpdate;
 use crate::world::JobId;
 
 /// What is done when the requests to the members have returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NextStep {
     /// The host's read is answered.
     Read,
     /// The host's write, or flush, is answered.
@@ -20,8 +20,8 @@ pub(super) enum Step {
 
 /// Something under way.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
-    pub(super) step: Step,
+pub(super) struct RaidTask {
+    pub(super) step: NextStep,
     /// The host's request that waits for it.
     pub(super) job: Option<JobId>,
     /// The task that waits for it: that of a write of several rows.
@@ -43,7 +43,7 @@ pub(super) struct Task {
     /// Of a row: what is written of it; of a read: what the drives deliver.
     pub(super) stretches: Vec<(u64, u64)>,
     /// Of a row: what that costs.
-    pub(super) plan: Plan,
+    pub(super) plan: ParityUpdate,
     /// Of a read-ahead: the tasks that wait for it.
     pub(super) waiters: Vec<u32>,
 }
@@ -51,13 +51,13 @@ pub(super) struct Task {
 /// All of them, at places that are used again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
-    list: Vec<Task>,
+    list: Vec<RaidTask>,
     free: Vec<u32>,
 }
 
 impl Tasks {
     /// Begins one.
-    pub(super) fn begin(&mut self, step: Step, job: Option<JobId>, from: u64, to: u64) -> u32 {
+    pub(super) fn begin(&mut self, step: NextStep, job: Option<JobId>, from: u64, to: u64) -> u32 {
         if let Some(id) = self.free.pop() {
             let task = &mut self.list[id as usize];
             (task.step, task.job, task.above, task.pending) = (step, job, None, 0);
@@ -66,7 +66,7 @@ impl Tasks {
             task.stretches.clear();
             return id;
         }
-        self.list.push(Task {
+        self.list.push(RaidTask {
             step,
             job,
             above: None,
@@ -78,7 +78,7 @@ impl Tasks {
             copied_ns: 0,
             copy_bytes: 0,
             stretches: Vec::new(),
-            plan: Plan::default(),
+            plan: ParityUpdate::default(),
             waiters: Vec::new(),
         });
         self.list.len() as u32 - 1
@@ -91,15 +91,15 @@ impl Tasks {
 }
 
 impl std::ops::Index<u32> for Tasks {
-    type Output = Task;
+    type Output = RaidTask;
 
-    fn index(&self, id: u32) -> &Task {
+    fn index(&self, id: u32) -> &RaidTask {
         &self.list[id as usize]
     }
 }
 
 impl std::ops::IndexMut<u32> for Tasks {
-    fn index_mut(&mut self, id: u32) -> &mut Task {
+    fn index_mut(&mut self, id: u32) -> &mut RaidTask {
         &mut self.list[id as usize]
     }
 }

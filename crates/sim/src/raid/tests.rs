@@ -3,7 +3,7 @@
 use crate::layer::{Control, Volatile};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
@@ -40,7 +40,7 @@ fn build(parameters: &str, members: u64, access: &str, rate: &str) -> Stack {
     try_build(&card(parameters, members, access, rate)).unwrap()
 }
 
-fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request::new(kind, offset_bytes, length_bytes)
 }
 
@@ -65,11 +65,11 @@ pub(super) fn run(stack: &mut Stack, depth: u64, requests: &[Request]) -> u64 {
     last_ns - start_ns
 }
 
-pub(super) fn sequence(kind: Kind, bytes: u32, count: u64) -> Vec<Request> {
+pub(super) fn sequence(kind: RequestKind, bytes: u32, count: u64) -> Vec<Request> {
     (0..count).map(|index| request(kind, index * u64::from(bytes), bytes)).collect()
 }
 
-pub(super) fn scattered(kind: Kind, bytes: u32, count: u64, places: u64) -> Vec<Request> {
+pub(super) fn scattered(kind: RequestKind, bytes: u32, count: u64, places: u64) -> Vec<Request> {
     let mut random = Random::new(3, count);
     (0..count).map(|_| request(kind, random.below(places) * u64::from(bytes), bytes)).collect()
 }
@@ -87,7 +87,7 @@ fn volatile(stack: &Stack) -> Volatile {
 fn a_long_read_takes_as_long_as_the_drive_with_the_most_strips() {
     for members in 1..=8u64 {
         let mut stack = build("level = 0\nlatency = \"70 us\"", members, "0 ns", "65.536 MB/s");
-        let took_ns = run(&mut stack, 1, &sequence(Kind::Read, 1 << 20, 1));
+        let took_ns = run(&mut stack, 1, &sequence(RequestKind::Read, 1 << 20, 1));
         assert_eq!(took_ns, 70_000 + 16u64.div_ceil(members) * 1_000_000, "{members} drives");
     }
 }
@@ -97,7 +97,7 @@ fn a_long_read_takes_as_long_as_the_drive_with_the_most_strips() {
 fn a_request_of_fewer_strips_than_drives_has_no_remainder() {
     let shares = |bytes: u32| {
         let mut stack = build("level = 0", 3, "0 ns", "65.536 MB/s");
-        run(&mut stack, 1, &sequence(Kind::Read, bytes, 1));
+        run(&mut stack, 1, &sequence(RequestKind::Read, bytes, 1));
         let account = stack.take_account();
         (count(&account, "most-bytes"), count(&account, "even-bytes"))
     };
@@ -111,7 +111,7 @@ fn each_strip_costs_the_processor_and_too_many_cost_it_twice() {
     let took_ns = |strip: &str| {
         let costs = "level = 0\nrequest_time = \"10 us\"\nstrip_time = \"1 us\"\nstrips_per_request = 42";
         let mut stack = build(&format!("{costs}\nstrip = \"{strip}\""), 1, "0 ns", "1 GB/s");
-        run(&mut stack, 1, &sequence(Kind::Read, 1 << 20, 1)) - 1_048_576
+        run(&mut stack, 1, &sequence(RequestKind::Read, 1 << 20, 1)) - 1_048_576
     };
     assert_eq!(took_ns("64 KiB"), 10_000 + 16_000);
     assert_eq!(took_ns("8 KiB"), 4 * 10_000 + 128_000);
@@ -121,7 +121,7 @@ fn each_strip_costs_the_processor_and_too_many_cost_it_twice() {
 fn a_small_write_with_parity_is_four_requests_and_a_whole_row_one_for_each_drive() {
     let operations = |level: u64, offset_bytes: u64, bytes: u32| {
         let mut stack = build(&format!("level = {level}"), 9, "1 ms", "100 MB/s");
-        run(&mut stack, 1, &[request(Kind::Write, offset_bytes, bytes)]);
+        run(&mut stack, 1, &[request(RequestKind::Write, offset_bytes, bytes)]);
         let account = stack.take_account();
         (count(&account, "member-reads"), count(&account, "member-writes"))
     };
@@ -134,7 +134,11 @@ fn a_small_write_with_parity_is_four_requests_and_a_whole_row_one_for_each_drive
 #[test]
 fn writes_to_one_row_follow_one_another() {
     let mut stack = build("level = 5", 9, "1 ms", "1000 GB/s");
-    let took_ns = run(&mut stack, 2, &[request(Kind::Write, 0, 4096), request(Kind::Write, 65_536, 4096)]);
+    let took_ns = run(
+        &mut stack,
+        2,
+        &[request(RequestKind::Write, 0, 4096), request(RequestKind::Write, 65_536, 4096)],
+    );
     assert!(took_ns >= 4_000_000, "two reads and two writes in turn, twice: {took_ns}");
     assert!(stack.take_account().shares.iter().any(|share| share.cause == "row-busy"));
 }
@@ -143,7 +147,7 @@ fn writes_to_one_row_follow_one_another() {
 fn mirrored_reads_use_all_copies_and_writes_go_to_all() {
     let mut single = build("level = 0", 1, "1 ms", "100 MB/s");
     let mut mirror = build("level = 1", 2, "1 ms", "100 MB/s");
-    for (kind, most, least) in [(Kind::Read, 2.0, 1.8), (Kind::Write, 1.0, 1.0)] {
+    for (kind, most, least) in [(RequestKind::Read, 2.0, 1.8), (RequestKind::Write, 1.0, 1.0)] {
         let requests = scattered(kind, 4096, 200, 1000);
         let gain = run(&mut single, 8, &requests) as f64 / run(&mut mirror, 8, &requests) as f64;
         assert!((least..=most + 1e-9).contains(&gain), "{kind:?} {gain}");
@@ -158,11 +162,11 @@ const CACHE: &str = "level = 0\ncache = \"7 MiB\"\nwrite_policy = \"always-back\
 fn direct_reads_of_a_file_that_was_written_hit_the_share_that_fits() {
     let hit_share = |parameters: &str, mebibytes: u64| {
         let mut stack = build(parameters, 4, "0 ns", "240 MB/s");
-        run(&mut stack, 1, &sequence(Kind::Write, 1 << 20, mebibytes));
+        run(&mut stack, 1, &sequence(RequestKind::Write, 1 << 20, mebibytes));
         stack.advance(stack.now_ns() + 20_000_000_000);
         stack.take_account();
         for _ in 0..3 {
-            run(&mut stack, 1, &sequence(Kind::Read, 1 << 20, mebibytes));
+            run(&mut stack, 1, &sequence(RequestKind::Read, 1 << 20, mebibytes));
         }
         count(&stack.take_account(), "hit-bytes") as f64 / (3 * (mebibytes << 20)) as f64
     };
@@ -181,7 +185,7 @@ fn direct_reads_of_a_file_that_was_written_hit_the_share_that_fits() {
 fn cached_reads_are_slower_than_direct_ones() {
     let took_ns = |policy: &str| {
         let parameters = format!("level = 0\ncache = \"4 MiB\"\nio_policy = \"{policy}\"");
-        run(&mut build(&parameters, 4, "0 ns", "240 MB/s"), 1, &sequence(Kind::Read, 1 << 20, 32))
+        run(&mut build(&parameters, 4, "0 ns", "240 MB/s"), 1, &sequence(RequestKind::Read, 1 << 20, 32))
     };
     assert!(took_ns("cached") > took_ns("direct"));
 }
@@ -193,7 +197,8 @@ fn reading_ahead_helps_runs_and_a_wrong_guess_costs() {
             format!("level = 0\ncache = \"8 MiB\"\nlatency = \"50 us\"\nread_policy = \"{policy}\"");
         run(&mut build(&parameters, 4, "100 us", "240 MB/s"), 1, requests)
     };
-    let (run, random) = (sequence(Kind::Read, 65_536, 200), scattered(Kind::Read, 4096, 200, 60_000));
+    let (run, random) =
+        (sequence(RequestKind::Read, 65_536, 200), scattered(RequestKind::Read, 4096, 200, 60_000));
     assert!(took_ns("adaptive", &run) * 2 < took_ns("none", &run));
     assert!(took_ns("always", &random) > 2 * took_ns("none", &random));
     assert_eq!(took_ns("adaptive", &random), took_ns("none", &random));
@@ -203,7 +208,7 @@ fn reading_ahead_helps_runs_and_a_wrong_guess_costs() {
 fn small_writes_in_a_row_become_whole_rows_in_the_memory() {
     let parameters = CACHE.replace("level = 0", "level = 5");
     let mut stack = build(&parameters, 5, "1 ms", "100 MB/s");
-    run(&mut stack, 1, &sequence(Kind::Write, 4096, 256));
+    run(&mut stack, 1, &sequence(RequestKind::Write, 4096, 256));
     stack.advance(stack.now_ns() + 20_000_000_000);
     let account = stack.take_account();
     assert_eq!((count(&account, "whole-rows"), count(&account, "partial-rows")), (4, 0));
@@ -212,11 +217,11 @@ fn small_writes_in_a_row_become_whole_rows_in_the_memory() {
 #[test]
 fn a_full_memory_is_told_as_such() {
     let mut stack = build(CACHE, 2, "1 ms", "10 MB/s");
-    run(&mut stack, 1, &sequence(Kind::Write, 1 << 20, 20));
+    run(&mut stack, 1, &sequence(RequestKind::Write, 1 << 20, 20));
     let account = stack.take_account();
     let share = |cause: &str| {
-        let found = account.shares.iter().find(|share| share.cause == cause);
-        found.map_or(0.0, |share| share.time_ns as f64 / account.latency_ns as f64)
+        let entry = account.shares.iter().find(|share| share.cause == cause);
+        entry.map_or(0.0, |share| share.time_ns as f64 / account.latency_ns as f64)
     };
     assert!(share("cache-full") > 0.9, "{:?}", account.shares);
     assert!(share("memory") < 0.1, "{:?}", account.shares);
@@ -227,8 +232,8 @@ fn a_full_memory_is_told_as_such() {
 fn writing_back_goes_on_when_its_row_is_free() {
     let parameters = "level = 5\ncache = \"8 KiB\"\nwrite_policy = \"always-back\"\nbattery = false";
     let mut stack = build(parameters, 3, "1 ms", "100 MB/s");
-    let past = request(Kind::Write, 0, 65_536);
-    run(&mut stack, 3, &[past, request(Kind::Write, 4096, 4096), request(Kind::Flush, 0, 0)]);
+    let past = request(RequestKind::Write, 0, 65_536);
+    run(&mut stack, 3, &[past, request(RequestKind::Write, 4096, 4096), request(RequestKind::Flush, 0, 0)]);
     assert_eq!(volatile(&stack), Volatile::default());
 }
 
@@ -238,12 +243,12 @@ fn a_power_cut_takes_what_no_battery_saves() {
         let parameters =
             format!("level = 0\ncache = \"8 MiB\"\nwrite_policy = \"{policy}\"\nbattery = {battery}");
         let mut stack = build(&parameters, 4, "1 ms", "100 MB/s");
-        run(&mut stack, 1, &sequence(Kind::Write, 65_536, 16));
+        run(&mut stack, 1, &sequence(RequestKind::Write, 65_536, 16));
         run(&mut stack, 1, end);
         let volatile = volatile(&stack);
         (volatile.lost_bytes, volatile.saved_bytes)
     };
-    let flush = [request(Kind::Flush, 0, 0)];
+    let flush = [request(RequestKind::Flush, 0, 0)];
     assert_eq!(volatile_after("back", true, &[]), (0, 1 << 20));
     assert_eq!(volatile_after("always-back", false, &[]), (1 << 20, 0));
     assert_eq!(volatile_after("back", false, &[]), (0, 0), "without a battery it writes through");
@@ -259,7 +264,7 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         [(5, 4, vec![1]), (6, 5, vec![0, 3]), (10, 4, vec![0, 3]), (1, 3, vec![0, 2])]
     {
         let mut stack = build(&format!("level = {level}"), members, "1 ms", "100 MB/s");
-        let all = sequence(Kind::Read, 65_536, 24);
+        let all = sequence(RequestKind::Read, 65_536, 24);
         let healthy_ns = run(&mut stack, 1, &all);
         let healthy = count(&stack.take_account(), "member-reads");
         for member in &failing {
@@ -271,8 +276,8 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         assert_eq!(degraded > healthy, level == 5 || level == 6, "level {level}");
         assert!(healthy_ns <= degraded_ns && degraded_ns < 2 * healthy_ns, "level {level}: {degraded_ns}");
         // Everything is written, with a request less for every member that is missing.
-        run(&mut stack, 4, &scattered(Kind::Write, 4096, 40, 100));
-        run(&mut stack, 4, &sequence(Kind::Write, 1 << 20, 4));
+        run(&mut stack, 4, &scattered(RequestKind::Write, 4096, 40, 100));
+        run(&mut stack, 4, &sequence(RequestKind::Write, 1 << 20, 4));
         let account = stack.take_account();
         assert!(
             account.shares.iter().all(|share| share.cause != "unexplained"),
@@ -282,8 +287,12 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         for member in last.take(2) {
             stack.control("raid", Control::FailMember(member)).unwrap();
         }
-        for kind in [Kind::Read, Kind::Write, Kind::Flush] {
-            stack.submit(stack.now_ns(), request(kind, 0, if kind == Kind::Flush { 0 } else { 4096 }), 0);
+        for kind in [RequestKind::Read, RequestKind::Write, RequestKind::Flush] {
+            stack.submit(
+                stack.now_ns(),
+                request(kind, 0, if kind == RequestKind::Flush { 0 } else { 4096 }),
+                0,
+            );
             let done = stack.take_completion().map(|done| done.outcome);
             assert_eq!(done, Some(Err(ErrorNumber::IO)), "level {level}");
         }
@@ -297,7 +306,7 @@ fn without_copies_a_failed_member_is_the_end() {
     assert!(stack.control("constant", Control::FailMember(0)).unwrap_err().what().en.contains("no members"));
     assert!(stack.control("ride", Control::Wear).is_err());
     stack.control("raid", Control::FailMember(3)).unwrap();
-    stack.submit(0, request(Kind::Read, 0, 4096), 0);
+    stack.submit(0, request(RequestKind::Read, 0, 4096), 0);
     assert_eq!(stack.take_completion().map(|done| done.outcome), Some(Err(ErrorNumber::IO)));
 }
 
@@ -321,10 +330,10 @@ fn mix(seed: u64, capacity_bytes: u64, count: u64) -> Vec<Request> {
             let bytes = [512, 4096, 65_536, 300_000][random.below(4) as usize];
             let offset_bytes = random.below((capacity_bytes - bytes) / 512) * 512;
             match random.below(16) {
-                0 => request(Kind::Flush, 0, 0),
-                1 => request(Kind::Trim, offset_bytes, bytes as u32),
-                2..9 => request(Kind::Read, offset_bytes, bytes as u32),
-                _ => request(Kind::Write, offset_bytes, bytes as u32),
+                0 => request(RequestKind::Flush, 0, 0),
+                1 => request(RequestKind::Trim, offset_bytes, bytes as u32),
+                2..9 => request(RequestKind::Read, offset_bytes, bytes as u32),
+                _ => request(RequestKind::Write, offset_bytes, bytes as u32),
             }
         })
         .collect()
@@ -341,7 +350,7 @@ proptest! {
         bytes in prop::sample::select(vec![4096u32, 65_536, 1 << 20]),
         strip in prop::sample::select(vec![8u64, 64, 1024]),
         scatter: bool,
-        kind in prop::sample::select(vec![Kind::Read, Kind::Write]),
+        kind in prop::sample::select(vec![RequestKind::Read, RequestKind::Write]),
     ) {
         let costs = "latency = \"30 us\"\nrequest_time = \"10 us\"\nstrip_time = \"2 us\"";
         let parameters = format!("level = 0\nstrip = \"{strip} KiB\"\n{costs}");
@@ -393,7 +402,7 @@ proptest! {
     fn what_is_dirty_reaches_the_drives(level in prop::sample::select(vec![0u64, 1, 5, 6, 10]), blocks in 1u64..300) {
         let parameters = CACHE.replace("level = 0", &format!("level = {level}"));
         let mut stack = build(&parameters, 6, "50 us", "200 MB/s");
-        run(&mut stack, 4, &sequence(Kind::Write, 4096, blocks));
+        run(&mut stack, 4, &sequence(RequestKind::Write, 4096, blocks));
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
         }

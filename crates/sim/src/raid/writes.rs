@@ -2,9 +2,9 @@
 
 use super::cache::Cache;
 use super::card::Card;
-use super::task::Step;
+use super::task::NextStep;
 use crate::timeline::transfer_ns;
-use crate::world::{JobId, Kind, Request, World};
+use crate::world::{JobId, Request, RequestKind, World};
 use std::collections::VecDeque;
 
 impl Card {
@@ -12,7 +12,7 @@ impl Card {
         let strips = self.geometry.strips(from, to);
         let Request { number, fua, .. } = world.request(job);
         // A memory without a battery is no place for what must be safe.
-        let write_back = self.policies.write_back && (self.policies.battery || !fua);
+        let write_back = self.policies.write_back && (self.values.battery || !fua);
         let Some(cache) = self.cache.as_mut().filter(|cache| write_back && cache.could_hold(from, to)) else {
             return self.write_through(job, from, to, strips, world);
         };
@@ -30,7 +30,7 @@ impl Card {
     /// The memory has taken a write: it is done when its bytes are there.
     fn acknowledge(&mut self, job: JobId, ready_ns: u64, world: &mut World) {
         let bytes = u64::from(world.request(job).length_bytes);
-        let time_ns = transfer_ns(bytes, self.costs.memory_write_bytes_per_s);
+        let time_ns = transfer_ns(bytes, self.values.memory_write_bytes_per_s);
         let (start_ns, end_ns) = self.memory.take(ready_ns, time_ns);
         world.charge(job, self.words.memory_busy, start_ns);
         world.charge(job, self.words.memory, end_ns);
@@ -40,7 +40,7 @@ impl Card {
             self.destage(world);
         } else if !self.timer_runs {
             self.timer_runs = true;
-            world.wake_at(world.now_ns().saturating_add(self.policies.flush_ns), 0);
+            world.wake_at(world.now_ns().saturating_add(self.values.flush_interval_ns), 0);
         }
     }
 
@@ -75,11 +75,11 @@ impl Card {
             return self.write_rows(job, from, to, strips, world);
         }
         let ready_ns = self.command(job, strips, strips * self.geometry.copies, world);
-        let task = self.tasks.begin(Step::Answer, Some(job), from, to);
+        let task = self.tasks.begin(NextStep::Answer, Some(job), from, to);
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
         self.geometry.split(from, to, &mut pieces);
-        self.send(task, Kind::Write, &pieces, ready_ns, world);
+        self.send(task, RequestKind::Write, &pieces, ready_ns, world);
         self.pieces = pieces;
     }
 
@@ -87,12 +87,13 @@ impl Card {
     fn write_rows(&mut self, job: JobId, from: u64, to: u64, strips: u64, world: &mut World) {
         let row_bytes = self.geometry.row_bytes();
         let rows = from / row_bytes..(to - 1) / row_bytes + 1;
-        let above = (rows.end - rows.start > 1).then(|| self.tasks.begin(Step::Answer, Some(job), from, to));
+        let above =
+            (rows.end - rows.start > 1).then(|| self.tasks.begin(NextStep::Answer, Some(job), from, to));
         let mut begun = std::mem::take(&mut self.begun);
         let mut requests = 0;
         for row in rows {
             let stretch = (from.max(row * row_bytes), to.min((row + 1) * row_bytes));
-            let task = self.tasks.begin(Step::Row, Some(job), row * row_bytes, (row + 1) * row_bytes);
+            let task = self.tasks.begin(NextStep::Row, Some(job), row * row_bytes, (row + 1) * row_bytes);
             self.tasks[task].stretches.push(stretch);
             self.tasks[task].above = above;
             if let Some(above) = above {
@@ -132,8 +133,8 @@ impl Card {
         if reads.is_empty() {
             self.write_row(task, at_ns, world);
         } else {
-            self.tasks[task].step = Step::Compute;
-            self.send(task, Kind::Read, &reads, at_ns, world);
+            self.tasks[task].step = NextStep::Compute;
+            self.send(task, RequestKind::Read, &reads, at_ns, world);
         }
         self.tasks[task].plan.reads = reads;
     }
@@ -141,15 +142,15 @@ impl Card {
     /// Computes parity and writes the row.
     pub(super) fn write_row(&mut self, task: u32, at_ns: u64, world: &mut World) {
         let computed_bytes = self.tasks[task].plan.computed_bytes + self.tasks[task].computed_bytes;
-        let time_ns = transfer_ns(computed_bytes, self.costs.parity_bytes_per_s);
+        let time_ns = transfer_ns(computed_bytes, self.values.parity_bytes_per_s);
         let (start_ns, end_ns) = self.parity.take(at_ns, time_ns);
         if let Some(job) = self.tasks[task].job {
             world.charge(job, self.words.parity_busy, start_ns);
             world.charge(job, self.words.parity, end_ns);
         }
         let writes = std::mem::take(&mut self.tasks[task].plan.writes);
-        self.tasks[task].step = Step::Row;
-        self.send(task, Kind::Write, &writes, end_ns, world);
+        self.tasks[task].step = NextStep::Row;
+        self.send(task, RequestKind::Write, &writes, end_ns, world);
         self.tasks[task].plan.writes = writes;
     }
 

@@ -1,6 +1,6 @@
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use proptest::prelude::*;
 
 /// A medium of 1 ms and 1 MB/s behind a bus; a byte takes 300 ns read and 500 ns written, phases 10, 20 and 30 µs.
@@ -38,7 +38,7 @@ fn set(key: &str, value: &str) -> String {
     format!("{key} = {{ value = {value}, source = \"t\" }}\n")
 }
 
-fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request::new(kind, offset_bytes, length_bytes)
 }
 
@@ -57,7 +57,7 @@ fn ends_ns(mut stack: Stack, requests: &[Request]) -> Vec<u64> {
     std::iter::from_fn(|| stack.take_completion()).map(|done| done.at_ns).collect()
 }
 
-fn time_ns(extra: &str, kind: Kind, length_bytes: u32) -> u64 {
+fn time_ns(extra: &str, kind: RequestKind, length_bytes: u32) -> u64 {
     ends_ns(stack(extra), &[request(kind, 0, length_bytes)])[0]
 }
 
@@ -81,8 +81,8 @@ fn only_an_asynchronous_bus_is_said_to_ask_for_each_byte() {
 #[test]
 fn without_overlap_medium_and_bus_take_turns() {
     let pieces = set("read_piece", "\"1000 B\"") + &set("write_piece", "\"1000 B\"");
-    assert_eq!(time_ns(&pieces, Kind::Read, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 300_000));
-    assert_eq!(time_ns(&pieces, Kind::Write, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 500_000));
+    assert_eq!(time_ns(&pieces, RequestKind::Read, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 300_000));
+    assert_eq!(time_ns(&pieces, RequestKind::Write, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 500_000));
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn pipelined_the_slower_side_sets_the_pace() {
         + &set("write_piece", "\"1000 B\"")
         + &set("read_overlap", "\"pipelined\"")
         + &set("write_overlap", "\"pipelined\"");
-    assert_eq!(time_ns(&extra, Kind::Read, 3000), PHASES_NS + 3 * 2_000_000 + 300_000);
-    assert_eq!(time_ns(&extra, Kind::Write, 3000), PHASES_NS + 500_000 + 3 * 2_000_000);
+    assert_eq!(time_ns(&extra, RequestKind::Read, 3000), PHASES_NS + 3 * 2_000_000 + 300_000);
+    assert_eq!(time_ns(&extra, RequestKind::Write, 3000), PHASES_NS + 500_000 + 3 * 2_000_000);
 }
 
 #[test]
@@ -100,22 +100,22 @@ fn synchronously_the_slower_of_both_ends_sets_the_rate() {
     let extra = set("transfer", "\"synchronous\"")
         + &set("initiator_synchronous", "\"20 MB/s\"")
         + &set("target_synchronous", "\"5 MB/s\"");
-    assert_eq!(time_ns(&extra, Kind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
+    assert_eq!(time_ns(&extra, RequestKind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
 }
 
 #[test]
 fn a_medium_may_begin_before_the_piece_is_whole() {
     let extra = set("write_lead", "\"100 B\"");
     // 100 bytes over the bus, then the medium: the rest arrives meanwhile.
-    assert_eq!(time_ns(&extra, Kind::Write, 1000), PHASES_NS + 50_000 + 2_000_000);
+    assert_eq!(time_ns(&extra, RequestKind::Write, 1000), PHASES_NS + 50_000 + 2_000_000);
     // The bus may be what is waited for.
     let slow = extra + &set("write_piece", "\"1000 B\"");
-    assert_eq!(time_ns(&slow, Kind::Write, 100), PHASES_NS + 50_000 + 1_100_000);
+    assert_eq!(time_ns(&slow, RequestKind::Write, 100), PHASES_NS + 50_000 + 1_100_000);
 }
 
 #[test]
 fn a_target_that_stays_on_the_bus_keeps_others_off_it() {
-    let two = [request(Kind::Read, 0, 1000), request(Kind::Read, 4096, 1000)];
+    let two = [request(RequestKind::Read, 0, 1000), request(RequestKind::Read, 4096, 1000)];
     let alone_ns = PHASES_NS + 2_000_000 + 300_000;
     assert_eq!(ends_ns(stack(""), &two), [alone_ns, 2 * alone_ns]);
     let extra = set("disconnect", "true") + &set("tags", "2") + &set("reconnect", "\"5 us\"");
@@ -126,7 +126,7 @@ fn a_target_that_stays_on_the_bus_keeps_others_off_it() {
 }
 
 /// Time of a request to a disk behind the bus, and how much of it the disk took for its command.
-fn of_disk_ns(device: &str, extra: &[(&str, &str)], kind: Kind, length_bytes: u32) -> (u64, u64) {
+fn of_disk_ns(device: &str, extra: &[(&str, &str)], kind: RequestKind, length_bytes: u32) -> (u64, u64) {
     let mut spec = crate::library::device_named(device).unwrap();
     for (parameter, value) in extra {
         spec.set(parameter, value).unwrap();
@@ -148,8 +148,8 @@ fn of_disk_ns(device: &str, extra: &[(&str, &str)], kind: Kind, length_bytes: u3
 fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
     for device in ["ibm-dcas-34330", "iomega-zip100"] {
         for (kind, overlap, piece, overhead) in [
-            (Kind::Read, "scsi.read_overlap", "scsi.read_piece", "read_overhead"),
-            (Kind::Write, "scsi.write_overlap", "scsi.write_piece", "write_overhead"),
+            (RequestKind::Read, "scsi.read_overlap", "scsi.read_piece", "read_overhead"),
+            (RequestKind::Write, "scsi.write_overlap", "scsi.write_piece", "write_overhead"),
         ] {
             let layer = if device == "ibm-dcas-34330" { "disk" } else { "removable" };
             let overhead = format!("{layer}.{overhead}");
@@ -165,7 +165,7 @@ fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
                 whole.1 == 3_000_000 && pieces.1 <= 3_000_000,
                 "{device}, {kind:?}: {whole:?} {pieces:?}"
             );
-            let turns = if kind == Kind::Read { 0 } else { 1 };
+            let turns = if kind == RequestKind::Read { 0 } else { 1 };
             assert!(pieces.0 <= whole.0 + turns * 22_000_000, "{device}, {kind:?}: {whole:?} {pieces:?}");
         }
     }
@@ -173,9 +173,9 @@ fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
 
 #[test]
 fn a_flush_goes_down_only_to_a_reported_write_cache() {
-    assert_eq!(time_ns("", Kind::Flush, 0), 0);
-    assert_eq!(time_ns(&set("write_cache", "true"), Kind::Flush, 0), PHASES_NS + 1_000_000);
-    assert_eq!(time_ns("", Kind::Trim, 4096), 0);
+    assert_eq!(time_ns("", RequestKind::Flush, 0), 0);
+    assert_eq!(time_ns(&set("write_cache", "true"), RequestKind::Flush, 0), PHASES_NS + 1_000_000);
+    assert_eq!(time_ns("", RequestKind::Trim, 4096), 0);
 }
 
 #[test]
@@ -198,7 +198,7 @@ proptest! {
         piece in 1u32..5000, length in 1u32..20_000, buffers in 2u32..6, lead in 0u32..6000,
         tags in 1u32..4, write: bool, count in 1usize..5,
     ) {
-        let kind = if write { Kind::Write } else { Kind::Read };
+        let kind = if write { RequestKind::Write } else { RequestKind::Read };
         let requests: Vec<Request> =
             (0..count).map(|number| request(kind, number as u64 * 65_536, length)).collect();
         let both = |overlap: &str| {

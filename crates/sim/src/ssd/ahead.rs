@@ -51,15 +51,15 @@ impl ReadAhead {
             self.stretches.clear();
             return (None, None);
         }
-        let mut found = None;
+        let mut ready = None;
         let mut covered_bytes = start_bytes;
         while let Some((stretch_end, ready_ns)) = self.stretches.front().copied() {
             if covered_bytes >= end_bytes {
                 break;
             }
-            let known_ns = found.map_or(0, |found: Found| found.ready_ns);
+            let known_ns = ready.map_or(0, |ready: Found| ready.ready_ns);
             covered_bytes = stretch_end.min(end_bytes);
-            found = Some(Found { end_bytes: covered_bytes, ready_ns: known_ns.max(ready_ns) });
+            ready = Some(Found { end_bytes: covered_bytes, ready_ns: known_ns.max(ready_ns) });
             if stretch_end > end_bytes {
                 break;
             }
@@ -67,7 +67,7 @@ impl ReadAhead {
         }
         let from_bytes = self.stretches.back().map_or(end_bytes, |(stretch_end, _)| *stretch_end);
         let to_bytes = end_bytes.saturating_add(self.bytes).min(limit_bytes);
-        (found, (from_bytes < to_bytes).then_some((from_bytes, to_bytes)))
+        (ready, (from_bytes < to_bytes).then_some((from_bytes, to_bytes)))
     }
 
     /// A stretch up to `end_bytes`, read ahead, is there at a time.
@@ -95,11 +95,11 @@ mod tests {
         assert_eq!(ahead.read(60, 70, 1000), (None, Some((70, 170))));
         ahead.add(170, 5);
         assert!(ahead.holds(70, 170) && !ahead.holds(70, 171) && !ahead.holds(71, 80));
-        let found = Found { end_bytes: 80, ready_ns: 5 };
-        assert_eq!(ahead.read(70, 80, 1000), (Some(found), Some((170, 180))));
+        let ready = Found { end_bytes: 80, ready_ns: 5 };
+        assert_eq!(ahead.read(70, 80, 1000), (Some(ready), Some((170, 180))));
         ahead.add(180, 9);
-        let found = Found { end_bytes: 180, ready_ns: 9 };
-        assert_eq!(ahead.read(80, 300, 350), (Some(found), Some((300, 350))));
+        let ready = Found { end_bytes: 180, ready_ns: 9 };
+        assert_eq!(ahead.read(80, 300, 350), (Some(ready), Some((300, 350))));
         ahead.add(350, 9);
         ahead.written(340, 341);
         assert_eq!(ahead.read(300, 310, 350), (None, Some((310, 350))));

@@ -1,7 +1,8 @@
 //! What the parameters of an SSD come to: a geometry that is whole, and times.
 
+use super::parameters::Values;
 use super::scatter::Scatter;
-use super::store::Work;
+use super::store::Reclaimed;
 use crate::build::Builder;
 use crate::timeline::transfer_ns;
 use kurabe_core::{Result, text};
@@ -25,7 +26,7 @@ fn usual_times_ns(cell: &str) -> (u64, u64, u64) {
 /// Sizes and counts. A row is what a die programs at once: a page of each of its planes. A block is what it erases at
 /// once: a block of each of its planes. A unit is what the mapping table points to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Geometry {
+pub(super) struct FlashGeometry {
     pub(super) capacity_bytes: u64,
     pub(super) unit_bytes: u64,
     /// Units that the host sees.
@@ -48,7 +49,7 @@ pub(super) struct Geometry {
     pub(super) wanted_free: u32,
 }
 
-impl Geometry {
+impl FlashGeometry {
     pub(super) fn row_bytes(&self) -> u64 {
         u64::from(self.units_per_row) * self.unit_bytes
     }
@@ -57,7 +58,8 @@ impl Geometry {
 /// Times, and what the firmware does.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
-    pub(super) geometry: Geometry,
+    pub(super) values: Values,
+    pub(super) geometry: FlashGeometry,
     /// By kind of page.
     pub(super) read_ns: Vec<u64>,
     pub(super) slc_read_ns: u64,
@@ -70,89 +72,59 @@ pub(super) struct Config {
     pub(super) fold_ns: u64,
     pub(super) erase_ns: u64,
     pub(super) unit_transfer_ns: u64,
-    pub(super) channel_rate: f64,
-    pub(super) data_first: bool,
-    pub(super) controller_rate: f64,
-    /// Of written data on their way into the buffer, if that is slower.
-    pub(super) write_rate: f64,
-    pub(super) command_ns: u64,
     /// Of a write, if it is another.
     pub(super) write_command_ns: Option<u64>,
-    pub(super) hit_ns: u64,
-    pub(super) latency_ns: u64,
-    pub(super) write_latency_ns: u64,
     pub(super) buffer_rows: u64,
-    pub(super) read_ahead_bytes: u64,
-    pub(super) flush_waits: bool,
-    pub(super) power_loss_protection: bool,
     pub(super) suspend_program_ns: Option<u64>,
     pub(super) suspend_erase_ns: Option<u64>,
     /// Pages of the mapping table that are kept, if not all.
     pub(super) mapping_pages: Option<u64>,
-    pub(super) page_bytes: u64,
     pub(super) fold_when_full: bool,
     pub(super) by_age: bool,
-    pub(super) idle_after_ns: u64,
     pub(super) filled_units: u32,
     pub(super) worn: bool,
-    pub(super) unwritten_as_data: bool,
 }
 
 impl Config {
     /// # Errors
     /// When the parameters do not fit together.
     pub(super) fn new(builder: &Builder<'_>) -> Result<Self> {
-        let geometry = geometry(builder)?;
-        let (read_ns, program_ns, erase_ns) = usual_times_ns(builder.word("cell"));
-        let given = |key: &str, usual_ns: u64| if builder.ns(key) == 0 { usual_ns } else { builder.ns(key) };
-        let read_ns = given("read_time", read_ns);
-        let page_program_ns = by_page(builder, "page_program_times", given("program_time", program_ns));
+        let values = Values::new(builder);
+        let geometry = geometry(builder, &values)?;
+        let (read_ns, program_ns, erase_ns) = usual_times_ns(values.cell);
+        let given = |given_ns: u64, usual_ns: u64| if given_ns == 0 { usual_ns } else { given_ns };
+        let read_ns = given(values.read_ns, read_ns);
+        let page_program_ns = by_page(&values.page_program_times, given(values.program_ns, program_ns));
         let program_ns = mean(&page_program_ns);
-        let suspend_ns = Some(builder.ns("suspend_time"));
-        let suspend = builder.word("suspend");
-        let page_bytes = builder.bytes("page");
-        let channel_rate = builder.rate("channel_rate");
+        let suspend_ns = Some(values.suspend_ns);
         Ok(Self {
-            read_ns: by_page(builder, "page_read_times", read_ns),
-            slc_read_ns: given("slc_read_time", read_ns),
+            read_ns: by_page(&values.page_read_times, read_ns),
+            slc_read_ns: given(values.slc_read_ns, read_ns),
             program_ns,
             page_program_ns,
-            scatter: Scatter::new(builder),
-            slc_program_ns: given("slc_program_time", program_ns),
-            fold_ns: given("fold_time", program_ns),
-            erase_ns: given("erase_time", erase_ns),
-            unit_transfer_ns: transfer_ns(geometry.unit_bytes, channel_rate),
-            channel_rate,
-            data_first: builder.flag("data_first"),
-            controller_rate: builder.rate("controller_rate"),
-            write_rate: builder.rate("write_rate"),
-            command_ns: builder.ns("command_time"),
-            write_command_ns: Some(builder.ns("write_command_time")).filter(|time_ns| *time_ns > 0),
-            hit_ns: builder.ns("hit_time"),
-            latency_ns: builder.ns("command_latency"),
-            write_latency_ns: builder.ns("write_latency"),
-            buffer_rows: builder.bytes("buffer").div_ceil(geometry.row_bytes()).min(1 << 31),
-            read_ahead_bytes: builder.bytes("read_ahead"),
-            flush_waits: builder.flag("flush_waits"),
-            power_loss_protection: builder.flag("power_loss_protection"),
-            suspend_program_ns: suspend_ns.filter(|_| suspend != "none"),
-            suspend_erase_ns: suspend_ns.filter(|_| suspend == "program-and-erase"),
-            mapping_pages: (builder.word("mapping") == "cached")
-                .then(|| builder.bytes("mapping_cache") / page_bytes),
-            page_bytes,
-            fold_when_full: builder.word("slc_full") == "fold",
-            by_age: builder.word("gc") == "cost-benefit",
-            idle_after_ns: builder.ns("idle_after"),
-            filled_units: (f64::from(geometry.units) * builder.number("fill")) as u32,
-            worn: builder.word("age") == "worn",
-            unwritten_as_data: builder.flag("unwritten_as_data"),
+            scatter: Scatter::new(builder.random().bits(), &values),
+            slc_program_ns: given(values.slc_program_ns, program_ns),
+            fold_ns: given(values.fold_ns, program_ns),
+            erase_ns: given(values.erase_ns, erase_ns),
+            unit_transfer_ns: transfer_ns(geometry.unit_bytes, values.channel_bytes_per_s),
+            write_command_ns: Some(values.write_command_ns).filter(|time_ns| *time_ns > 0),
+            buffer_rows: values.buffer_bytes.div_ceil(geometry.row_bytes()).min(1 << 31),
+            suspend_program_ns: suspend_ns.filter(|_| values.suspend != "none"),
+            suspend_erase_ns: suspend_ns.filter(|_| values.suspend == "program-and-erase"),
+            mapping_pages: (values.mapping == "cached")
+                .then(|| values.mapping_cache_bytes / values.page_bytes),
+            fold_when_full: values.slc_full == "fold",
+            by_age: values.gc == "cost-benefit",
+            filled_units: (f64::from(geometry.units) * values.fill) as u32,
+            worn: values.age == "worn",
             geometry,
+            values,
         })
     }
 
     /// Time of the wires for so many bytes.
     pub(super) fn transfer_ns(&self, bytes: u64) -> u64 {
-        transfer_ns(bytes, self.channel_rate)
+        transfer_ns(bytes, self.values.channel_bytes_per_s)
     }
 
     /// Time of a die for a row: its transfer and its program, or its share of a channel that cannot feed all its dies.
@@ -170,9 +142,9 @@ impl Config {
     }
 
     /// Time of a die for moving data from one of its blocks to another, through the controller.
-    pub(super) fn moving_ns(&self, work: &Work) -> u64 {
+    pub(super) fn moving_ns(&self, work: &Reclaimed) -> u64 {
         let geometry = &self.geometry;
-        let Work { rows_read, slc_rows_read, moved, folded, .. } = *work;
+        let Reclaimed { rows_read, slc_rows_read, moved, folded, .. } = *work;
         let wire_ns = self.unit_transfer_ns.saturating_mul(2 * (moved + folded));
         let reads_ns = rows_read
             .saturating_mul(mean(&self.read_ns))
@@ -189,8 +161,8 @@ impl Config {
 }
 
 /// Times of the kinds of pages in turn, or the one that all have.
-fn by_page(builder: &Builder<'_>, key: &str, same_ns: u64) -> Vec<u64> {
-    match builder.rows(key) {
+fn by_page(rows: &[Vec<f64>], same_ns: u64) -> Vec<u64> {
+    match rows {
         [] => vec![same_ns],
         rows => rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect(),
     }
@@ -200,17 +172,15 @@ fn mean(times_ns: &[u64]) -> u64 {
     times_ns.iter().sum::<u64>() / times_ns.len() as u64
 }
 
-fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
-    let capacity_bytes = builder.bytes("capacity");
-    let unit_bytes = builder.bytes("mapping_unit");
-    let (channels, planes) = (builder.count("channels"), builder.count("planes"));
-    let (all_dies, serial_dies) = (builder.count("dies"), builder.count("serial_dies"));
-    if !all_dies.is_multiple_of(serial_dies) {
+fn geometry(builder: &Builder<'_>, values: &Values) -> Result<FlashGeometry> {
+    let &Values { capacity_bytes, mapping_unit_bytes: unit_bytes, channels, planes, serial_dies, .. } =
+        values;
+    if !values.dies.is_multiple_of(serial_dies) {
         return Err(builder.error("serial_dies", &text!("it divides dies", "dies を割り切る値を指定します")));
     }
     // Dies that take turns do one thing at a time, as one die with all their blocks does.
-    let dies = channels * (all_dies / serial_dies);
-    let row_bytes = u128::from(builder.bytes("page")) * u128::from(planes);
+    let dies = channels * (values.dies / serial_dies);
+    let row_bytes = u128::from(values.page_bytes) * u128::from(planes);
     if row_bytes % u128::from(unit_bytes) != 0 {
         return Err(builder.error(
             "mapping_unit",
@@ -220,24 +190,24 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
             ),
         ));
     }
-    let over_provisioning = builder.number("over_provisioning");
-    let bits = match builder.word("cell") {
+    let bits = match values.cell {
         "slc" => 1,
         "mlc" => 2,
         "tlc" => 3,
         _ => 4,
     };
-    let rows_per_block = builder.count("pages_per_block");
+    let rows_per_block = values.pages_per_block;
     let block_bytes = row_bytes * u128::from(rows_per_block);
     let wide = |bytes: u64| u128::from(bytes);
-    let least_free = builder.count("gc_free_blocks");
+    let least_free = values.gc_free_blocks;
     // Of a die's blocks, two are open, one may be set aside, one takes what is moved, and one is on its way.
     let spare = u128::from(least_free) + 5;
     let visible = wide(capacity_bytes).div_ceil(block_bytes * wide(dies));
-    let all = wide(capacity_bytes) as f64 * (1.0 + over_provisioning) / (block_bytes as f64 * dies as f64);
+    let all =
+        wide(capacity_bytes) as f64 * (1.0 + values.over_provisioning) / (block_bytes as f64 * dies as f64);
     let slc_block_bytes = (block_bytes / bits).max(1);
     let per_die = |bytes: u64| wide(bytes).div_ceil(slc_block_bytes * wide(dies));
-    let own_slc = per_die(builder.bytes("slc_static"));
+    let own_slc = per_die(values.slc_static_bytes);
     let blocks_per_die = (visible + spare).max(all.ceil() as u128) + own_slc;
     let units_per_block = block_bytes / wide(unit_bytes);
     let total_units = blocks_per_die * wide(dies) * units_per_block;
@@ -248,9 +218,9 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
         );
         return Err(builder.error("capacity", &what));
     }
-    let slc_blocks = own_slc + per_die(builder.bytes("slc_dynamic"));
+    let slc_blocks = own_slc + per_die(values.slc_dynamic_bytes);
     let one_bit = bits == 1 || rows_per_block < bits as u64;
-    Ok(Geometry {
+    Ok(FlashGeometry {
         capacity_bytes,
         unit_bytes,
         units: capacity_bytes.div_ceil(unit_bytes) as u32,
@@ -262,8 +232,8 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
         blocks_per_die: blocks_per_die as u32,
         bits: bits as u32,
         slc_blocks: if one_bit { 0 } else { slc_blocks.min(blocks_per_die) as u32 },
-        slc_kept: (wide(builder.bytes("slc_keep")) / (slc_block_bytes * wide(dies))).min(slc_blocks) as u32,
+        slc_kept: (wide(values.slc_keep_bytes) / (slc_block_bytes * wide(dies))).min(slc_blocks) as u32,
         least_free: least_free as u32,
-        wanted_free: builder.count("idle_free_blocks").max(least_free) as u32,
+        wanted_free: values.idle_free_blocks.max(least_free) as u32,
     })
 }

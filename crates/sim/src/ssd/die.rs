@@ -78,10 +78,10 @@ impl Dies {
     pub(super) fn change<T>(&mut self, die: u32, how: impl FnOnce(&mut Die) -> T) -> T {
         let at = die as usize;
         let die = &mut self.list[at];
-        let told = how(die);
+        let result = how(die);
         self.done_ns[at] = die.all_done_ns();
         self.release_ns[at] = die.next_release_ns().unwrap_or(u64::MAX);
-        told
+        result
     }
 
     /// The die that frees a place of the write buffer first, if any holds one.

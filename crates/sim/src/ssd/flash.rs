@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::die::Busy;
-use super::store::Work;
+use super::store::Reclaimed;
 use crate::account::Cause;
 use crate::timeline::transfer_ns;
 use crate::world::World;
@@ -40,7 +40,7 @@ impl Ssd {
     #[inline]
     pub(super) fn touch(&mut self, die: u32, now_ns: u64, world: &mut World) {
         self.catch_up(die, now_ns);
-        let idle_ns = self.dies.get(die).free_ns.saturating_add(self.config.idle_after_ns);
+        let idle_ns = self.dies.get(die).free_ns.saturating_add(self.config.values.idle_after_ns);
         if idle_ns < now_ns && self.store.has_background(die) {
             self.work_in_background(die, idle_ns, now_ns, world);
         }
@@ -71,7 +71,7 @@ impl Ssd {
     }
 
     /// What the store has done since this was last asked, counted, and the time of moving the data.
-    pub(super) fn take_work(&mut self, world: &mut World) -> (Work, u64) {
+    pub(super) fn take_work(&mut self, world: &mut World) -> (Reclaimed, u64) {
         let work = std::mem::take(&mut self.store.work);
         world.count(self.counters.moved, work.moved);
         world.count(self.counters.folded, work.folded);
@@ -93,7 +93,8 @@ impl Ssd {
         let die = place / (geometry.units_per_block * geometry.blocks_per_die);
         let row = place % geometry.units_per_block / geometry.units_per_row;
         let row_of_drive = place / geometry.units_per_row;
-        let memory_ns = if for_host { transfer_ns(bytes, self.config.controller_rate) } else { 0 };
+        let memory_ns =
+            if for_host { transfer_ns(bytes, self.config.values.controller_bytes_per_s) } else { 0 };
         self.touch(die, from_ns, world);
         let open = self.open_row.as_ref().is_some_and(|open| open.die == die);
         let state = self.dies.get(die);
@@ -127,7 +128,7 @@ impl Ssd {
         let wire_ns = self.config.transfer_ns(bytes);
         let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
         let manners = &self.manners;
-        let data_first = self.config.data_first;
+        let data_first = self.config.values.data_first;
         self.dies.change(die, |die| {
             let from_ns = if data_first { channel.free_from(die.free_ns.max(from_ns)) } else { from_ns };
             let start = die.begin_read(from_ns, manners);
@@ -149,14 +150,14 @@ impl Ssd {
     pub(super) fn read_table_page(&mut self, page: u32, from_ns: u64, now_ns: u64) -> u64 {
         let die = self.die_of_table_page(page);
         self.catch_up(die, from_ns);
-        let (read_ns, bytes) = (self.config.read_ns[0], self.config.page_bytes);
+        let (read_ns, bytes) = (self.config.read_ns[0], self.config.values.page_bytes);
         self.read_die(die, read_ns, bytes, from_ns, now_ns).there_ns
     }
 
     /// Writes a page of the mapping table, some time.
     pub(super) fn write_table_page(&mut self, page: u32, from_ns: u64) {
         let length_ns =
-            self.config.program_ns.saturating_add(self.config.transfer_ns(self.config.page_bytes));
+            self.config.program_ns.saturating_add(self.config.transfer_ns(self.config.values.page_bytes));
         let die = self.die_of_table_page(page);
         self.dies.change(die, |die| die.add(from_ns, 0, length_ns));
     }

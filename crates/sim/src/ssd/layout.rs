@@ -7,7 +7,7 @@
 //! k-th unit of a fixed mixing of all units lies in the block that has the k-th valid place. A few bytes per block are
 //! enough, and nothing is written to age the drive.
 
-use super::config::Geometry;
+use super::config::FlashGeometry;
 use kurabe_core::random::Random;
 
 /// A layout of the first units of a drive.
@@ -58,7 +58,7 @@ pub(super) fn steady_share(spread: f64, units_per_block: u32) -> f64 {
 impl Layout {
     /// The place of a unit, as a number of its place on the drive.
     #[inline]
-    pub(super) fn place(&self, geometry: &Geometry, unit: u32) -> u32 {
+    pub(super) fn place(&self, geometry: &FlashGeometry, unit: u32) -> u32 {
         match self {
             Self::InOrder => in_order(geometry, unit),
             Self::Worn(worn) => worn.place(geometry, unit),
@@ -67,7 +67,13 @@ impl Layout {
 
     /// The unit at a place of a block, if the layout has one there.
     #[inline]
-    pub(super) fn owner(&self, geometry: &Geometry, block: u32, offset: u32, filled: u32) -> Option<u32> {
+    pub(super) fn owner(
+        &self,
+        geometry: &FlashGeometry,
+        block: u32,
+        offset: u32,
+        filled: u32,
+    ) -> Option<u32> {
         match self {
             Self::InOrder => {
                 let (die, block) = (block / geometry.blocks_per_die, block % geometry.blocks_per_die);
@@ -84,7 +90,7 @@ impl Layout {
 
 /// The place of a unit when rows go round the dies.
 #[inline]
-pub(super) fn in_order(geometry: &Geometry, unit: u32) -> u32 {
+pub(super) fn in_order(geometry: &FlashGeometry, unit: u32) -> u32 {
     let (row, within) = (unit / geometry.units_per_row, unit % geometry.units_per_row);
     let (die, row) = (row % geometry.dies, row / geometry.dies);
     // Rows of a die are numbered through its blocks.
@@ -92,7 +98,7 @@ pub(super) fn in_order(geometry: &Geometry, unit: u32) -> u32 {
 }
 
 /// Valid units of every block when the first `filled` units were written in order.
-pub(super) fn in_order_counts(geometry: &Geometry, filled: u32) -> Vec<u32> {
+pub(super) fn in_order_counts(geometry: &FlashGeometry, filled: u32) -> Vec<u32> {
     let mut counts = vec![0; (geometry.dies * geometry.blocks_per_die) as usize];
     let whole_rows = filled / geometry.units_per_row;
     for (die, blocks) in counts.chunks_mut(geometry.blocks_per_die as usize).enumerate() {
@@ -115,7 +121,12 @@ pub(super) fn in_order_counts(geometry: &Geometry, filled: u32) -> Vec<u32> {
 
 impl Worn {
     /// A worn drive, with the count of valid units of each of its blocks. `free` blocks of each die hold nothing.
-    pub(super) fn new(geometry: &Geometry, filled: u32, free: u32, random: &mut Random) -> (Self, Vec<u32>) {
+    pub(super) fn new(
+        geometry: &FlashGeometry,
+        filled: u32,
+        free: u32,
+        random: &mut Random,
+    ) -> (Self, Vec<u32>) {
         let counts = worn_counts(geometry, filled, free, random);
         let mut before = Vec::with_capacity(counts.len() + 1);
         let mut sum = 0;
@@ -138,7 +149,7 @@ impl Worn {
     }
 
     #[inline]
-    fn place(&self, geometry: &Geometry, unit: u32) -> u32 {
+    fn place(&self, geometry: &FlashGeometry, unit: u32) -> u32 {
         let rank = (u64::from(unit) * self.factor % self.units) as u32;
         let mut block = self.blocks[(rank / self.step) as usize];
         while self.before[block as usize + 1] <= rank {
@@ -155,7 +166,7 @@ impl Worn {
 }
 
 /// Counts of valid units by block; they sum to `filled`.
-fn worn_counts(geometry: &Geometry, filled: u32, free: u32, random: &mut Random) -> Vec<u32> {
+fn worn_counts(geometry: &FlashGeometry, filled: u32, free: u32, random: &mut Random) -> Vec<u32> {
     let per_die = geometry.blocks_per_die as usize;
     let used = per_die - free as usize;
     let most = geometry.units_per_block;

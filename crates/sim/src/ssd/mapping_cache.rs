@@ -26,13 +26,13 @@ pub(super) struct MappingCache {
     most: usize,
     held: usize,
     /// By page: its neighbours in the order of use, whether it is held and whether it was changed.
-    links: Vec<Link>,
+    links: Vec<LruLink>,
     oldest: u32,
     newest: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Link {
+struct LruLink {
     older: u32,
     newer: u32,
     held: bool,
@@ -43,7 +43,7 @@ impl MappingCache {
     /// A cache of `most` pages, at least one, for a table of so many units.
     pub(super) fn new(units: u32, units_per_page: u32, most: u64) -> Self {
         let pages = units.div_ceil(units_per_page).max(1);
-        let link = Link { older: NONE, newer: NONE, held: false, changed: false };
+        let link = LruLink { older: NONE, newer: NONE, held: false, changed: false };
         Self {
             units_per_page,
             most: most.clamp(1, u64::from(pages)) as usize,
@@ -85,7 +85,7 @@ impl MappingCache {
     }
 
     fn unlink(&mut self, page: u32) {
-        let Link { older, newer, .. } = self.links[page as usize];
+        let LruLink { older, newer, .. } = self.links[page as usize];
         match older {
             NONE => self.oldest = newer,
             _ => self.links[older as usize].newer = newer,

@@ -9,7 +9,7 @@
 use super::Ssd;
 use super::config::Config;
 use super::die::Busy;
-use super::store::Work;
+use super::store::Reclaimed;
 use crate::build::Builder;
 use crate::world::World;
 use kurabe_core::{Result, text};
@@ -32,7 +32,7 @@ impl Refresh {
     /// # Errors
     /// When the days are too few for all rows.
     pub(super) fn new(builder: &Builder<'_>, config: &Config) -> Result<Option<Self>> {
-        let days = builder.number("refresh_days");
+        let days = config.values.refresh_days;
         if days == 0.0 {
             return Ok(None);
         }
@@ -40,7 +40,7 @@ impl Refresh {
         let dies = u64::from(geometry.dies);
         let rows = u64::from(geometry.units).div_ceil(u64::from(geometry.units_per_row)).div_ceil(dies);
         let units = u64::from(geometry.units_per_row);
-        let row_ns = config.moving_ns(&Work { rows_read: 1, moved: units, ..Work::default() });
+        let row_ns = config.moving_ns(&Reclaimed { rows_read: 1, moved: units, ..Reclaimed::default() });
         let step_ns = (days * DAY_NS / rows as f64) as u64;
         if step_ns <= row_ns {
             let least = rows as f64 * row_ns as f64 / DAY_NS;

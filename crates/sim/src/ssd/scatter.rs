@@ -3,7 +3,7 @@
 //! The model: a row's share of the mean is drawn from its number and the seed alone, so that the same row takes the same
 //! time whenever and in whatever order it is asked, and a longer request never takes less than a shorter one.
 
-use crate::build::Builder;
+use super::parameters::Values;
 use kurabe_core::random::split_mix;
 
 /// The largest standard deviation, as a share: at 3.46 of them, the end of the distribution, a time is still above 0.
@@ -23,12 +23,8 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    pub(super) fn new(builder: &Builder<'_>) -> Self {
-        Self {
-            seed: builder.random().bits(),
-            read: builder.number("read_spread"),
-            program: builder.number("program_spread"),
-        }
+    pub(super) fn new(seed: u64, values: &Values) -> Self {
+        Self { seed, read: values.read_spread, program: values.program_spread }
     }
 
     #[inline]

@@ -8,11 +8,11 @@
 //!
 //! All state is in flat arrays, in which nothing is 0: a new drive is so many bytes of 0, which the system gives without
 //! touching them. What was never written has no state (see `layout` and `map`). What moving costs is told as
-//! `Work`; when it is done is not known here.
+//! `Reclaimed`; when it is done is not known here.
 //!
 //! Not modelled: wear levelling and bad blocks.
 
-use super::config::{Config, Geometry};
+use super::config::{Config, FlashGeometry};
 use super::layout::{Layout, Worn, in_order, in_order_counts};
 use super::map::{Map, TRIMMED, UNCHANGED};
 use kurabe_core::random::Random;
@@ -27,7 +27,7 @@ const CLOSED_MARK: u32 = 1 << 31;
 
 /// Where a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum UnitPlace {
     At(u32),
     /// It was never written; this is where it would be if the drive had been filled in order.
     Unwritten(u32),
@@ -36,7 +36,7 @@ pub(super) enum Place {
 
 /// What was done to make room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct Reclaimed {
     pub(super) rows_read: u64,
     pub(super) slc_rows_read: u64,
     /// Units moved because their block was collected.
@@ -48,21 +48,21 @@ pub(super) struct Work {
 
 /// A block that is being written.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenBlock {
     block: u32,
     /// Next place, and the one after the last.
     next: u32,
     end: u32,
 }
 
-const CLOSED: Open = Open { block: NONE, next: 0, end: 0 };
+const CLOSED: OpenBlock = OpenBlock { block: NONE, next: 0, end: 0 };
 
 #[derive(Clone)]
 struct Room {
-    host: Open,
+    host: OpenBlock,
     /// A block with all bits that was set aside for one with one bit per cell.
-    aside: Open,
-    moved: Open,
+    aside: OpenBlock,
+    moved: OpenBlock,
     /// Free blocks, the next one last, and after them those that were never used.
     free: Vec<u32>,
     unused: Range<u32>,
@@ -81,8 +81,8 @@ impl Room {
 
 /// The data of a drive.
 #[derive(Clone)]
-pub(super) struct Store {
-    geometry: Geometry,
+pub(super) struct FlashStore {
+    geometry: FlashGeometry,
     filled: u32,
     layout: Layout,
     map: Map,
@@ -98,10 +98,10 @@ pub(super) struct Store {
     lists: Vec<Box<[u32]>>,
     rooms: Vec<Room>,
     fold_when_full: bool,
-    pub(super) work: Work,
+    pub(super) work: Reclaimed,
 }
 
-impl Store {
+impl FlashStore {
     pub(super) fn new(config: &Config, mut random: Random) -> Self {
         let geometry = config.geometry;
         let filled = config.filled_units;
@@ -157,18 +157,18 @@ impl Store {
             lists: Vec::new(),
             rooms,
             fold_when_full: config.fold_when_full,
-            work: Work::default(),
+            work: Reclaimed::default(),
         }
     }
 
     /// Where a unit is.
     #[inline]
-    pub(super) fn find(&self, unit: u32) -> Place {
+    pub(super) fn find(&self, unit: u32) -> UnitPlace {
         match self.map.get(unit) {
-            UNCHANGED if unit < self.filled => Place::At(self.layout.place(&self.geometry, unit)),
-            UNCHANGED => Place::Unwritten(in_order(&self.geometry, unit)),
-            TRIMMED => Place::Trimmed,
-            place => Place::At(place),
+            UNCHANGED if unit < self.filled => UnitPlace::At(self.layout.place(&self.geometry, unit)),
+            UNCHANGED => UnitPlace::Unwritten(in_order(&self.geometry, unit)),
+            TRIMMED => UnitPlace::Trimmed,
+            place => UnitPlace::At(place),
         }
     }
 
@@ -242,7 +242,8 @@ impl Store {
             self.geometry.rows_per_block
         };
         let start = block * self.geometry.units_per_block;
-        self.rooms[at].host = Open { block, next: start, end: start + rows * self.geometry.units_per_row };
+        self.rooms[at].host =
+            OpenBlock { block, next: start, end: start + rows * self.geometry.units_per_row };
         Some(rows)
     }
 
@@ -261,7 +262,7 @@ impl Store {
 
     #[inline]
     fn leave(&mut self, unit: u32) {
-        if let Place::At(place) = self.find(unit) {
+        if let UnitPlace::At(place) = self.find(unit) {
             self.valid[(place / self.geometry.units_per_block) as usize] -= 1;
         }
     }
@@ -342,7 +343,7 @@ impl Store {
 
     /// Moves what is valid in a block elsewhere on its die, and frees it.
     fn collect(&mut self, die: u32, victim: u32) {
-        let Geometry { units_per_block, units_per_row, bits, .. } = self.geometry;
+        let FlashGeometry { units_per_block, units_per_row, bits, .. } = self.geometry;
         let slc = std::mem::replace(&mut self.slc[victim as usize], false);
         let count = std::mem::replace(&mut self.valid[victim as usize], 0) ^ CLOSED_MARK;
         let owners = self.owners[victim as usize].checked_sub(1);
@@ -354,14 +355,14 @@ impl Store {
                 break;
             }
             let place = victim * units_per_block + offset;
-            let (unit, there) = match &owners {
+            let (unit, mapped) = match &owners {
                 Some(owners) => (owners[offset as usize], place),
                 None => match self.layout.owner(&self.geometry, victim, offset, self.filled) {
                     Some(unit) => (unit, UNCHANGED),
                     None => continue,
                 },
             };
-            if unit == NONE || self.map.get(unit) != there {
+            if unit == NONE || self.map.get(unit) != mapped {
                 continue;
             }
             if let Some(place) = self.place_for_moved(die) {
@@ -402,7 +403,7 @@ impl Store {
             let block = self.open(die, false)?;
             let start = block * self.geometry.units_per_block;
             self.rooms[die as usize].moved =
-                Open { block, next: start, end: start + self.geometry.units_per_block };
+                OpenBlock { block, next: start, end: start + self.geometry.units_per_block };
         }
         let moved = &mut self.rooms[die as usize].moved;
         moved.next += 1;

@@ -6,13 +6,13 @@ mod today;
 
 use super::config::Config;
 use super::layout::steady_share;
-use super::store::Store;
+use super::store::FlashStore;
 use crate::build::{Builder, Register};
 use crate::layer::Control;
 use crate::library::read_device;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn stack(changes: &[(&str, &str)]) -> Stack {
 /// A load without pauses.
 #[derive(Clone, Copy)]
 struct Load {
-    kind: Kind,
+    kind: RequestKind,
     bytes: u32,
     random: bool,
     depth: u64,
@@ -44,11 +44,11 @@ struct Load {
 
 impl Load {
     fn reads(bytes: u32, depth: u64, requests: u64) -> Self {
-        Self { kind: Kind::Read, bytes, random: true, depth, requests, first: 0 }
+        Self { kind: RequestKind::Read, bytes, random: true, depth, requests, first: 0 }
     }
 
     fn writes(bytes: u32, depth: u64, requests: u64) -> Self {
-        Self { kind: Kind::Write, ..Self::reads(bytes, depth, requests) }
+        Self { kind: RequestKind::Write, ..Self::reads(bytes, depth, requests) }
     }
 
     fn in_order(self) -> Self {
@@ -73,7 +73,7 @@ impl Load {
             while sent < self.requests && sent - done < self.depth {
                 let place = if self.random { random.below(places) } else { (self.first + sent) % places };
                 let offset_bytes = place * u64::from(self.bytes);
-                let length_bytes = if self.kind == Kind::Flush { 0 } else { self.bytes };
+                let length_bytes = if self.kind == RequestKind::Flush { 0 } else { self.bytes };
                 let request = Request::new(self.kind, offset_bytes, length_bytes);
                 stack.submit(now_ns, request, sent);
                 sent += 1;
@@ -119,7 +119,7 @@ const WORN: &[(&str, &str)] = &[
     ("idle_after", "1000 s"),
 ];
 
-fn build_store(spec: &DeviceSpec) -> (Config, Store) {
+fn build_store(spec: &DeviceSpec) -> (Config, FlashStore) {
     let mut register = Register { names: Vec::new(), causes: Vec::new(), counters: Vec::new() };
     let builder = Builder {
         name: "ssd",
@@ -130,7 +130,7 @@ fn build_store(spec: &DeviceSpec) -> (Config, Store) {
         random: Random::new(1, 0),
     };
     let config = Config::new(&builder).unwrap();
-    let store = Store::new(&config, Random::new(1, 0));
+    let store = FlashStore::new(&config, Random::new(1, 0));
     (config, store)
 }
 
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn queue_depth_never_lowers_the_rate(
-        kind in prop::sample::select(vec![Kind::Read, Kind::Write]),
+        kind in prop::sample::select(vec![RequestKind::Read, RequestKind::Write]),
         channels in 1u32..6,
         dies in 1u32..5,
         planes in 1u32..3,
@@ -204,10 +204,10 @@ proptest! {
             ("pages_per_block", "16"), ("fill", fill), ("age", age), ("gc", gc), ("slc_dynamic", slc),
         ]);
         let (config, mut store) = build_store(&spec);
-        let mut there: Vec<bool> = (0..4096).map(|unit| unit < config.filled_units).collect();
+        let mut is_mapped: Vec<bool> = (0..4096).map(|unit| unit < config.filled_units).collect();
         for (kind, first, count) in steps {
             for unit in first..(first + count).min(4096) {
-                there[unit as usize] = kind >= 20;
+                is_mapped[unit as usize] = kind >= 20;
                 if kind < 20 {
                     store.trim(unit);
                     continue;
@@ -216,11 +216,11 @@ proptest! {
                 store.put(unit, place);
             }
             store.background(kind % 2);
-            prop_assert_eq!(store.count_valid(), there.iter().filter(|there| **there).count() as u64);
+            prop_assert_eq!(store.count_valid(), is_mapped.iter().filter(|is_mapped| **is_mapped).count() as u64);
         }
         // Every unit has a place of its own.
         let mut places: Vec<u32> = (0..4096).filter_map(|unit| match store.find(unit) {
-            super::store::Place::At(place) => Some(place),
+            super::store::UnitPlace::At(place) => Some(place),
             _ => None,
         }).collect();
         let count = places.len();
@@ -263,7 +263,7 @@ proptest! {
         let mut random = Random::new(seed, 0);
         for token in 0..60 {
             let bytes = [512u32, 4096, 9000][random.below(3) as usize].min(stack.capacity_bytes() as u32);
-            let kind = [Kind::Read, Kind::Write, Kind::Trim, Kind::Flush][random.below(4) as usize];
+            let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush][random.below(4) as usize];
             let offset_bytes = random.below(stack.capacity_bytes() - u64::from(bytes) + 1);
             let request = Request::new(kind, offset_bytes, bytes);
             stack.submit(stack.now_ns(), request, token);
@@ -292,8 +292,8 @@ fn write_amplification_is_that_of_the_closed_form() {
         // Two blocks are kept free, and two are open and half full on average.
         let spread = (blocks - 3.0) / 1024.0;
         let expected = 1.0 / (1.0 - steady_share(spread, 128));
-        let found = amplification(&account);
-        assert!((found / expected - 1.0).abs() < 0.05, "{over_provisioning}: {found}, expected {expected}");
+        let factor = amplification(&account);
+        assert!((factor / expected - 1.0).abs() < 0.05, "{over_provisioning}: {factor}, expected {expected}");
         // The drive was worn from the start: it had not to be written for that.
         let first = amplification(&first);
         assert!((first / expected - 1.0).abs() < 0.1, "{over_provisioning}: {first} at first, {expected}");
@@ -307,7 +307,7 @@ fn amplification_is_at_least_one_and_less_with_trim_and_with_more_spare() {
         if trimmed {
             for part in 0..8 {
                 let offset_bytes = part * (32 << 20);
-                let request = Request::new(Kind::Trim, offset_bytes, 8 << 20);
+                let request = Request::new(RequestKind::Trim, offset_bytes, 8 << 20);
                 stack.submit(stack.now_ns(), request, 0);
                 while let Some(at_ns) = stack.next_wake_ns() {
                     stack.advance(at_ns);
@@ -331,7 +331,7 @@ fn age_counts_where_a_part_is_written_more_often() {
             let hot = random.below(10) > 0;
             let place = if hot { random.below(13_107) } else { 13_107 + random.below(117_964) };
             let offset_bytes = place * 4096;
-            let request = Request::new(Kind::Write, offset_bytes, 4096);
+            let request = Request::new(RequestKind::Write, offset_bytes, 4096);
             stack.submit(now_ns, request, 0);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);
@@ -350,7 +350,7 @@ fn a_write_is_done_in_the_buffer_and_a_flush_waits_for_the_flash() {
     let (_, account) = Load::writes(4096, 1, 16).run(&mut stack);
     assert!(account.latency_ns / 16 < 10_000, "{} ns", account.latency_ns / 16);
     assert!(stack.volatile()[0].1.lost_bytes >= 16 * 4096);
-    let (_, account) = Load { kind: Kind::Flush, ..Load::writes(4096, 1, 1) }.run(&mut stack);
+    let (_, account) = Load { kind: RequestKind::Flush, ..Load::writes(4096, 1, 1) }.run(&mut stack);
     assert!(stack.volatile().is_empty(), "{:?}", stack.volatile());
     assert!(account.latency_ns > 750_000 && share(&account, "flash-write") > 0.9);
     let mut stack = self::stack(&[("buffer", "0 B")]);
@@ -460,7 +460,7 @@ fn wear_is_what_a_worn_drive_is_built_with() {
         let mut random = Random::new(5, 5);
         for token in 0..3000 {
             let offset_bytes = random.below(1 << 14) * 16_384;
-            stack.submit(stack.now_ns(), Request::new(Kind::Write, offset_bytes, 16_384), token);
+            stack.submit(stack.now_ns(), Request::new(RequestKind::Write, offset_bytes, 16_384), token);
             while stack.take_completion().is_none() {
                 stack.advance(stack.next_wake_ns().unwrap());
             }

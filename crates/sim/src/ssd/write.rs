@@ -6,9 +6,9 @@
 //! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
 
 use super::Ssd;
-use super::config::{Config, Geometry};
+use super::config::{Config, FlashGeometry};
 use super::die::Die;
-use super::store::Place;
+use super::store::UnitPlace;
 use crate::ranges::{Range, Ranges};
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Request, World};
@@ -39,7 +39,7 @@ const TRIMMED_ROW: u32 = u32::MAX;
 
 impl Latest {
     pub(super) fn new(config: &Config) -> Self {
-        let Geometry { dies, units_per_row, .. } = config.geometry;
+        let FlashGeometry { dies, units_per_row, .. } = config.geometry;
         // Rows of the buffer; of each die those that it programs now; the open one.
         let rows = config.buffer_rows + 2 * u64::from(dies) + 1;
         Self {
@@ -109,10 +109,10 @@ impl Ssd {
     pub(super) fn write(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
         let unit_bytes = self.config.geometry.unit_bytes;
         let bytes = u64::from(request.length_bytes);
-        let memory_ns = transfer_ns(bytes, self.config.controller_rate);
+        let memory_ns = transfer_ns(bytes, self.config.values.controller_bytes_per_s);
         let (_, mut there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
-        if self.config.write_rate < self.config.controller_rate {
-            let inlet_ns = transfer_ns(bytes, self.config.write_rate);
+        if self.config.values.write_bytes_per_s < self.config.values.controller_bytes_per_s {
+            let inlet_ns = transfer_ns(bytes, self.config.values.write_bytes_per_s);
             there_ns = self.inlet.book(world.now_ns(), there_ns, inlet_ns).1;
         }
         self.ahead.written(request.offset_bytes, request.end_bytes());
@@ -123,7 +123,7 @@ impl Ssd {
             let start_bytes = u64::from(unit) * unit_bytes;
             let end_bytes = (start_bytes + unit_bytes).min(self.config.geometry.capacity_bytes);
             let whole = request.offset_bytes <= start_bytes && request.end_bytes() >= end_bytes;
-            if let (false, Place::At(place)) = (whole, self.store.find(unit)) {
+            if let (false, UnitPlace::At(place)) = (whole, self.store.find(unit)) {
                 at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, true, at_ns, world).end_ns);
                 world.charge(job, self.causes.partial, at_ns);
             }
@@ -251,7 +251,7 @@ impl Ssd {
 
     /// Whether the firmware programs what must be safe; with a capacitor everything is.
     fn flush_programs(&self) -> bool {
-        self.config.flush_waits && !self.config.power_loss_protection
+        self.config.values.flush_waits && !self.config.values.power_loss_protection
     }
 
     pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {

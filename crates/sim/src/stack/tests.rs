@@ -3,7 +3,7 @@
 use super::*;
 use crate::library::{DEVICES, device_named};
 use crate::ranges::Ranges;
-use crate::world::Kind;
+use crate::world::RequestKind;
 
 /// A medium that keeps what it gets, and says what it waits for.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
     let mut spec = device_named("ocz-vertex").unwrap();
     let medium = spec.layers.last_mut().unwrap();
     (medium.kind, medium.name) = (&STUCK, "dies".to_owned());
-    (medium.settings, medium.members) = (crate::Settings::default(), Vec::new());
+    (medium.settings, medium.members) = (crate::LayerSettings::default(), Vec::new());
     let mut stack = Stack::new(&spec, 1).unwrap();
     for token in 0..3 {
         stack.submit(0, read(0, 4096), token);
@@ -74,15 +74,15 @@ fn a_layer_that_panics_ends_its_stack_and_no_other() {
     let mut spec = device_named("ideal-ram-disk").unwrap();
     spec.layers.remove(0);
     let medium = &mut spec.layers[0];
-    (medium.kind, medium.settings) = (&ODD, crate::Settings::default());
+    (medium.kind, medium.settings) = (&ODD, crate::LayerSettings::default());
     let mut stack = Stack::new(&spec, 1).unwrap();
     stack.submit(0, read(0, 2), 1);
     let mut other = stack.clone();
     stack.submit(0, read(0, 3), 2);
     stack.submit(5, read(0, 2), 3);
     let ends: Vec<_> = std::iter::from_fn(|| stack.take_completion()).collect();
-    let failed = |token| Completion { token, at_ns: 0, outcome: Err(ErrorNumber::IO) };
-    assert_eq!(ends, [failed(1), failed(2), Completion { at_ns: 5, ..failed(3) }]);
+    let failed = |token| CompletedRequest { token, at_ns: 0, outcome: Err(ErrorNumber::IO) };
+    assert_eq!(ends, [failed(1), failed(2), CompletedRequest { at_ns: 5, ..failed(3) }]);
     assert_eq!((stack.in_flight(), stack.next_wake_ns()), (0, None));
     let error = stack.check_not_blocked().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
@@ -112,7 +112,7 @@ fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
 }
 
 fn read(offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(Kind::Read, offset_bytes, length_bytes)
+    Request::new(RequestKind::Read, offset_bytes, length_bytes)
 }
 
 #[test]
@@ -137,7 +137,9 @@ fn a_medium_with_constant_times_serves_one_after_the_other() {
 #[test]
 fn a_request_beyond_the_end_fails_and_is_counted() {
     let mut stack = Stack::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
-    for (kind, error) in [(Kind::Read, ErrorNumber::INVALID), (Kind::WriteZeroes, ErrorNumber::NO_SPACE)] {
+    for (kind, error) in
+        [(RequestKind::Read, ErrorNumber::INVALID), (RequestKind::WriteZeroes, ErrorNumber::NO_SPACE)]
+    {
         stack.submit(5, Request::new(kind, u64::MAX - 3, 4096), 7);
         let done = stack.take_completion().unwrap();
         assert_eq!((done.token, done.outcome, stack.in_flight()), (7, Err(error), 0));
@@ -157,7 +159,7 @@ struct Mix {
     sent: u64,
     /// By number, from 1.
     writes: Vec<Option<Request>>,
-    ends: Vec<Completion>,
+    ends: Vec<CompletedRequest>,
 }
 
 impl Mix {
@@ -171,8 +173,9 @@ impl Mix {
     fn next(&mut self) -> Request {
         let bytes = self.lengths[self.random.below(4) as usize];
         let places = self.stack.capacity_bytes() / u64::from(bytes);
-        let kind = [Kind::Read, Kind::Write, Kind::Read, Kind::Flush][self.random.below(4) as usize];
-        let bytes = if kind == Kind::Flush { 0 } else { bytes };
+        let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Read, RequestKind::Flush]
+            [self.random.below(4) as usize];
+        let bytes = if kind == RequestKind::Flush { 0 } else { bytes };
         let request = Request::new(kind, self.random.below(places) * u64::from(bytes), bytes);
         Request { fua: self.fua, number: self.writes.len() as u64, ..request }
     }
@@ -189,7 +192,7 @@ impl Mix {
         while self.sent < until || (to_end && (self.ends.len() as u64) < self.sent) {
             while self.sent < until && self.sent - (self.ends.len() as u64) < self.depth {
                 let request = self.next();
-                self.writes.push((request.kind == Kind::Write).then_some(request));
+                self.writes.push((request.kind == RequestKind::Write).then_some(request));
                 self.stack.submit(self.stack.now_ns(), request, self.sent);
                 self.sent += 1;
             }
@@ -253,13 +256,13 @@ fn a_power_cut_takes_nothing_but_acknowledged_writes() {
             mix.run(4 * sent, sent == 60);
             let AtRisk { lost, saved } = mix.stack.at_risk();
             for (from, to, number) in lost.iter().chain(saved.iter()) {
-                let known = Ranges::from_iter(mix.acknowledged(number).within(from, to));
-                assert_eq!(known.bytes(), to - from, "{name}: {from} to {to} since {number}");
+                let acknowledged = Ranges::from_iter(mix.acknowledged(number).within(from, to));
+                assert_eq!(acknowledged.bytes(), to - from, "{name}: {from} to {to} since {number}");
             }
             let by_layer: u64 = mix.stack.volatile().iter().map(|(_, sums)| sums.lost_bytes).sum();
             assert!(lost.bytes() <= by_layer, "{name}");
         }
-        mix.stack.submit(mix.stack.now_ns(), Request::new(Kind::Flush, 0, 0), 1000);
+        mix.stack.submit(mix.stack.now_ns(), Request::new(RequestKind::Flush, 0, 0), 1000);
         while mix.stack.take_completion().is_none() {
             mix.stack.advance(mix.stack.next_wake_ns().unwrap());
         }
@@ -300,7 +303,7 @@ fn going_on_to_a_completion_is_advancing_step_by_step() {
         let (mut by_steps, mut at_once) = (Stack::new(&spec, 1).unwrap(), Stack::new(&spec, 1).unwrap());
         let places = by_steps.capacity_bytes() / 65_536;
         for token in 0..24 {
-            let kind = if token % 3 == 0 { Kind::Write } else { Kind::Read };
+            let kind = if token % 3 == 0 { RequestKind::Write } else { RequestKind::Read };
             let request = Request::new(kind, token * 7_919 % places * 65_536, 65_536);
             by_steps.submit(by_steps.now_ns(), request, token);
             at_once.submit(at_once.now_ns(), request, token);

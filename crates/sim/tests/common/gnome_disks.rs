@@ -5,7 +5,7 @@
 
 use super::{OneByOne, kb_per_s};
 use kurabe_core::glib_random::GlibRandom;
-use kurabe_sim::{DeviceSpec, Kind};
+use kurabe_sim::{DeviceSpec, RequestKind};
 
 const SAMPLES: u64 = 100;
 const SAMPLE_BYTES: u32 = 10 << 20;
@@ -33,7 +33,8 @@ pub fn gnome_disks(spec: &DeviceSpec) -> GnomeDisks {
         on.read_ns(at, PAGE_BYTES);
         read += kb_per_s(u64::from(length), on.read_ns(at, length));
         on.read_ns(at, PAGE_BYTES);
-        let write_ns = on.time_ns(Kind::Write, at, length, true) + on.time_ns(Kind::Flush, 0, 0, false);
+        let write_ns =
+            on.time_ns(RequestKind::Write, at, length, true) + on.time_ns(RequestKind::Flush, 0, 0, false);
         written += kb_per_s(u64::from(length), write_ns);
     }
     GnomeDisks {

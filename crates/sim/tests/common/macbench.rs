@@ -6,7 +6,7 @@
 
 use super::{OneByOne, kb_per_s};
 use kurabe_core::random::Random;
-use kurabe_sim::{DeviceSpec, Kind};
+use kurabe_sim::{DeviceSpec, RequestKind};
 
 const OPERATION_BYTES: u32 = 1 << 20;
 const FILE_OPERATIONS: u64 = 8;
@@ -33,9 +33,9 @@ pub fn macbench(spec: &DeviceSpec) -> MacBench {
         kb_per_s(count * u64::from(OPERATION_BYTES), time_ns)
     };
     MacBench {
-        sequential_read: rate(Kind::Read, false),
-        sequential_write: rate(Kind::Write, false),
-        random_read: rate(Kind::Read, true),
-        random_write: rate(Kind::Write, true),
+        sequential_read: rate(RequestKind::Read, false),
+        sequential_write: rate(RequestKind::Write, false),
+        random_read: rate(RequestKind::Read, true),
+        random_write: rate(RequestKind::Write, true),
     }
 }

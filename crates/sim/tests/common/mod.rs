@@ -3,7 +3,7 @@
 pub mod gnome_disks;
 pub mod macbench;
 
-use kurabe_sim::{DeviceSpec, Kind, Request, Stack, device_named};
+use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack, device_named};
 
 /// A device of the library with some parameters changed.
 pub fn device(name: &str, changes: &[(&str, &str)]) -> DeviceSpec {
@@ -26,7 +26,13 @@ impl OneByOne {
     }
 
     /// How long a request takes.
-    pub fn time_ns(&mut self, kind: Kind, offset_bytes: u64, length_bytes: u32, identical: bool) -> u64 {
+    pub fn time_ns(
+        &mut self,
+        kind: RequestKind,
+        offset_bytes: u64,
+        length_bytes: u32,
+        identical: bool,
+    ) -> u64 {
         let started_ns = self.now_ns;
         self.stack.submit(
             started_ns,
@@ -46,7 +52,7 @@ impl OneByOne {
     }
 
     pub fn read_ns(&mut self, offset_bytes: u64, length_bytes: u32) -> u64 {
-        self.time_ns(Kind::Read, offset_bytes, length_bytes, false)
+        self.time_ns(RequestKind::Read, offset_bytes, length_bytes, false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What arrays gain and pay: textbook ratios to one drive, behind a card that costs nothing.
 
 use super::{Outcome, assert_near, drive, stack_of};
-use kurabe_sim::{Kind, Request, Stack};
+use kurabe_sim::{Request, RequestKind, Stack};
 
 const STRIP_BYTES: u64 = 64 << 10;
 const REQUESTS: u64 = 6000;
@@ -29,7 +29,7 @@ fn array(level: &str, members: &str) -> Stack {
 }
 
 /// Small requests to strips far from each other, as many to each drive.
-fn small(stack: &mut Stack, kind: Kind) -> Outcome {
+fn small(stack: &mut Stack, kind: RequestKind) -> Outcome {
     let strips = stack.capacity_bytes() / STRIP_BYTES;
     // A step that no count of drives or strips shares a factor with goes through all of them.
     let request = |index: u64| Request::new(kind, index * 7919 % strips * STRIP_BYTES, 4096);
@@ -39,11 +39,11 @@ fn small(stack: &mut Stack, kind: Kind) -> Outcome {
 /// 3 %: the queue drains at the end of a run.
 #[test]
 fn small_reads_use_all_drives() {
-    let one = small(&mut stack_of(&[DRIVE]), Kind::Read).per_s();
+    let one = small(&mut stack_of(&[DRIVE]), RequestKind::Read).per_s();
     for (level, members, drives) in
         [("0", "4", 4.0), ("0", "8", 8.0), ("10", "4", 4.0), ("5", "4", 4.0), ("6", "6", 6.0)]
     {
-        let rate = small(&mut array(level, members), Kind::Read).per_s();
+        let rate = small(&mut array(level, members), RequestKind::Read).per_s();
         assert_near(rate / one, drives, 0.03, &format!("RAID {level} of {members}"));
     }
 }
@@ -52,7 +52,7 @@ fn small_reads_use_all_drives() {
 /// RAID 5 and six in RAID 6.
 #[test]
 fn small_writes_pay_for_copies_and_for_parity() {
-    let one = small(&mut stack_of(&[DRIVE]), Kind::Write).per_s();
+    let one = small(&mut stack_of(&[DRIVE]), RequestKind::Write).per_s();
     for (level, members, drives, requests) in [
         ("0", "4", 4.0, 1.0),
         ("10", "4", 4.0, 2.0),
@@ -60,7 +60,7 @@ fn small_writes_pay_for_copies_and_for_parity() {
         ("5", "8", 8.0, 4.0),
         ("6", "6", 6.0, 6.0),
     ] {
-        let outcome = small(&mut array(level, members), Kind::Write);
+        let outcome = small(&mut array(level, members), RequestKind::Write);
         let asked = outcome.count("member-reads") + outcome.count("member-writes");
         assert_eq!(asked as f64 / REQUESTS as f64, requests, "RAID {level} of {members}");
         assert_near(outcome.per_s() / one, drives / requests, 0.06, &format!("RAID {level} of {members}"));

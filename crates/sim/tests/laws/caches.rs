@@ -2,7 +2,7 @@
 
 use super::{device, drive, scattered, with_layer};
 use kurabe_core::random::Random;
-use kurabe_sim::{Kind, Request};
+use kurabe_sim::{Request, RequestKind};
 
 /// Reads of which four of five go to a fifth of the places.
 fn again(count: u64, length_bytes: u32, places: u64) -> Vec<Request> {
@@ -10,7 +10,7 @@ fn again(count: u64, length_bytes: u32, places: u64) -> Vec<Request> {
     let place = |_| {
         let hot = random.below(5) > 0;
         let place = if hot { random.below(places / 5) } else { random.below(places) };
-        Request::new(Kind::Read, place * u64::from(length_bytes), length_bytes)
+        Request::new(RequestKind::Read, place * u64::from(length_bytes), length_bytes)
     };
     (0..count).map(place).collect()
 }
@@ -52,7 +52,8 @@ fn of_the_mapping_table_of_a_drive_of_flash() {
         let missed = |size: &str| {
             let (mapping, cache) = (format!("{layer}.mapping"), format!("{layer}.mapping_cache"));
             let mut stack = device(name, &[(&mapping, "cached"), (&cache, size)]);
-            drive(&mut stack, &scattered(Kind::Read, 2000, 4096, 4 << 30, 15), 1).count("mapping-misses")
+            drive(&mut stack, &scattered(RequestKind::Read, 2000, 4096, 4 << 30, 15), 1)
+                .count("mapping-misses")
         };
         let missed = ["64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB"].map(missed);
         assert!(missed.iter().rev().is_sorted() && missed[4] < missed[0], "{name}: {missed:?}");

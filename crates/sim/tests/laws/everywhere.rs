@@ -2,14 +2,14 @@
 
 use super::{all, assert_near, device, drive, scattered, serve};
 use kurabe_core::random::Random;
-use kurabe_sim::{Kind, Request, Stack};
+use kurabe_sim::{Request, RequestKind, Stack};
 
 fn mixed(stack: &Stack, count: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed, 2);
     let span_bytes = stack.capacity_bytes().min(256 << 20);
     let request = |_| {
         let length_bytes = [4096u32, 16_384, 65_536][random.below(3) as usize];
-        let kind = if random.below(3) == 0 { Kind::Write } else { Kind::Read };
+        let kind = if random.below(3) == 0 { RequestKind::Write } else { RequestKind::Read };
         Request::new(kind, random.below(span_bytes / 65_536) * 65_536, length_bytes)
     };
     (0..count).map(request).collect()
@@ -62,7 +62,7 @@ fn more_bytes_never_take_less_time() {
     for name in all() {
         let latency_ns = |length_bytes: u32| {
             let mut stack = device(name, &[]);
-            drive(&mut stack, &[Request::new(Kind::Read, 8 << 20, length_bytes)], 1).latencies_ns[0]
+            drive(&mut stack, &[Request::new(RequestKind::Read, 8 << 20, length_bytes)], 1).latencies_ns[0]
         };
         let lengths = [512, 4096, 16_384, 65_536, 262_144, 1 << 20];
         let latencies: Vec<u64> = lengths.into_iter().map(latency_ns).collect();
@@ -78,7 +78,7 @@ fn a_deeper_queue_never_lowers_the_throughput_of_random_reads() {
         let rate = |depth: usize| {
             let mut stack = device(name, &[]);
             let span_bytes = stack.capacity_bytes().min(1 << 30);
-            drive(&mut stack, &scattered(Kind::Read, 300, 4096, span_bytes, 4), depth).per_s()
+            drive(&mut stack, &scattered(RequestKind::Read, 300, 4096, span_bytes, 4), depth).per_s()
         };
         let rates = [1, 2, 4, 8, 32].map(rate);
         for pair in rates.windows(2) {
@@ -95,7 +95,7 @@ fn at_one_percent_of_its_rate_a_device_has_its_latency_of_one_at_a_time() {
         let mut stack = device(name, &[]);
         // All over it, so that hardly anything that was read ahead in a pause is asked for.
         let span_bytes = stack.capacity_bytes();
-        let requests = scattered(Kind::Read, 400, 4096, span_bytes, 5);
+        let requests = scattered(RequestKind::Read, 400, 4096, span_bytes, 5);
         let alone = drive(&mut stack, &requests, 1);
         let pause_ns = alone.mean_ns() * 100.0;
         let mut random = Random::new(6, 0);

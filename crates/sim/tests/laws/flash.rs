@@ -3,7 +3,7 @@
 //! is written then costs 1 / (1 - x).
 
 use super::{assert_near, device, drive, scattered};
-use kurabe_sim::Kind;
+use kurabe_sim::RequestKind;
 
 /// The smaller root of x = exp(-s (1 - x)), by going on from 0, from where every step is up.
 fn valid_share(spread: f64) -> f64 {
@@ -29,8 +29,8 @@ fn amplification(spare: f64, fill: f64) -> f64 {
     ];
     let mut stack = device("mqsim-512g", &changes);
     let span_bytes = (stack.capacity_bytes() as f64 * fill) as u64;
-    drive(&mut stack, &scattered(Kind::Write, 30_000, 4096, span_bytes, 18), 16);
-    let outcome = drive(&mut stack, &scattered(Kind::Write, 100_000, 4096, span_bytes, 19), 16);
+    drive(&mut stack, &scattered(RequestKind::Write, 30_000, 4096, span_bytes, 18), 16);
+    let outcome = drive(&mut stack, &scattered(RequestKind::Write, 100_000, 4096, span_bytes, 19), 16);
     let (written, moved) = (outcome.count("units-written"), outcome.count("units-moved"));
     (written + moved) as f64 / written as f64
 }

@@ -1,7 +1,7 @@
 //! A faster link never slows anything down.
 
 use super::{device, drive, in_order, scattered, with_layer};
-use kurabe_sim::Kind;
+use kurabe_sim::RequestKind;
 
 /// Exact for one request at a time; 3 % where something turns, because what comes a little sooner may find it standing a little
 /// worse.
@@ -14,9 +14,9 @@ fn check(kind: &str, key: &str, values: &[&str]) {
             let mut stack = device(name, &[(&parameter, value)]);
             let span_bytes = stack.capacity_bytes().min(1 << 30);
             let requests = [
-                scattered(Kind::Read, 60, 4096, span_bytes, 16),
-                in_order(Kind::Write, 0, 20, 65_536),
-                in_order(Kind::Read, 16 << 20, 40, 65_536),
+                scattered(RequestKind::Read, 60, 4096, span_bytes, 16),
+                in_order(RequestKind::Write, 0, 20, 65_536),
+                in_order(RequestKind::Read, 16 << 20, 40, 65_536),
             ]
             .concat();
             drive(&mut stack, &requests, 1).length_ns

@@ -12,7 +12,7 @@ mod turning;
 
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
-use kurabe_sim::{DEVICES, DeviceSpec, Kind, Request, Stack, device_named, read_device};
+use kurabe_sim::{DEVICES, DeviceSpec, Request, RequestKind, Stack, device_named, read_device};
 
 /// What a load came to.
 struct Outcome {
@@ -88,7 +88,7 @@ fn drive(stack: &mut Stack, requests: &[Request], depth: usize) -> Outcome {
 }
 
 /// Requests anywhere in the first bytes.
-fn scattered(kind: Kind, count: u64, length_bytes: u32, span_bytes: u64, seed: u64) -> Vec<Request> {
+fn scattered(kind: RequestKind, count: u64, length_bytes: u32, span_bytes: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed, 1);
     let places = (span_bytes / u64::from(length_bytes)).max(1);
     let place = |_| Request::new(kind, random.below(places) * u64::from(length_bytes), length_bytes);
@@ -96,7 +96,7 @@ fn scattered(kind: Kind, count: u64, length_bytes: u32, span_bytes: u64, seed: u
 }
 
 /// One after the other from a place on.
-fn in_order(kind: Kind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
+fn in_order(kind: RequestKind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
     let place = |index| Request::new(kind, from_bytes + index * u64::from(length_bytes), length_bytes);
     (0..count).map(place).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{assert_near, drive, scattered, serve, stack_of};
 use kurabe_core::random::Random;
-use kurabe_sim::{Kind, Request, Stack};
+use kurabe_sim::{Request, RequestKind, Stack};
 
 const SERVICE_NS: f64 = 100_000.0;
 
@@ -39,7 +39,7 @@ fn poisson(
 #[test]
 fn one_server_makes_wait_as_m_d_1_says() {
     for (load, tolerance) in [(0.3, 0.03), (0.5, 0.03), (0.7, 0.03), (0.9, 0.08)] {
-        let arrivals = poisson(40_000, SERVICE_NS / load, |_| Request::new(Kind::Read, 0, 4096));
+        let arrivals = poisson(40_000, SERVICE_NS / load, |_| Request::new(RequestKind::Read, 0, 4096));
         let outcome = serve(&mut servers("1"), &arrivals, usize::MAX);
         let expected = load / (2.0 * (1.0 - load)) * SERVICE_NS;
         assert_near(outcome.mean_ns() - SERVICE_NS, expected, tolerance, &format!("load {load}"));
@@ -58,7 +58,7 @@ fn two_lengths_of_service_make_wait_as_m_g_1_says() {
     let (mean, mean_square) = ((short + long) / 2.0, (short * short + long * long) / 2.0);
     let load = 0.6;
     let arrivals = poisson(40_000, mean / load, |random| {
-        Request::new(Kind::Read, 0, if random.below(2) == 0 { 100 } else { 400 })
+        Request::new(RequestKind::Read, 0, if random.below(2) == 0 { 100 } else { 400 })
     });
     let outcome = serve(&mut stack, &arrivals, usize::MAX);
     let wait_ns = load / mean * mean_square / (2.0 * (1.0 - load));
@@ -70,7 +70,7 @@ fn two_lengths_of_service_make_wait_as_m_g_1_says() {
 fn so_many_servers_serve_so_many_times_as_much_and_no_more() {
     for (parallel, count) in [("1", 1), ("4", 4), ("16", 16)] {
         for depth in [1, 2, 4, 8, 32] {
-            let requests = scattered(Kind::Read, 2000, 4096, 1 << 30, 8);
+            let requests = scattered(RequestKind::Read, 2000, 4096, 1 << 30, 8);
             let rate = drive(&mut servers(parallel), &requests, depth).per_s();
             let expected = depth.min(count) as f64 * 1e9 / SERVICE_NS;
             assert_near(rate, expected, 0.02, &format!("{parallel} servers at depth {depth}"));
@@ -84,7 +84,7 @@ fn a_device_of_half_the_speed_takes_twice_as_long() {
     let lengths = |access: &str, rate: &str| {
         let parameters = [("capacity", "\"1 GiB\""), ("access", access), ("rate", rate), ("parallel", "3")];
         let mut stack = stack_of(&[("constant", &parameters)]);
-        drive(&mut stack, &scattered(Kind::Read, 500, 4000, 1 << 30, 9), 7).latencies_ns
+        drive(&mut stack, &scattered(RequestKind::Read, 500, 4000, 1 << 30, 9), 7).latencies_ns
     };
     let (fast, slow) = (lengths("\"100 us\"", "\"100 MB/s\""), lengths("\"200 us\"", "\"50 MB/s\""));
     assert_eq!(fast.iter().map(|latency_ns| 2 * latency_ns).collect::<Vec<_>>(), slow);

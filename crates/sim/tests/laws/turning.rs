@@ -1,7 +1,7 @@
 //! Laws of what turns and moves: every disk of the library.
 
 use super::{assert_near, device, drive, in_order, scattered, with_layer};
-use kurabe_sim::{Kind, device_named};
+use kurabe_sim::{RequestKind, device_named};
 
 const READS: u64 = 2000;
 
@@ -20,7 +20,7 @@ fn rotation_and_transfer_ns(name: &str, layer: &str, rpm: f64) -> (f64, f64) {
     let segments = format!("{layer}.segments");
     let mut stack = device(name, &[(&rotation, &rpm.to_string()), (&segments, "0")]);
     let span_bytes = stack.capacity_bytes();
-    let outcome = drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 11), 1);
+    let outcome = drive(&mut stack, &scattered(RequestKind::Read, READS, 4096, span_bytes, 11), 1);
     let mean = |cause: &str| outcome.share_ns(layer, cause) / READS as f64;
     (mean("rotation"), mean("transfer"))
 }
@@ -67,7 +67,7 @@ fn random_reads_move_the_arm_for_its_average_time() {
         changes.push((&segments, "0"));
         let mut stack = device(name, &changes);
         let span_bytes = stack.capacity_bytes();
-        let outcome = drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 12), 1);
+        let outcome = drive(&mut stack, &scattered(RequestKind::Read, READS, 4096, span_bytes, 12), 1);
         assert_near(outcome.share_ns(&layer, "seek") / READS as f64, 8e6, 0.05, name);
     }
 }
@@ -94,7 +94,7 @@ fn the_first_zone_is_faster_than_the_last_by_its_sectors() {
             let mut stack = device(name, &[(&none, "[]"), (&slips, "[]"), (&buffer, "1 GB/s")]);
             let bytes = 8 << 20;
             let from_bytes = if at_end { (stack.capacity_bytes() - bytes) / 65_536 * 65_536 } else { 0 };
-            drive(&mut stack, &in_order(Kind::Read, from_bytes, bytes / 65_536, 65_536), 4).per_s()
+            drive(&mut stack, &in_order(RequestKind::Read, from_bytes, bytes / 65_536, 65_536), 4).per_s()
         };
         assert_near(rate(false) / rate(true), first / last, 0.05, name);
     }
@@ -108,7 +108,7 @@ fn reads_within_less_of_a_disk_are_never_slower() {
         let mean_ns = |parts: u64| {
             let mut stack = device(name, &[(&segments, "0")]);
             let span_bytes = stack.capacity_bytes() / parts;
-            drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 13), 1).mean_ns()
+            drive(&mut stack, &scattered(RequestKind::Read, READS, 4096, span_bytes, 13), 1).mean_ns()
         };
         let means = [1, 4, 16, 64].map(mean_ns);
         assert!(means.windows(2).all(|pair| pair[1] <= pair[0] * 1.01), "{name}: {means:?}");

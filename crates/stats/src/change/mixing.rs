@@ -9,7 +9,7 @@
 //! is used often.
 
 use super::shape::{Datum, line};
-use super::{CurvePoint, Family};
+use super::{CurvePoint, ShapeFamily};
 use serde::Serialize;
 
 /// Sizes that are tried.
@@ -35,7 +35,7 @@ pub struct MixingFit {
 /// The cache that a curve of times over the size of the working set shows. `None` if there are fewer than four points,
 /// any is not positive, or larger working sets are not slower.
 pub fn fit_mixing(points: &[CurvePoint]) -> Option<MixingFit> {
-    fit_data(&super::data(points, Family::WorkingSet)?.0)
+    fit_data(&super::data(points, ShapeFamily::WorkingSet)?.0)
 }
 
 pub(super) fn fit_data(data: &[Datum]) -> Option<MixingFit> {
@@ -62,14 +62,14 @@ pub(super) fn fit_data(data: &[Datum]) -> Option<MixingFit> {
 /// The best size within a step of a good one (golden section).
 fn refine(data: &[Datum], good: f64, step: f64) -> Option<(f64, (f64, f64, f64))> {
     let golden = f64::midpoint(5.0_f64.sqrt(), -1.0);
-    let misfit = |log: f64| times(data, log.exp()).map_or(f64::INFINITY, |found| found.0);
+    let misfit = |log: f64| times(data, log.exp()).map_or(f64::INFINITY, |fit| fit.0);
     let (mut from, mut to) = ((good / step).ln(), (good * step).ln());
     for _ in 0..60 {
         let (left, right) = (to - golden * (to - from), from + golden * (to - from));
         if misfit(left) <= misfit(right) { to = right } else { from = left }
     }
     let size = f64::midpoint(from, to).exp();
-    times(data, size).map(|found| (size, found))
+    times(data, size).map(|fit| (size, fit))
 }
 
 /// The misfit and the two times for a size; none if the cache would be slower than what it caches.

@@ -81,7 +81,7 @@ pub(super) fn fit(shape: Shape, data: &[Datum], first: usize, last: usize) -> Op
     }
     let weight = |datum: &Datum| datum.error.powi(-2);
     let piece = |a: f64, b: f64| Piece { first, last, shape, a, b };
-    let found = match shape {
+    let fitted = match shape {
         Shape::Level => {
             let sum: f64 = points.iter().map(weight).sum();
             let mean = points.iter().map(|datum| datum.log_y * weight(datum)).sum::<f64>() / sum;
@@ -106,8 +106,8 @@ pub(super) fn fit(shape: Shape, data: &[Datum], first: usize, last: usize) -> Op
             piece(a, b)
         }
     };
-    let misfit = points.iter().map(|datum| misfit(datum, found.at(datum.x))).sum::<f64>();
-    misfit.is_finite().then_some((misfit, found))
+    let misfit = points.iter().map(|datum| misfit(datum, fitted.at(datum.x))).sum::<f64>();
+    misfit.is_finite().then_some((misfit, fitted))
 }
 
 /// The squared distance of a point from a value, in units of its error.

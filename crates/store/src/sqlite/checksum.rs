@@ -40,48 +40,44 @@ pub(super) fn joined(columns: &[Option<&[u8]>]) -> Vec<u8> {
     joined
 }
 
-/// Notes the checksum of a text.
-pub(super) fn seal(
-    transaction: &Transaction<'_>,
-    id: &str,
-    field: &str,
-    words: &[u8],
-) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("INSERT OR REPLACE INTO checksums (run_id, field, crc32) VALUES (?1, ?2, ?3)")?
-        .execute(params![id, field, crc32fast::hash(words)])
-        .map(|_| ())
+/// The rows of a run, in a transaction that changes them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'t> {
+    pub(super) transaction: &'t Transaction<'t>,
+    pub(super) id: &'t str,
 }
 
-/// Notes the checksum of what closes a run, as it stands in its row.
-pub(super) fn seal_ending(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
-    let sql = "SELECT status, ended_at, error, health_after FROM runs WHERE id = ?1";
-    let ending = transaction.query_row(sql, [id], |row| {
-        let column = |column| -> rusqlite::Result<_> { Ok(row.get_ref(column)?.as_bytes_or_null()?) };
-        Ok(joined(&[column(0)?, column(1)?, column(2)?, column(3)?]))
-    })?;
-    seal(transaction, id, ENDING, &ending)
-}
+impl Rows<'_> {
+    /// Notes the checksum of a text.
+    pub(super) fn seal(self, field: &str, words: &[u8]) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("INSERT OR REPLACE INTO checksums (run_id, field, crc32) VALUES (?1, ?2, ?3)")?
+            .execute(params![self.id, field, crc32fast::hash(words)])
+            .map(|_| ())
+    }
 
-/// Forgets the checksum of a text that goes.
-pub(super) fn unseal(transaction: &Transaction<'_>, id: &str, field: &str) -> rusqlite::Result<()> {
-    transaction.execute("DELETE FROM checksums WHERE run_id = ?1 AND field = ?2", [id, field]).map(|_| ())
-}
+    /// Notes the checksum of what closes the run, as it stands in its row.
+    pub(super) fn seal_ending(self) -> rusqlite::Result<()> {
+        let sql = "SELECT status, ended_at, error, health_after FROM runs WHERE id = ?1";
+        let ending = self.transaction.query_row(sql, [self.id], |row| {
+            let column = |column| -> rusqlite::Result<_> { Ok(row.get_ref(column)?.as_bytes_or_null()?) };
+            Ok(joined(&[column(0)?, column(1)?, column(2)?, column(3)?]))
+        })?;
+        self.seal(ENDING, &ending)
+    }
 
-/// Forgets the checksums of a cell's repetitions, which go with the cell that is replaced.
-pub(super) fn unseal_repetitions(
-    transaction: &Transaction<'_>,
-    id: &str,
-    cell_index: u32,
-) -> rusqlite::Result<()> {
-    let cell = cell_field(cell_index);
-    transaction
-        .execute(
-            // `/` is the letter after `.`.
-            "DELETE FROM checksums WHERE run_id = ?1 AND field >= ?2 || '.' AND field < ?2 || '/'",
-            [id, &cell],
-        )
-        .map(|_| ())
+    /// Forgets the checksum of a text that goes.
+    pub(super) fn unseal(self, field: &str) -> rusqlite::Result<()> {
+        let sql = "DELETE FROM checksums WHERE run_id = ?1 AND field = ?2";
+        self.transaction.execute(sql, [self.id, field]).map(|_| ())
+    }
+
+    /// Forgets the checksums of a cell's repetitions, which go with the cell that is replaced.
+    pub(super) fn unseal_repetitions(self, cell_index: u32) -> rusqlite::Result<()> {
+        // `/` is the letter after `.`.
+        let sql = "DELETE FROM checksums WHERE run_id = ?1 AND field >= ?2 || '.' AND field < ?2 || '/'";
+        self.transaction.execute(sql, [self.id, &cell_field(cell_index)]).map(|_| ())
+    }
 }
 
 /// Notes the checksums of all that is stored of all runs; for tables that had none.
@@ -93,7 +89,7 @@ pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     for id in ids {
         let Some(texts) = super::read::Texts::read(transaction, &id)? else { continue };
         for (field, words) in texts.sealed() {
-            seal(transaction, &id, field, &words)?;
+            Rows { transaction, id: &id }.seal(field, &words)?;
         }
     }
     Ok(())

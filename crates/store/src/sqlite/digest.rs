@@ -22,7 +22,7 @@ pub(super) const BATCH: usize = 16;
 const MOST_WORDS: usize = 1 << 24;
 
 /// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
-type Row = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
+type DigestRow = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
 
 impl SqliteStore {
     /// The runs that are not being measured and are not among these.
@@ -98,7 +98,7 @@ fn crc32((id, facts, figures): &Spelled<'_>) -> u32 {
 }
 
 fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
-    let (facts, figures) = serde_json::from_slice::<Row>(digest).ok()?;
+    let (facts, figures) = serde_json::from_slice::<DigestRow>(digest).ok()?;
     let figures = figures
         .into_iter()
         .map(|(word, mean, deviation, count)| (word, Summary { mean, deviation, count }))
@@ -121,7 +121,7 @@ pub(super) fn keep(
             Ok((number(transaction, word)?, summary.mean, summary.deviation, summary.count))
         })
         .collect::<rusqlite::Result<_>>()?;
-    let row: Row = (facts, figures);
+    let row: DigestRow = (facts, figures);
     let facts = digest.facts.iter().map(String::as_str).collect();
     let figures = digest.figures.iter().map(|(word, summary)| (word.as_str(), *summary)).collect();
     transaction
@@ -147,14 +147,14 @@ fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
 }
 
 /// Words in memory, for digests that are not kept.
-pub(super) struct Words {
+pub(super) struct Vocabulary {
     places: HashMap<String, u32>,
     kept_count: usize,
     /// Words that the kept ones lack, numbered on from them.
     pub(super) fresh: Vec<String>,
 }
 
-impl Words {
+impl Vocabulary {
     pub(super) fn new(kept: &[String]) -> Self {
         let places = kept.iter().enumerate().map(|(place, word)| (word.clone(), place as u32)).collect();
         Self { places, kept_count: kept.len(), fresh: Vec::new() }

@@ -89,11 +89,7 @@ impl SqliteStore {
         match std::fs::metadata(&path) {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let shown = shown::path(path);
-                let what = text!("cannot open the store {shown}", "保存先 {shown} を開けません");
-                return Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error));
-            }
+            Err(error) => return Err(cannot_find(&path, &error)),
         }
         match probe(&path)? {
             Owned::Empty => return Ok(None),
@@ -118,33 +114,30 @@ impl SqliteStore {
         platform::file_user(&self.path)
     }
 
+    /// Makes the error of what failed; `what` is given the store's path as it is shown.
+    fn failed(&self, what: impl Fn(&str) -> Text) -> impl Fn(rusqlite::Error) -> Error {
+        let (shown, path) = (shown::path(&self.path), self.path.clone());
+        move |error| store_error(what(&shown), &error, &path)
+    }
+
     /// Makes the error of a read that failed.
     pub(super) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
-        let (shown, path) = (shown::path(&self.path), self.path.clone());
-        move |error| {
-            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, &path)
-        }
+        self.failed(|store| text!("cannot read the store {store}", "保存先 {store} を読めません"))
     }
 
     /// Makes the error of a run that could not be read.
     pub(super) fn cannot_read_run(&self, id: &str) -> impl Fn(rusqlite::Error) -> Error {
-        let (shown, path) = (shown::path(&self.path), self.path.clone());
-        move |error| {
-            let what = text!(
-                "cannot read the run `{id}` in the store {shown}",
-                "保存先 {shown} の測定 `{id}` を読めません"
-            );
-            store_error(what, &error, &path)
-        }
+        self.failed(move |store| {
+            text!(
+                "cannot read the run `{id}` in the store {store}",
+                "保存先 {store} の測定 `{id}` を読めません"
+            )
+        })
     }
 
     /// Makes the error of a write that failed.
     pub(super) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
-        let (shown, path) = (shown::path(&self.path), self.path.clone());
-        move |error| {
-            let what = text!("cannot write to the store {shown}", "保存先 {shown} に書き込めません");
-            store_error(what, &error, &path)
-        }
+        self.failed(|store| text!("cannot write to the store {store}", "保存先 {store} に書き込めません"))
     }
 
     /// A connection for writing with its tables and its journal.
@@ -223,11 +216,13 @@ pub(super) fn read_salt(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     // SQLite would take a name such as `:memory:` or `file:x` for something else; an absolute path is always a path.
-    std::path::absolute(path).map_err(|error| {
-        let path = shown::path(path);
-        let what = text!("cannot open the store {path}", "保存先 {path} を開けません");
-        Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error)
-    })
+    std::path::absolute(path).map_err(|error| cannot_find(path, &error))
+}
+
+fn cannot_find(path: &Path, error: &std::io::Error) -> Error {
+    let path = shown::path(path);
+    let what = text!("cannot open the store {path}", "保存先 {path} を開けません");
+    Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {

@@ -97,7 +97,7 @@ pub(super) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<
 }
 
 /// A text of the tables, and what it is in the record: `cells[2]`.
-struct Part {
+struct StoredText {
     field: String,
     words: Vec<u8>,
 }
@@ -105,16 +105,16 @@ struct Part {
 /// A run as the tables have it.
 pub(super) struct Texts {
     status: Vec<u8>,
-    header: Part,
+    header: StoredText,
     ended_at: Option<Vec<u8>>,
-    error: Option<Part>,
-    fill: Option<Part>,
-    health_after: Option<Part>,
-    labels: Vec<(String, Part)>,
-    notices: Vec<Part>,
-    cells: Vec<(u32, Part)>,
+    error: Option<StoredText>,
+    fill: Option<StoredText>,
+    health_after: Option<StoredText>,
+    labels: Vec<(String, StoredText)>,
+    notices: Vec<StoredText>,
+    cells: Vec<(u32, StoredText)>,
     /// Of cells that are not over, with the index of the cell.
-    repetitions: Vec<(u32, Part)>,
+    repetitions: Vec<(u32, StoredText)>,
     /// By field; of tables that have none, none.
     checksums: Option<BTreeMap<String, u32>>,
 }
@@ -122,13 +122,13 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) fn read(snapshot: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Self>> {
         let run = |row: &Row<'_>| {
-            let part = |column, field| -> rusqlite::Result<Option<Part>> {
+            let part = |column, field| -> rusqlite::Result<Option<StoredText>> {
                 let words = row.get_ref(column)?.as_bytes_or_null()?;
-                Ok(words.map(|words| Part { field: String::from(field), words: words.to_vec() }))
+                Ok(words.map(|words| StoredText { field: String::from(field), words: words.to_vec() }))
             };
             Ok(Self {
                 status: bytes(row, 0)?,
-                header: Part { field: HEADER.to_owned(), words: bytes(row, 1)? },
+                header: StoredText { field: HEADER.to_owned(), words: bytes(row, 1)? },
                 ended_at: row.get_ref(2)?.as_bytes_or_null()?.map(<[u8]>::to_vec),
                 error: part(3, "error")?,
                 fill: part(4, FILL)?,
@@ -143,8 +143,12 @@ impl Texts {
         let sql = "SELECT status, header, ended_at, error, fill, health_after FROM runs WHERE id = ?1";
         let Some(mut texts) = snapshot.query_row(sql, [id], run).optional()? else { return Ok(None) };
         let rows = |sql: &str, field: &dyn Fn(&Row<'_>) -> rusqlite::Result<String>| {
-            let part = |row: &Row<'_>| Ok((row.get(0)?, Part { field: field(row)?, words: bytes(row, 1)? }));
-            snapshot.prepare(sql)?.query_map([id], part)?.collect::<rusqlite::Result<Vec<(u32, Part)>>>()
+            let part =
+                |row: &Row<'_>| Ok((row.get(0)?, StoredText { field: field(row)?, words: bytes(row, 1)? }));
+            snapshot
+                .prepare(sql)?
+                .query_map([id], part)?
+                .collect::<rusqlite::Result<Vec<(u32, StoredText)>>>()
         };
         let notices = rows(
             "SELECT notice_index, notice FROM notices WHERE run_id = ?1 ORDER BY notice_index",
@@ -170,7 +174,7 @@ impl Texts {
         }
         let label = |row: &Row<'_>| {
             let key: String = row.get(0)?;
-            Ok((key.clone(), Part { field: label_field(&key), words: bytes(row, 1)? }))
+            Ok((key.clone(), StoredText { field: label_field(&key), words: bytes(row, 1)? }))
         };
         texts.labels = snapshot
             .prepare("SELECT key, value FROM labels WHERE run_id = ?1")?
@@ -181,10 +185,10 @@ impl Texts {
 
     /// The texts that have a checksum, by their field.
     pub(super) fn sealed(&self) -> Vec<(&str, Cow<'_, [u8]>)> {
-        fn part(part: &Part) -> (&str, Cow<'_, [u8]>) {
+        fn part(part: &StoredText) -> (&str, Cow<'_, [u8]>) {
             (&part.field, Cow::Borrowed(&part.words))
         }
-        let words = |part| Option::map(part, |part: &Part| part.words.as_slice());
+        let words = |part| Option::map(part, |part: &StoredText| part.words.as_slice());
         let (error, health_after) = (words(self.error.as_ref()), words(self.health_after.as_ref()));
         let ending = joined(&[Some(&self.status), self.ended_at.as_deref(), error, health_after]);
         [part(&self.header), (ENDING, Cow::Owned(ending))]
@@ -237,7 +241,7 @@ impl Texts {
     }
 }
 
-fn parse<T: DeserializeOwned>(id: &str, part: &Part) -> Result<T> {
+fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
     json::from_slice(&part.words).map_err(|misfit| {
         let dot = if misfit.field.is_empty() { "" } else { "." };
         let field = format!("{}{dot}{}", part.field, misfit.field);

@@ -1,8 +1,6 @@
 //! Writing: a transaction that changes a run, and the rows of its parts.
 
-use super::checksum::{
-    cell_field, label_field, notice_field, repetition_field, seal, seal_ending, unseal, unseal_repetitions,
-};
+use super::checksum::{Rows, cell_field, label_field, notice_field, repetition_field};
 use super::open::SqliteStore;
 use super::read::{FILL, HEADER};
 use crate::store::no_such_run;
@@ -36,12 +34,12 @@ impl SqliteStore {
     pub(super) fn change_run(
         &self,
         id: &str,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+        work: impl FnOnce(Rows<'_>) -> rusqlite::Result<()>,
     ) -> Result<()> {
         let exists = self.transaction(|transaction| {
             let exists = is_taken(transaction, id)?;
             if exists {
-                work(transaction)?;
+                work(Rows { transaction, id })?;
             }
             Ok(exists)
         })?;
@@ -113,144 +111,133 @@ pub(super) fn insert_run(
             words,
         ],
     )?;
-    seal(transaction, &header.id, HEADER, words.as_bytes())?;
-    seal_ending(transaction, &header.id)
-}
-
-/// Replaces the header of a run.
-pub(super) fn write_header(transaction: &Transaction<'_>, header: &RunHeader) -> rusqlite::Result<()> {
-    let words = json::to_text(&storable(header));
-    transaction.execute(
-        "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
-        params![header.id, words, header.target_name()],
-    )?;
-    seal(transaction, &header.id, HEADER, words.as_bytes())
-}
-
-pub(super) fn write_fill(transaction: &Transaction<'_>, id: &str, fill: &FillRecord) -> rusqlite::Result<()> {
-    let words = json::to_text(fill);
-    transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, words])?;
-    seal(transaction, id, FILL, words.as_bytes())
-}
-
-pub(super) fn insert_notice(
-    transaction: &Transaction<'_>,
-    id: &str,
-    notice: &Notice,
-) -> rusqlite::Result<()> {
-    let words = json::to_text(notice);
-    let index = transaction.query_row(
-        "INSERT INTO notices (run_id, notice_index, notice)
-         VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2) RETURNING notice_index",
-        params![id, words],
-        |row| row.get(0),
-    )?;
-    seal(transaction, id, &notice_field(index), words.as_bytes())
-}
-
-pub(super) fn insert_cell(transaction: &Transaction<'_>, id: &str, cell: &Cell) -> rusqlite::Result<()> {
-    let mut cell = cell.clone();
-    json::make_finite(&mut cell);
-    let words = json::to_text(&cell);
-    transaction.execute(
-        "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
-        params![id, cell.index, words],
-    )?;
-    transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [id])?;
-    seal(transaction, id, &cell_field(cell.index), words.as_bytes())
-}
-
-/// Takes a cell out, and its repetitions with it (the table sees to that).
-pub(super) fn remove_cell(transaction: &Transaction<'_>, id: &str, cell_index: u32) -> rusqlite::Result<()> {
-    let removed = transaction
-        .execute("DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2", params![id, cell_index])?;
-    transaction
-        .execute("UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1", params![id, removed as i64])?;
-    unseal_repetitions(transaction, id, cell_index)
-}
-
-/// The cell must be there: the table asks for it.
-pub(super) fn insert_repetition(
-    transaction: &Transaction<'_>,
-    id: &str,
-    cell_index: u32,
-    repetition: &Repetition,
-) -> rusqlite::Result<()> {
-    let mut repetition = repetition.clone();
-    json::make_repetition_finite(&mut repetition);
-    let words = json::to_text(&repetition);
-    transaction.execute(
-        "INSERT OR REPLACE INTO repetitions (run_id, cell_index, repetition_index, repetition)
-         VALUES (?1, ?2, ?3, ?4)",
-        params![id, cell_index, repetition.index, words],
-    )?;
-    seal(transaction, id, &repetition_field(cell_index, repetition.index), words.as_bytes())
-}
-
-pub(super) fn close_run(
-    transaction: &Transaction<'_>,
-    id: &str,
-    status: RunStatus,
-    ended_at: Option<&str>,
-    error: Option<&Text>,
-    health_after: Option<&DeviceHealth>,
-) -> rusqlite::Result<()> {
-    transaction.execute(
-        "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
-        params![id, status_word(status), ended_at, error.map(json::to_text), health_after.map(json::to_text)],
-    )?;
-    seal_ending(transaction, id)
+    let rows = Rows { transaction, id: &header.id };
+    rows.seal(HEADER, words.as_bytes())?;
+    rows.seal_ending()
 }
 
 pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Result<()> {
-    let id = &record.header.id;
     insert_run(transaction, &record.header, record.status)?;
+    let rows = Rows { transaction, id: &record.header.id };
     for notice in &record.notices {
-        insert_notice(transaction, id, notice)?;
+        rows.insert_notice(notice)?;
     }
     for cell in &record.cells {
-        insert_cell(transaction, id, cell)?;
+        rows.insert_cell(cell)?;
     }
     if let Some(fill) = &record.fill {
-        write_fill(transaction, id, fill)?;
+        rows.write_fill(fill)?;
     }
     let (ended_at, error) = (record.ended_at.as_deref(), record.error.as_ref());
-    close_run(transaction, id, record.status, ended_at, error, record.health_after.as_ref())?;
-    insert_missing_labels(transaction, id, record)
+    rows.close(record.status, ended_at, error, record.health_after.as_ref())?;
+    rows.insert_missing_labels(record)
 }
 
-pub(super) fn insert_missing_labels(
-    transaction: &Transaction<'_>,
-    id: &str,
-    record: &RunRecord,
-) -> rusqlite::Result<()> {
-    for (key, value) in &record.labels {
-        let inserted = transaction.execute(
-            "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-            params![id, key, value],
+impl Rows<'_> {
+    /// Replaces the header of the run.
+    pub(super) fn write_header(self, header: &RunHeader) -> rusqlite::Result<()> {
+        let words = json::to_text(&storable(header));
+        self.transaction.execute(
+            "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
+            params![self.id, words, header.target_name()],
         )?;
-        if inserted > 0 {
-            seal(transaction, id, &label_field(key), value.as_bytes())?;
-        }
+        self.seal(HEADER, words.as_bytes())
     }
-    Ok(())
-}
 
-/// Sets a label, or removes it.
-pub(super) fn write_label(
-    transaction: &Transaction<'_>,
-    id: &str,
-    key: &str,
-    value: Option<&str>,
-) -> rusqlite::Result<()> {
-    let Some(value) = value else {
-        transaction.execute("DELETE FROM labels WHERE run_id = ?1 AND key = ?2", [id, key])?;
-        return unseal(transaction, id, &label_field(key));
-    };
-    transaction.execute(
-        "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3)
-         ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value",
-        params![id, key, value],
-    )?;
-    seal(transaction, id, &label_field(key), value.as_bytes())
+    pub(super) fn write_fill(self, fill: &FillRecord) -> rusqlite::Result<()> {
+        let words = json::to_text(fill);
+        self.transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![self.id, words])?;
+        self.seal(FILL, words.as_bytes())
+    }
+
+    pub(super) fn insert_notice(self, notice: &Notice) -> rusqlite::Result<()> {
+        let words = json::to_text(notice);
+        let index = self.transaction.query_row(
+            "INSERT INTO notices (run_id, notice_index, notice)
+             VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2) RETURNING notice_index",
+            params![self.id, words],
+            |row| row.get(0),
+        )?;
+        self.seal(&notice_field(index), words.as_bytes())
+    }
+
+    pub(super) fn insert_cell(self, cell: &Cell) -> rusqlite::Result<()> {
+        let mut cell = cell.clone();
+        json::make_finite(&mut cell);
+        let words = json::to_text(&cell);
+        self.transaction.execute(
+            "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
+            params![self.id, cell.index, words],
+        )?;
+        self.transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [self.id])?;
+        self.seal(&cell_field(cell.index), words.as_bytes())
+    }
+
+    /// Takes a cell out, and its repetitions with it (the table sees to that).
+    pub(super) fn remove_cell(self, cell_index: u32) -> rusqlite::Result<()> {
+        let removed = self.transaction.execute(
+            "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
+            params![self.id, cell_index],
+        )?;
+        self.transaction.execute(
+            "UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1",
+            params![self.id, removed as i64],
+        )?;
+        self.unseal_repetitions(cell_index)
+    }
+
+    /// The cell must be there: the table asks for it.
+    pub(super) fn insert_repetition(self, cell_index: u32, repetition: &Repetition) -> rusqlite::Result<()> {
+        let mut repetition = repetition.clone();
+        json::make_repetition_finite(&mut repetition);
+        let words = json::to_text(&repetition);
+        self.transaction.execute(
+            "INSERT OR REPLACE INTO repetitions (run_id, cell_index, repetition_index, repetition)
+             VALUES (?1, ?2, ?3, ?4)",
+            params![self.id, cell_index, repetition.index, words],
+        )?;
+        self.seal(&repetition_field(cell_index, repetition.index), words.as_bytes())
+    }
+
+    pub(super) fn close(
+        self,
+        status: RunStatus,
+        ended_at: Option<&str>,
+        error: Option<&Text>,
+        health_after: Option<&DeviceHealth>,
+    ) -> rusqlite::Result<()> {
+        let (error, health_after) = (error.map(json::to_text), health_after.map(json::to_text));
+        self.transaction.execute(
+            "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
+            params![self.id, status_word(status), ended_at, error, health_after],
+        )?;
+        self.seal_ending()
+    }
+
+    pub(super) fn insert_missing_labels(self, record: &RunRecord) -> rusqlite::Result<()> {
+        for (key, value) in &record.labels {
+            let inserted = self.transaction.execute(
+                "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![self.id, key, value],
+            )?;
+            if inserted > 0 {
+                self.seal(&label_field(key), value.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a label, or removes it.
+    pub(super) fn write_label(self, key: &str, value: Option<&str>) -> rusqlite::Result<()> {
+        let Some(value) = value else {
+            self.transaction.execute("DELETE FROM labels WHERE run_id = ?1 AND key = ?2", [self.id, key])?;
+            return self.unseal(&label_field(key));
+        };
+        self.transaction.execute(
+            "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value",
+            params![self.id, key, value],
+        )?;
+        self.seal(&label_field(key), value.as_bytes())
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::imported::{in_unit, printed_figure};
 use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
-use super::{Entry, PublishedColumn, PublishedStatistic};
+use super::{CatalogueEntry, PublishedColumn, PublishedStatistic};
 use crate::published::Published;
 use kurabe_core::Text;
 use kurabe_core::imported::PrintedStatistic;
@@ -49,7 +49,7 @@ pub struct Beside {
 }
 
 /// Puts a run beside an entry.
-pub fn beside(record: &RunRecord, entry: &Entry<'_>) -> Beside {
+pub fn beside(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Beside {
     let procedure = procedure_differences(record, entry);
     let same_procedure = procedure.is_empty();
     let figures = entry.figures().map(|(column, published)| {
@@ -71,7 +71,7 @@ pub fn beside(record: &RunRecord, entry: &Entry<'_>) -> Beside {
 }
 
 /// What to do if the run has none of the figures.
-fn nothing_in_common(figures: &[BesideFigure], entry: &Entry<'_>) -> Option<Text> {
+fn nothing_in_common(figures: &[BesideFigure], entry: &CatalogueEntry<'_>) -> Option<Text> {
     if figures.iter().any(|figure| figure.value.is_some()) {
         return None;
     }
@@ -83,7 +83,7 @@ fn nothing_in_common(figures: &[BesideFigure], entry: &Entry<'_>) -> Option<Text
 }
 
 /// Differences in what was done, and in how repetitions became a figure.
-fn procedure_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
+fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text> {
     let table = entry.table;
     let (tool, run) = (&table.tool, record.header.profile_name());
     let mut differences = Vec::new();
@@ -173,7 +173,7 @@ fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) ->
 }
 
 /// What else to know before the two are compared.
-fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
+fn other_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text> {
     let mut differences = Vec::new();
     let same_profile = entry.table.profile.as_deref() == Some(&record.header.profile_name());
     let differs = record.header.profile.as_ref().and_then(|profile| profile.differs.as_ref());
@@ -203,7 +203,7 @@ fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
 }
 
 /// The run's figure for a column.
-fn value(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
+fn value(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &PublishedColumn) -> Option<f64> {
     by_formula(record, entry, column).or_else(|| by_work(record, column))
 }
 
@@ -221,7 +221,7 @@ fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
 }
 
 /// The run's figure for a column whose table has a profile.
-fn by_formula(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
+fn by_formula(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &PublishedColumn) -> Option<f64> {
     let (formula, profile) = (column.figure.as_ref()?, entry.table.profile()?);
     let tasks = profile.tasks(profile.rules.size_bytes);
     let task = |name: &Name| task_of(&tasks, &profile, name);

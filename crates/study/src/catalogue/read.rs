@@ -5,7 +5,7 @@ use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::parse_bytes;
-use kurabe_core::{DataFile, Result, Table, Text, Value, text};
+use kurabe_core::{DataFile, Result, Text, Value, text};
 
 const TABLE_KEYS: [&str; 13] = [
     "id",
@@ -41,32 +41,27 @@ pub(super) fn read_tables(name: &str, source: &str) -> Result<Vec<PublishedTable
     let file = DataFile::parse(name, source)?;
     let root = file.root(&["schema", "source", "table"])?;
     root.require("schema")?.integer(1..=1)?;
-    let shared = root.get("source").map(|source| source.string()).transpose()?;
-    root.require("table")?.elements().iter().map(|value| read_table(value, shared)).collect()
+    let shared = root.read("source", Value::string)?;
+    root.require("table")?.each(|value| read_table(value, shared))
 }
 
 fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<PublishedTable> {
     let table = value.table(&TABLE_KEYS)?;
-    let profile = table.get("profile").map(|value| read_profile(&value)).transpose()?;
-    let columns = table
-        .require("column")?
-        .elements()
-        .iter()
-        .map(|value| read_column(value, profile.as_ref()))
-        .collect::<Result<Vec<_>>>()?;
+    let profile = table.read("profile", read_profile)?;
+    let columns = table.require("column")?.each(|value| read_column(value, profile.as_ref()))?;
     let rows = table.require("row")?;
     let mut table = PublishedTable {
-        id: table.require("id")?.string()?.to_owned(),
+        id: table.words("id")?,
         title: table.require("title")?.text()?,
         source: match (table.get("source"), shared_source) {
             (None, Some(source)) => source.to_owned(),
-            _ => table.require("source")?.string()?.to_owned(),
+            _ => table.words("source")?,
         },
-        year: table.get("year").map(|value| value.integer(1950..=2100)).transpose()?.map(|year| year as u16),
-        tool: table.require("tool")?.string()?.to_owned(),
+        year: table.read("year", |value| value.integer(1950..=2100))?.map(|year| year as u16),
+        tool: table.words("tool")?,
         procedure: table.require("procedure")?.text()?,
         profile: profile.map(|profile| profile.name),
-        size_bytes: table.get("size").map(|value| value.parsed(parse_bytes)).transpose()?,
+        size_bytes: table.read("size", |value| value.parsed(parse_bytes))?,
         statistic: table.require("statistic")?.choice(&[
             ("mean", PublishedStatistic::Mean),
             ("median", PublishedStatistic::Median),
@@ -75,9 +70,9 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
             ("specified", PublishedStatistic::Specified),
             ("unknown", PublishedStatistic::Unknown),
         ])?,
-        host: table.get("host").map(|value| value.text()).transpose()?,
-        note: table.get("note").map(|value| value.text()).transpose()?,
-        rows: rows.elements().iter().map(|value| read_row(value, &columns)).collect::<Result<Vec<_>>>()?,
+        host: table.read("host", Value::text)?,
+        note: table.read("note", Value::text)?,
+        rows: rows.each(|value| read_row(value, &columns))?,
         columns,
     };
     let works: Vec<Option<PublishedWork>> = table
@@ -115,15 +110,15 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
         )));
     }
     Ok(PublishedColumn {
-        key: table.require("key")?.string()?.to_owned(),
+        key: table.words("key")?,
         name: table.require("name")?.text()?,
-        unit: table.require("unit")?.string()?.to_owned(),
-        decimals: table.get("decimals").map_or(Ok(0), |value| value.integer(0..=6))? as usize,
+        unit: table.words("unit")?,
+        decimals: table.read("decimals", |value| value.integer(0..=6))?.unwrap_or(0) as usize,
         figure: match (figure, profile) {
             (Some(figure), Some(profile)) => Some(read_figure(&figure, profile)?),
             _ => None,
         },
-        work: table.get("work").map(|value| PublishedWork::read(&value)).transpose()?,
+        work: table.read("work", PublishedWork::read)?,
     })
 }
 
@@ -163,19 +158,16 @@ fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedR
     let mut keys = ROW_KEYS.to_vec();
     keys.extend(columns.iter().map(|column| column.key.as_str()));
     let table = value.table(&keys)?;
-    let words = |table: &Table<'_>, key: &str| -> Result<Option<String>> {
-        table.get(key).map(|value| value.string().map(str::to_owned)).transpose()
-    };
     Ok(PublishedRow {
-        id: table.require("id")?.string()?.to_owned(),
+        id: table.words("id")?,
         device: read_device(&table.require("device")?)?,
-        source: words(&table, "source")?,
-        model: words(&table, "model")?,
-        class: table.get("class").map(|value| value.choice(&CLASSES)).transpose()?,
-        note: table.get("note").map(|value| value.text()).transpose()?,
+        source: table.read("source", Value::words)?,
+        model: table.read("model", Value::words)?,
+        class: table.read("class", |value| value.choice(&CLASSES))?,
+        note: table.read("note", Value::text)?,
         figures: columns
             .iter()
-            .map(|column| table.get(&column.key).map(|value| Published::read(&value)).transpose())
+            .map(|column| table.read(&column.key, Published::read))
             .collect::<Result<Vec<_>>>()?,
     })
 }

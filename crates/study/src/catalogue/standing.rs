@@ -6,7 +6,7 @@
 //! published figure of the run's own procedure comes before one of another.
 
 use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
-use super::{Catalogue, DeviceClass, Entry, PublishedColumn, PublishedWork};
+use super::{Catalogue, CatalogueEntry, DeviceClass, PublishedColumn, PublishedWork};
 use crate::published::Published;
 use kurabe_core::Text;
 use kurabe_core::record::RunRecord;
@@ -55,7 +55,7 @@ pub struct NearFigure {
 
 /// A cell of a run with what stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Standing {
+pub struct CellStanding {
     /// Place of the cell in the run, from 0.
     pub cell_index: usize,
     /// The step's name.
@@ -71,7 +71,7 @@ pub struct Standing {
 }
 
 /// What stands beside the cells of a run; only cells that the catalogue has something for.
-pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
+pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<CellStanding> {
     let statistic = record.header.statistic();
     let cells = record.cells.iter().enumerate().filter_map(|(index, cell)| {
         let (work, rate) = (CellWork::of(cell)?, rate_of(cell, statistic)?);
@@ -83,7 +83,7 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
             let key = |figure: &MetFigure<'_>| (!figure.same_procedure, off(figure));
             key(one).0.cmp(&key(two).0).then(key(one).1.total_cmp(&key(two).1))
         });
-        Some(Standing {
+        Some(CellStanding {
             cell_index: index,
             label: cell.label.clone(),
             direction: cell.direction?,
@@ -97,7 +97,7 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
 
 /// A published figure of some work.
 struct MetFigure<'c> {
-    entry: Entry<'c>,
+    entry: CatalogueEntry<'c>,
     /// Its low and its high end.
     bytes_per_s: (f64, f64),
     same_procedure: bool,
@@ -196,7 +196,7 @@ mod tests {
         run
     }
 
-    fn bands_of(standing: &Standing) -> Vec<DeviceClass> {
+    fn bands_of(standing: &CellStanding) -> Vec<DeviceClass> {
         let holding = standing.bands.iter().filter(|band| band.holds(standing.bytes_per_s));
         holding.map(|band| band.class).collect()
     }
@@ -282,7 +282,7 @@ mod tests {
         let run = run(&CELLS.map(|(order, direction, block, depth)| (order, direction, block, depth, 100.0)));
         let standings = standings(&run, &catalogue);
         let missing = |class: DeviceClass| -> Vec<usize> {
-            let has = |standing: &&Standing| standing.bands.iter().any(|band| band.class == class);
+            let has = |standing: &&CellStanding| standing.bands.iter().any(|band| band.class == class);
             let numbers: Vec<usize> =
                 standings.iter().filter(has).map(|standing| standing.cell_index + 1).collect();
             (1..=CELLS.len()).filter(|number| !numbers.contains(number)).collect()

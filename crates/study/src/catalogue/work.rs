@@ -56,8 +56,8 @@ impl PublishedWork {
                 .require("direction")?
                 .choice(&[("read", Direction::Read), ("write", Direction::Write)])?,
             sequential: table.require("order")?.choice(&[("sequential", true), ("random", false)])?,
-            block_bytes: table.get("block").map(|value| value.parsed(parse_bytes)).transpose()?,
-            in_flight: table.get("in_flight").map(|value| in_flight(&value)).transpose()?,
+            block_bytes: table.read("block", |value| value.parsed(parse_bytes))?,
+            in_flight: table.read("in_flight", in_flight)?,
         })
     }
 

@@ -4,7 +4,7 @@ use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question}
 use crate::axis::is_same_value;
 use crate::study::{Part, StudyRow};
 use kurabe_compare::Use;
-use kurabe_core::{Result, Table, Value, nearest, text};
+use kurabe_core::{DataTable, Result, Value, nearest, text};
 
 const KEYS: [&str; 15] = [
     "id", "title", "ask", "rows", "along", "figures", "for", "from", "to", "at_most", "at_least", "margin",
@@ -54,7 +54,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     let kind = table.require("ask")?.choice(&KINDS)?;
     check_keys(&table, kind)?;
     let figures = read_figures(&table, kind, parts)?;
-    let reader = Reader { parts: figures.iter().filter_map(|set| part_of(parts, &set.part)).collect() };
+    let reader = PartLookup { parts: figures.iter().filter_map(|set| part_of(parts, &set.part)).collect() };
     let among = reader.among(&table, kind)?;
     let ask = match kind {
         QuestionKind::Best => match table.get("for") {
@@ -71,7 +71,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
         QuestionKind::Order => Ask::Order,
         QuestionKind::Line => Ask::Line,
         QuestionKind::Keeps => {
-            let limit = |key: &str| table.get(key).map(|limit| limit.number()).transpose();
+            let limit = |key: &str| table.read(key, Value::number);
             Ask::Keeps { at_most: limit("at_most")?, at_least: limit("at_least")? }
         }
         QuestionKind::Untold => Ask::Untold(table.require("why")?.text()?),
@@ -80,10 +80,10 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
         table.require("at_most")?;
     }
     let choices = reader.choices(&among);
-    let article = table.get("article").map(|article| read_article(&article, kind, &choices)).transpose()?;
-    let margin = table.get("margin").map(|margin| margin.positive()).transpose()?;
+    let article = table.read("article", |article| read_article(article, kind, &choices))?;
+    let margin = table.read("margin", Value::positive)?;
     Ok(Question {
-        id: table.require("id")?.string()?.to_owned(),
+        id: table.words("id")?,
         title: table.require("title")?.text()?,
         ask,
         among,
@@ -94,7 +94,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
 }
 
 /// A key that does nothing with this `ask` is a mistake.
-fn check_keys(table: &Table<'_>, kind: QuestionKind) -> Result<()> {
+fn check_keys(table: &DataTable<'_>, kind: QuestionKind) -> Result<()> {
     let fitting: &[(&str, &[QuestionKind])] = &[
         ("along", &[QuestionKind::Best, QuestionKind::Change, QuestionKind::Line]),
         (
@@ -148,16 +148,14 @@ fn part_of<'p>(parts: &'p [Part], id: &str) -> Option<&'p Part> {
 }
 
 fn find_part<'p>(value: &Value<'_>, parts: &'p [Part]) -> Result<&'p Part> {
-    let word = value.string()?;
-    part_of(parts, word).ok_or_else(|| {
-        let ids: Vec<&str> = parts.iter().map(|part| part.id.as_str()).collect();
-        value
-            .error(&text!("the study has no table `{word}`", "このスタディに `{word}` という表はありません"))
-            .remedy(nearest(word, &ids))
-    })
+    let ids: Vec<&str> = parts.iter().map(|part| part.id.as_str()).collect();
+    let place = value.place_among(&ids, |word| {
+        text!("the study has no table `{word}`", "このスタディに `{word}` という表はありません")
+    })?;
+    Ok(&parts[place])
 }
 
-fn read_figures(table: &Table<'_>, kind: QuestionKind, parts: &[Part]) -> Result<Vec<FigureSet>> {
+fn read_figures(table: &DataTable<'_>, kind: QuestionKind, parts: &[Part]) -> Result<Vec<FigureSet>> {
     if kind == QuestionKind::Untold {
         return Ok(Vec::new());
     }
@@ -166,8 +164,7 @@ fn read_figures(table: &Table<'_>, kind: QuestionKind, parts: &[Part]) -> Result
         return Ok(vec![FigureSet { part: part.id.clone(), columns: Vec::new(), weight: 1.0 }]);
     }
     let list = table.require("figures")?;
-    let sets =
-        list.elements().iter().map(|value| read_figure_set(value, parts)).collect::<Result<Vec<_>>>()?;
+    let sets = list.each(|value| read_figure_set(value, parts))?;
     let count: usize = sets.iter().map(|set| set.columns.len()).sum();
     if kind == QuestionKind::Order && count != 2 {
         return Err(list.error(&text!(
@@ -184,9 +181,9 @@ fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
     let keys: Vec<&str> = part.columns.iter().map(|column| column.key.as_str()).collect();
     let columns = match table.get("columns") {
         None => keys.iter().map(|key| (*key).to_owned()).collect(),
-        Some(list) => list.elements().iter().map(|key| one_of(key, &keys)).collect::<Result<Vec<_>>>()?,
+        Some(list) => list.each(|key| one_of(key, &keys))?,
     };
-    let weight = table.get("weight").map_or(Ok(1.0), |weight| weight.positive())?;
+    let weight = table.read("weight", Value::positive)?.unwrap_or(1.0);
     Ok(FigureSet { part: part.id.clone(), columns, weight })
 }
 
@@ -202,15 +199,15 @@ fn one_of(value: &Value<'_>, words: &[&str]) -> Result<String> {
 }
 
 fn all_of(value: &Value<'_>, words: &[&str]) -> Result<Vec<String>> {
-    value.elements().iter().map(|word| one_of(word, words)).collect()
+    value.each(|word| one_of(word, words))
 }
 
 /// What is looked up in the tables that a question is about.
-struct Reader<'p> {
+struct PartLookup<'p> {
     parts: Vec<&'p Part>,
 }
 
-impl<'p> Reader<'p> {
+impl<'p> PartLookup<'p> {
     /// Ids of rows that every table has.
     fn row_ids(&self) -> Vec<&'p str> {
         let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &StudyRow| row.id.as_deref());
@@ -218,9 +215,9 @@ impl<'p> Reader<'p> {
         ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
     }
 
-    fn among(&self, table: &Table<'_>, kind: QuestionKind) -> Result<Among> {
+    fn among(&self, table: &DataTable<'_>, kind: QuestionKind) -> Result<Among> {
         let ids = self.row_ids();
-        let rows = table.get("rows").map(|rows| all_of(&rows, &ids)).transpose()?;
+        let rows = table.read("rows", |rows| all_of(rows, &ids))?;
         let Some(along) = table.get("along") else {
             if kind == QuestionKind::Line {
                 table.require("along")?;
@@ -255,7 +252,7 @@ impl<'p> Reader<'p> {
 
 fn read_article(value: &Value<'_>, kind: QuestionKind, choices: &[&str]) -> Result<Article> {
     let table = value.table(&ARTICLE_KEYS)?;
-    let list = |key: &str| table.get(key).map(|list| all_of(&list, choices)).transpose();
+    let list = |key: &str| table.read(key, |list| all_of(list, choices));
     let conclusion = match kind {
         QuestionKind::Best => match (list("best")?, list("first")?, list("last")?) {
             (Some(best), None, None) => Some(Conclusion::Best(best)),
@@ -276,22 +273,16 @@ fn read_article(value: &Value<'_>, kind: QuestionKind, choices: &[&str]) -> Resu
             }),
         },
         QuestionKind::Change => {
-            let of = |key: &str| table.get(key).map(|is| is.choice(&BECOMES)).transpose();
+            let of = |key: &str| table.read(key, |is| is.choice(&BECOMES));
             of("is")?.map(Conclusion::Becomes).or(of("is_not")?.map(Conclusion::Never))
         }
-        QuestionKind::Order => table.get("is").map(|is| is.choice(&GOES)).transpose()?.map(Conclusion::Goes),
-        QuestionKind::Line => table
-            .get("is")
-            .map(|is| is.choice(&[("line", true), ("bent", false)]))
-            .transpose()?
-            .map(Conclusion::OnLine),
+        QuestionKind::Order => table.read("is", |is| is.choice(&GOES))?.map(Conclusion::Goes),
+        QuestionKind::Line => {
+            table.read("is", |is| is.choice(&[("line", true), ("bent", false)]))?.map(Conclusion::OnLine)
+        }
         QuestionKind::Untold => None,
     };
-    Ok(Article {
-        says: table.require("says")?.text()?,
-        conclusion,
-        why: table.get("why").map(|why| why.text()).transpose()?,
-    })
+    Ok(Article { says: table.require("says")?.text()?, conclusion, why: table.read("why", Value::text)? })
 }
 
 const BECOMES: [(&str, Becomes); 3] =

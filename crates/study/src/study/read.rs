@@ -1,14 +1,14 @@
 //! The reader of studies.
 
-use super::{Column, Mark, MarkKind, Part, Study, StudyRow, WhyRun, load_profile};
-use crate::axis::{Axis, is_parameter, parse_values};
+use super::{FigureMark, MarkKind, Part, Study, StudyColumn, StudyRow, WhyRun, load_profile};
+use crate::axis::{StudyAxis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
 use crate::plan::Devices;
 use crate::question::read_questions;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, Result, Table, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, Error, Result, Value, text};
 use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
@@ -55,15 +55,15 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
         parts.push(part);
     }
     Ok(Study {
-        name: root.require("name")?.string()?.to_owned(),
+        name: root.words("name")?,
         title: root.require("title")?.text()?,
-        source: root.get("source").map(|value| value.string().map(str::to_owned)).transpose()?,
-        note: root.get("note").map(|value| value.text()).transpose()?,
+        source: root.read("source", Value::words)?,
+        note: root.read("note", Value::text)?,
         questions: read_questions(
             &root.get("question").map(|list| list.elements()).unwrap_or_default(),
             &parts,
         )?,
-        why: root.get("why").map(|value| read_why(&value)).transpose()?,
+        why: root.read("why", read_why)?,
         parts,
     })
 }
@@ -78,7 +78,7 @@ fn read_why(value: &Value<'_>) -> Result<WhyRun> {
         model: model.string()?.to_owned(),
         sets,
         profile: profile.string()?.to_owned(),
-        cell: table.get("cell").map(|cell| cell.string().map(str::to_owned)).transpose()?,
+        cell: table.read("cell", Value::words)?,
     })
 }
 
@@ -88,13 +88,8 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
     let profile =
         load_profile(profile_name.string()?).map_err(|error| profile_name.error_of_named(&error))?;
     let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
-    let beside = table.get("catalogue").map(|value| find_table(&value, catalogue)).transpose()?;
-    let columns = table
-        .require("column")?
-        .elements()
-        .iter()
-        .map(|value| read_column(value, beside, &profile))
-        .collect::<Result<Vec<(Column, Option<usize>)>>>()?;
+    let beside = table.read("catalogue", |value| find_table(value, catalogue))?;
+    let columns = table.require("column")?.each(|value| read_column(value, beside, &profile))?;
     let rows = table.require("row")?;
     let reader = RowReader { beside, columns: &columns, profile: &profile };
     let mut read: Vec<StudyRow> = Vec::new();
@@ -108,13 +103,11 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         read.push(row);
     }
     Ok(Part {
-        id: table.require("id")?.string()?.to_owned(),
+        id: table.words("id")?,
         title: table.require("title")?.text()?,
-        note: table.get("note").map(|value| value.text()).transpose()?,
+        note: table.read("note", Value::text)?,
         catalogue: beside.map(|table| table.id.clone()),
-        axes: table
-            .get("axis")
-            .map_or(Ok(Vec::new()), |list| list.elements().iter().map(read_axis).collect())?,
+        axes: table.each("axis", read_axis)?,
         columns: columns.into_iter().map(|(column, _)| column).collect(),
         rows: read,
         profile,
@@ -122,13 +115,11 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
 }
 
 fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c PublishedTable> {
-    let id = value.string()?;
-    catalogue.table(id).ok_or_else(|| {
-        let ids: Vec<&str> = catalogue.tables.iter().map(|table| table.id.as_str()).collect();
-        value
-            .error(&text!("the catalogue has no table `{id}`", "カタログに `{id}` という表はありません"))
-            .remedy(nearest(id, &ids))
-    })
+    let ids: Vec<&str> = catalogue.tables.iter().map(|table| table.id.as_str()).collect();
+    let place = value.place_among(&ids, |id| {
+        text!("the catalogue has no table `{id}`", "カタログに `{id}` という表はありません")
+    })?;
+    Ok(&catalogue.tables[place])
 }
 
 /// The profile with the rules of a part or a row.
@@ -152,7 +143,7 @@ fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile
     if let Some(runs) = table.get("discarded_runs") {
         profile.rules.discarded_runs = runs.integer(0..=1_000_000)? as u32;
     }
-    if table.get("fill").map_or(Ok(false), |fill| fill.boolean())? {
+    if table.read("fill", Value::boolean)? == Some(true) {
         // What a tool does that writes its test file before it reads it; a model has no such file.
         let fill = load_profile("unfinished-write")?.steps;
         profile.preconditions.extend(fill.into_iter().filter_map(|step| match step {
@@ -179,7 +170,7 @@ fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile
     Ok(profile)
 }
 
-fn read_axis(value: &Value<'_>) -> Result<Axis> {
+fn read_axis(value: &Value<'_>) -> Result<StudyAxis> {
     let table = value.table(&["parameter", "values"])?;
     let parameter = table.require("parameter")?;
     if !is_parameter(parameter.string()?) {
@@ -188,12 +179,10 @@ fn read_axis(value: &Value<'_>) -> Result<Axis> {
     }
     let values = table.require("values")?;
     let values = match values.is_array() {
-        true => {
-            values.elements().iter().map(|value| value.string().map(str::to_owned)).collect::<Result<_>>()?
-        }
+        true => values.each(Value::words)?,
         false => values.parsed(parse_values)?,
     };
-    Ok(Axis { parameter: parameter.string()?.to_owned(), values })
+    Ok(StudyAxis { parameter: parameter.words()?, values })
 }
 
 /// A column, and the place of the published column that stands beside it.
@@ -201,17 +190,17 @@ fn read_column(
     value: &Value<'_>,
     beside: Option<&PublishedTable>,
     profile: &Profile,
-) -> Result<(Column, Option<usize>)> {
+) -> Result<(StudyColumn, Option<usize>)> {
     let table = value.table(&COLUMN_KEYS)?;
-    let place = table.get("published").map(|key| find_column(&key, beside)).transpose()?;
+    let place = table.read("published", |key| find_column(key, beside))?;
     let published = place.and_then(|place| beside?.columns.get(place));
     let words = |key: &str, published: Option<&str>| -> Result<String> {
         match (table.get(key), published) {
             (None, Some(published)) => Ok(published.to_owned()),
-            _ => Ok(table.require(key)?.string()?.to_owned()),
+            _ => Ok(table.words(key)?),
         }
     };
-    let column = Column {
+    let column = StudyColumn {
         key: words("key", published.map(|published| published.key.as_str()))?,
         name: match (table.get("name"), published) {
             (None, Some(published)) => published.name.clone(),
@@ -228,30 +217,30 @@ fn read_column(
             published.and_then(|published| published.figure.as_ref()),
             profile,
         )?,
-        curve: table.get("curve").map_or(Ok(false), |value| value.boolean())?,
+        curve: table.read("curve", Value::boolean)?.unwrap_or(false),
     };
     Ok((column, place))
 }
 
 fn find_column(key: &Value<'_>, beside: Option<&PublishedTable>) -> Result<usize> {
-    let Some(table) = beside else {
-        return Err(key.error(&text!(
-            "`published` does nothing without the part's `catalogue`",
-            "`published` は表に `catalogue` がないと効果がありません"
-        )));
-    };
-    let word = key.string()?;
-    table.columns.iter().position(|column| column.key == word).ok_or_else(|| {
-        let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
-        let id = &table.id;
-        key.error(&text!("`{id}` has no column `{word}`", "`{id}` に `{word}` という列はありません"))
-            .remedy(nearest(word, &keys))
+    let table = beside.ok_or_else(|| no_catalogue(key))?;
+    let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
+    let id = &table.id;
+    key.place_among(&keys, |word| {
+        text!("`{id}` has no column `{word}`", "`{id}` に `{word}` という列はありません")
     })
+}
+
+fn no_catalogue(published: &Value<'_>) -> Error {
+    published.error(&text!(
+        "`published` does nothing without the part's `catalogue`",
+        "`published` は表に `catalogue` がないと効果がありません"
+    ))
 }
 
 fn read_figure(
     value: &Value<'_>,
-    table: &Table<'_>,
+    table: &DataTable<'_>,
     published: Option<&kurabe_core::profile::Formula>,
     profile: &Profile,
 ) -> Result<FigureSource> {
@@ -263,17 +252,14 @@ fn read_figure(
         )));
     }
     if let Some(derived) = table.get("derived") {
-        let label = derived.string()?;
         let labels: Vec<&str> = profile.derived.iter().map(|derived| derived.label.en.as_str()).collect();
-        return match labels.iter().position(|published| *published == label) {
-            Some(place) => Ok(FigureSource::Derived(place)),
-            None => Err(derived
-                .error(&text!(
-                    "the profile has no derived figure `{label}`",
-                    "プロファイルに `{label}` という導出値はありません"
-                ))
-                .remedy(nearest(label, &labels))),
-        };
+        let place = derived.place_among(&labels, |label| {
+            text!(
+                "the profile has no derived figure `{label}`",
+                "プロファイルに `{label}` という導出値はありません"
+            )
+        })?;
+        return Ok(FigureSource::Derived(place));
     }
     if let Some(power_cut) = table.get("power_cut") {
         let kind = power_cut.choice(&[("lost", PowerCut::Lost), ("saved", PowerCut::Saved)])?;
@@ -295,14 +281,14 @@ fn read_figure(
 
 struct RowReader<'a> {
     beside: Option<&'a PublishedTable>,
-    columns: &'a [(Column, Option<usize>)],
+    columns: &'a [(StudyColumn, Option<usize>)],
     profile: &'a Profile,
 }
 
 impl RowReader<'_> {
     fn read(&self, value: &Value<'_>) -> Result<StudyRow> {
         let table = value.table(&ROW_KEYS)?;
-        let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
+        let published = table.read("published", |id| self.find_row(id))?;
         let model = table.require("model")?;
         let spec = load_device(model.string()?).map_err(|error| model.error_of_named(&error))?;
         let model = model.string()?.to_owned();
@@ -311,23 +297,22 @@ impl RowReader<'_> {
             (None, Some(row)) => row.device.clone(),
             (None, None) => spec.title,
         };
-        let step = table.get("step").map(|step| step.string().map(str::to_owned)).transpose()?;
+        let step = table.read("step", Value::words)?;
         for (column, _) in self.columns {
             column.figure.check(step.as_deref(), self.profile).map_err(|what| {
                 let key = &column.key;
-                let (en, ja) = (&what.en, &what.ja);
-                value.error(&text!("column `{key}`: {en}", "列 `{key}`: {ja}"))
+                value.error(&text!("column `{key}`: {what}", "列 `{key}`: {what}"; what))
             })?;
         }
         let changed = table.get("rules");
         Ok(StudyRow {
-            id: table.get("id").map(|id| id.string().map(str::to_owned)).transpose()?,
+            id: table.read("id", Value::words)?,
             label,
             model,
             sets: read_sets(&table)?,
-            over: table.get("over").map(|over| read_over(&over)).transpose()?,
+            over: table.read("over", read_over)?,
             step,
-            on: table.get("on").map(|on| on.string().map(str::to_owned)).transpose()?,
+            on: table.read("on", Value::words)?,
             profile: changed.map(|rules| with_rules(self.profile.clone(), Some(&rules))).transpose()?,
             published: self
                 .columns
@@ -339,30 +324,24 @@ impl RowReader<'_> {
     }
 
     fn find_row(&self, id: &Value<'_>) -> Result<&PublishedRow> {
-        let Some(table) = self.beside else {
-            return Err(id.error(&text!(
-                "`published` does nothing without the part's `catalogue`",
-                "`published` は表に `catalogue` がないと効果がありません"
-            )));
-        };
-        let word = id.string()?;
-        table.rows.iter().find(|row| row.id == word).ok_or_else(|| {
-            let ids: Vec<&str> = table.rows.iter().map(|row| row.id.as_str()).collect();
-            let name = &table.id;
-            id.error(&text!("`{name}` has no row `{word}`", "`{name}` に `{word}` という行はありません"))
-                .remedy(nearest(word, &ids))
-        })
+        let table = self.beside.ok_or_else(|| no_catalogue(id))?;
+        let ids: Vec<&str> = table.rows.iter().map(|row| row.id.as_str()).collect();
+        let name = &table.id;
+        let place = id.place_among(&ids, |word| {
+            text!("`{name}` has no row `{word}`", "`{name}` に `{word}` という行はありません")
+        })?;
+        Ok(&table.rows[place])
     }
 
-    fn read_marks(&self, table: &Table<'_>) -> Result<Vec<Mark>> {
+    fn read_marks(&self, table: &DataTable<'_>) -> Result<Vec<FigureMark>> {
         let keys: Vec<&str> = self.columns.iter().map(|(column, _)| column.key.as_str()).collect();
-        let mut marks: Vec<Mark> = Vec::new();
+        let mut marks: Vec<FigureMark> = Vec::new();
         for (word, kind) in MARKS {
             let Some(value) = table.get(word) else { continue };
             let given = value.table(&keys)?;
             for key in &keys {
                 let Some(reason) = given.get(key) else { continue };
-                marks.push(Mark { column: (*key).to_owned(), kind, reason: reason.text()? });
+                marks.push(FigureMark { column: (*key).to_owned(), kind, reason: reason.text()? });
             }
         }
         Ok(marks)
@@ -376,20 +355,15 @@ fn read_over(value: &Value<'_>) -> Result<(String, Vec<(String, String)>)> {
     Ok((model.string()?.to_owned(), read_sets(&table)?))
 }
 
-fn read_sets(table: &Table<'_>) -> Result<Vec<(String, String)>> {
-    let Some(list) = table.get("set") else { return Ok(Vec::new()) };
-    list.elements()
-        .iter()
-        .map(|value| {
-            let pair =
-                value.string()?.split_once('=').filter(|(parameter, _)| is_parameter(parameter.trim()));
-            let (parameter, worth) = pair.ok_or_else(|| {
-                value.error(&text!(
-                    "layer.parameter=value is expected here",
-                    "ここには 層.パラメーター=値 の形で書きます"
-                ))
-            })?;
-            Ok((parameter.trim().to_owned(), worth.trim().to_owned()))
-        })
-        .collect()
+fn read_sets(table: &DataTable<'_>) -> Result<Vec<(String, String)>> {
+    table.each("set", |value| {
+        let pair = value.string()?.split_once('=').filter(|(parameter, _)| is_parameter(parameter.trim()));
+        let (parameter, worth) = pair.ok_or_else(|| {
+            value.error(&text!(
+                "layer.parameter=value is expected here",
+                "ここには 層.パラメーター=値 の形で書きます"
+            ))
+        })?;
+        Ok((parameter.trim().to_owned(), worth.trim().to_owned()))
+    })
 }

@@ -4,7 +4,7 @@
 //! same one. A figure counts only if every choice that was measured has it. What cannot be decided is no answer.
 
 use super::gather::ChoiceGrid;
-use super::{Answer, Best, Change, Course, RestsOn, Standing, place_of};
+use super::{Answer, AxisFit, Best, Change, RankedChoice, RestsOn, place_of};
 use crate::axis::{Along, number_of};
 use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
 use kurabe_compare::FIRM_SHARE;
@@ -77,7 +77,7 @@ fn best(grid: &ChoiceGrid, values: &Values, margin: f64) -> Option<Best> {
 }
 
 /// The choices in order: by the weighted geometric mean of their figures; those that break a limit come last.
-fn ranked(grid: &ChoiceGrid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<Standing> {
+fn ranked(grid: &ChoiceGrid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<RankedChoice> {
     let worth = |choice: usize| {
         geometric_mean(figures.iter().map(|figure| {
             let deciding = &grid.figures[*figure];
@@ -91,13 +91,13 @@ fn ranked(grid: &ChoiceGrid, values: &Values, choices: &[usize], figures: &[usiz
     let first = order[0].1;
     order
         .into_iter()
-        .map(|(choice, worth)| Standing { choice, of_best: worth / first, out: out(choice) })
+        .map(|(choice, worth)| RankedChoice { choice, of_best: worth / first, out: out(choice) })
         .collect()
 }
 
 /// The first, and those whose distance to it does not matter or is not firm, in the order of the choices. None if all are
 /// out.
-fn leaders(standings: &[Standing], margin: f64, behind: &[f64]) -> Vec<usize> {
+fn leaders(standings: &[RankedChoice], margin: f64, behind: &[f64]) -> Vec<usize> {
     let able = standings.iter().filter(|standing| standing.out.is_none());
     let unsure = |choice: usize| behind.get(choice).is_some_and(|share| *share < FIRM_SHARE);
     let mut leaders: Vec<usize> = able
@@ -140,7 +140,7 @@ fn order(values: &Values) -> Option<Answer> {
     Some(Answer::Order { pairs, goes })
 }
 
-fn courses(grid: &ChoiceGrid, values: &Values) -> Option<Vec<Course>> {
+fn courses(grid: &ChoiceGrid, values: &Values) -> Option<Vec<AxisFit>> {
     let (along, places): (Vec<Along>, Vec<f64>) = grid
         .choices
         .iter()
@@ -154,9 +154,9 @@ fn courses(grid: &ChoiceGrid, values: &Values) -> Option<Vec<Course>> {
             places.iter().zip(&values[figure]).filter_map(|(place, value)| Some((*place, (*value)?)));
         let (places, values): (Vec<f64>, Vec<f64>) = points.unzip();
         let line = line(&places, &values)?;
-        Some(Course { figure, line, on_line: line.fit >= ON_LINE, along: unit })
+        Some(AxisFit { figure, line, on_line: line.fit >= ON_LINE, along: unit })
     };
-    let courses: Vec<Course> = (0..values.len()).filter_map(of_figure).collect();
+    let courses: Vec<AxisFit> = (0..values.len()).filter_map(of_figure).collect();
     let same_unit = along.iter().all(|one| *one == unit);
     (same_unit && !courses.is_empty()).then_some(courses)
 }

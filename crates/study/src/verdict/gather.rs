@@ -4,7 +4,7 @@
 //! figure it is; so the same figure of two choices stands in one line whatever order the table has.
 
 use super::{Caveat, Choice, Deciding};
-use crate::axis::Axis;
+use crate::axis::StudyAxis;
 use crate::published::Published;
 use crate::question::{Among, FigureSet, Question};
 use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
@@ -35,11 +35,11 @@ pub(super) struct ChoiceGrid {
     pub(super) unreached: Vec<Caveat>,
     pub(super) assumed: Vec<Caveat>,
     /// Which figure a line is, beside its columns.
-    keys: Vec<Key>,
+    keys: Vec<PointKey>,
 }
 
 /// Part, column, row (where the axis tells the choice), values on the other axes.
-type Key = (usize, usize, Option<usize>, Vec<String>);
+type PointKey = (usize, usize, Option<usize>, Vec<String>);
 
 impl ChoiceGrid {
     /// The figures that were measured.
@@ -53,7 +53,7 @@ impl ChoiceGrid {
     }
 
     /// The place of a figure, a new one if it is not there yet.
-    fn line(&mut self, key: Key, deciding: impl FnOnce() -> Deciding) -> usize {
+    fn line(&mut self, key: PointKey, deciding: impl FnOnce() -> Deciding) -> usize {
         self.keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             self.keys.push(key);
             self.figures.push(deciding());
@@ -91,7 +91,7 @@ pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> ChoiceG
         Among::Axis { parameter, .. } => {
             let axis =
                 |part: &&PartResult| part.axes.iter().find(|axis| axis.parameter == *parameter).cloned();
-            let values = parts.iter().find_map(axis).map(|axis: Axis| axis.values).unwrap_or_default();
+            let values = parts.iter().find_map(axis).map(|axis: StudyAxis| axis.values).unwrap_or_default();
             values
                 .into_iter()
                 .map(|value| Choice { name: Text::same(value.clone()), key: value, real: false })
@@ -208,12 +208,7 @@ fn published(cell: &CellResult) -> Option<f64> {
 fn figure_name(row: &RowResult, column: &ColumnResult, with_row: bool, rest: &[String]) -> Text {
     let row = with_row.then(|| row.label.clone());
     let rest = rest.iter().map(|value| Text::same(value.clone()));
-    joined(&row.into_iter().chain([column.name.clone()]).chain(rest).collect::<Vec<_>>())
-}
-
-fn joined(names: &[Text]) -> Text {
-    let join = |pick: fn(&Text) -> &str, with: &str| names.iter().map(pick).collect::<Vec<_>>().join(with);
-    Text { en: join(|name| &name.en, ", "), ja: join(|name| &name.ja, "、") }
+    Text::list(row.into_iter().chain([column.name.clone()]).chain(rest))
 }
 
 /// Names that several figures share get the title of their table before them.
@@ -222,7 +217,7 @@ fn tell_apart(grid: &mut ChoiceGrid, parts: &[PartResult]) {
     for (place, (figure, key)) in grid.figures.iter_mut().zip(&grid.keys).enumerate() {
         let shared = names.iter().enumerate().any(|(other, name)| other != place && *name == figure.name);
         if shared {
-            figure.name = joined(&[parts[key.0].title.clone(), figure.name.clone()]);
+            figure.name = Text::list([parts[key.0].title.clone(), figure.name.clone()]);
         }
     }
 }

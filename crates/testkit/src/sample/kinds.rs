@@ -200,6 +200,20 @@ pub fn sample_rounds() -> RunRecord {
     })
 }
 
+fn foreign_origin() -> Origin {
+    Origin {
+        tool: "CrystalDiskMark".to_owned(),
+        version: Some("8.0.5".to_owned()),
+        format: "cdm-text".to_owned(),
+        file: "結果 1.txt".to_owned(),
+        measured_at: Some("2026-01-30T21:04:05".to_owned()),
+        target: Some("D: 12%".to_owned()),
+        procedure: Some("Default, 1 GiB (x5)".to_owned()),
+        profile: Some("cdm-8".to_owned()),
+        facts: BTreeMap::from([("Comment".to_owned(), "箱の中".to_owned())]),
+    }
+}
+
 /// A run that another tool measured.
 pub fn sample_foreign() -> RunRecord {
     let reads = ImportedCell {
@@ -239,17 +253,6 @@ pub fn sample_foreign() -> RunRecord {
         }],
         ..ImportedCell::default()
     };
-    let origin = Origin {
-        tool: "CrystalDiskMark".to_owned(),
-        version: Some("8.0.5".to_owned()),
-        format: "cdm-text".to_owned(),
-        file: "結果 1.txt".to_owned(),
-        measured_at: Some("2026-01-30T21:04:05".to_owned()),
-        target: Some("D: 12%".to_owned()),
-        procedure: Some("Default, 1 GiB (x5)".to_owned()),
-        profile: Some("cdm-8".to_owned()),
-        facts: BTreeMap::from([("Comment".to_owned(), "箱の中".to_owned())]),
-    };
     RunRecord {
         header: RunHeader {
             id: "k2c".to_owned(),
@@ -259,7 +262,7 @@ pub fn sample_foreign() -> RunRecord {
             profile: None,
             environment: Environment::default(),
             instrument: None,
-            origin: Some(origin),
+            origin: Some(foreign_origin()),
             model: None,
             ..sample_header()
         },

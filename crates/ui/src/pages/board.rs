@@ -9,7 +9,7 @@ use kurabe_core::record::{Cell, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
 use kurabe_report::{Html, Tile, band_words, headline, notices_doc, positions_doc, run_standings};
-use kurabe_study::catalogue::Standing;
+use kurabe_study::catalogue::CellStanding;
 
 /// What stands in the place of results.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Html> {
@@ -73,7 +73,7 @@ fn units(html: &mut Html, lang: Lang) {
     html.raw("</div>");
 }
 
-fn tiles(html: &mut Html, board: &Board, standings: &[Standing], lang: Lang) {
+fn tiles(html: &mut Html, board: &Board, standings: &[CellStanding], lang: Lang) {
     let used: Vec<usize> = [0, 1, 2]
         .into_iter()
         .filter(|place| {
@@ -144,7 +144,7 @@ struct Slot<'a> {
     index: u32,
     name: Text,
     done: Option<&'a Cell>,
-    standing: Option<&'a Standing>,
+    standing: Option<&'a CellStanding>,
     is_now: bool,
     statistic: Statistic,
 }
@@ -181,7 +181,7 @@ impl Slot<'_> {
 }
 
 /// What such devices do, on a scale of tenfold steps, and where this one stands. The words below say the same.
-fn bands(html: &mut Html, standing: &Standing) {
+fn bands(html: &mut Html, standing: &CellStanding) {
     let rate = standing.bytes_per_s;
     let least = standing.bands.iter().map(|band| band.low_bytes_per_s).fold(rate, f64::min);
     let most = standing.bands.iter().map(|band| band.high_bytes_per_s).fold(rate, f64::max);

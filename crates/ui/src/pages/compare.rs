@@ -1,11 +1,9 @@
 //! Runs side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
 
 use crate::pages::frame::say;
-use crate::pages::page as framed;
 use crate::pages::run::{MARGIN, load};
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
-use axum::http::Uri;
+use crate::pages::{Visit, page as framed};
+use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{USES, Use, recommend};
 use kurabe_core::record::RunRecord;
@@ -16,14 +14,8 @@ use kurabe_report::{Html, Report, directed, recommendation_doc};
 const MOST_RUNS: usize = 50;
 
 /// `GET /compare?run=A&run=B…`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Query(asked): Query<Vec<(String, String)>>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
-        let lang = reader.lang;
+pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
+    framed(visit, move |shared, lang| {
         let mut ids: Vec<&str> = Vec::new();
         for (_, id) in asked.iter().filter(|(key, _)| key == "run") {
             if !ids.contains(&id.as_str()) {

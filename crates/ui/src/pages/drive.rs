@@ -5,11 +5,9 @@
 
 use crate::pages::frame::{dated_run, encoded, say};
 use crate::pages::measure::{board_section, procedure_fields};
-use crate::pages::page as framed;
+use crate::pages::{Visit, page as framed};
 use crate::places::{drives, holder};
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
-use axum::http::Uri;
+use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::environment::Environment;
@@ -30,16 +28,10 @@ const MOST_READ: usize = 120;
 const MOST_LAID: usize = 3;
 
 /// `GET /drive?target=/dev/sda&run=A&run=B`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Query(asked): Query<Vec<(String, String)>>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
+pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
+    framed(visit, move |shared, lang| {
         let values =
             |name: &'static str| asked.iter().filter(move |(key, _)| key == name).map(|(_, value)| value);
-        let lang = reader.lang;
         let target = values("target").next().cloned().unwrap_or_default();
         let place = drives().into_iter().find(|place| place.target == target).ok_or_else(no_drive)?;
         let name = shown::line(&target);
@@ -169,7 +161,7 @@ fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
     let mut records = Vec::new();
     for run in runs.iter().rev().filter(|run| may_be(run)).take(MOST_READ) {
         let record = store.load(&run.id)?;
-        if is_of(&record, target, &here) && record.cells.iter().any(has_samples) {
+        if is_of(&record, target, &here) && record.cells.iter().any(Cell::has_samples) {
             records.push(record);
         }
         if records.len() == MOST_DATES {
@@ -177,10 +169,6 @@ fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
         }
     }
     Ok(records)
-}
-
-fn has_samples(cell: &Cell) -> bool {
-    cell.counted().any(|repetition| !repetition.samples.is_empty())
 }
 
 fn is_of(record: &RunRecord, target: &str, here: &Environment) -> bool {

@@ -31,7 +31,9 @@ impl Frame<'_> {
         let lang = self.reader.lang;
         let mut html = self.head();
         let picture = text!("save this table as a picture", "この表を画像で保存");
-        html.open("body", &[("data-picture", picture.get(lang))]).raw("\n");
+        let computed = text!("computed by a model, not measured", "モデルの計算値(実測ではありません)");
+        let note = if self.is_modelled() { computed.get(lang) } else { "" };
+        html.open("body", &[("data-picture", picture.get(lang)), ("data-note", note)]).raw("\n");
         let skip = text!("to the content", "本文へ");
         html.element("a", &[("class", "skip"), ("href", "#main")], skip.get(lang));
         html.raw("<header class=\"bar\">");
@@ -49,6 +51,11 @@ impl Frame<'_> {
         html.raw("<div id=\"say\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></div>\n");
         html.raw("<div id=\"tip\" role=\"status\" hidden></div>\n</body></html>\n");
         html.finish()
+    }
+
+    /// Whether the tables of the page were computed by models: a picture of one is seen without its page.
+    fn is_modelled(&self) -> bool {
+        ["/models/", "/studies/"].iter().any(|folder| self.address.starts_with(folder))
     }
 
     /// Whether the page is the one of this address, or below it.
@@ -155,4 +162,12 @@ pub(crate) fn further(
         html.element("a", &[("href", &address(page + 1))], after.get(lang));
     }
     html.raw("</p>");
+}
+
+/// The field in which a list is searched for words; who adds to its line closes the form.
+pub(crate) fn search(html: &mut Html, path: &str, label: &Text, words: &str, lang: Lang) {
+    html.open("form", &[("class", "line"), ("method", "get"), ("action", path), ("role", "search")]);
+    html.raw("<label>").words(label.get(lang)).raw(" ");
+    html.open("input", &[("type", "search"), ("name", "q"), ("value", words)]).raw("</label> ");
+    html.element("button", &[], text!("search", "検索").get(lang));
 }

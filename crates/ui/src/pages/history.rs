@@ -1,11 +1,9 @@
 //! Devices over time: what was measured again in the same way, and what became of it.
 
-use crate::pages::frame::{dated_run, encoded, further, say};
-use crate::pages::page as framed;
+use crate::pages::frame::{dated_run, encoded, further, say, search};
 use crate::pages::run::MARGIN;
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
-use axum::http::Uri;
+use crate::pages::{Visit, page as framed};
+use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, digest, measured_again};
 use kurabe_core::record::RunSummary;
@@ -31,14 +29,9 @@ pub(crate) struct HistoryQuery {
 }
 
 /// `GET /history`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Query(HistoryQuery { q, page }): Query<HistoryQuery>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
-        let (title, lang) = (text!("Over time", "経時変化"), reader.lang);
+pub(crate) async fn page(visit: Visit, Query(HistoryQuery { q, page }): Query<HistoryQuery>) -> Response {
+    framed(visit, move |shared, lang| {
+        let title = text!("Over time", "経時変化");
         let store = shared.open_store()?;
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
         let device = Some(q.trim().to_owned()).filter(|device| !device.is_empty());
@@ -48,10 +41,8 @@ pub(crate) async fn page(
         let groups = measured_again(&runs, &digests);
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
-        html.raw("<form class=\"line\" method=\"get\" action=\"/history\" role=\"search\"><label>");
-        html.words(text!("Device", "デバイス").get(lang)).raw(" ");
-        html.open("input", &[("type", "search"), ("name", "q"), ("value", &q)]).raw("</label> ");
-        html.element("button", &[], text!("search", "検索").get(lang)).raw("</form>");
+        search(&mut html, "/history", &text!("Device", "デバイス"), &q, lang);
+        html.raw("</form>");
         if groups.is_empty() {
             let words = text!(
                 "No such device was measured twice with one profile.",

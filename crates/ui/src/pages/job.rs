@@ -3,17 +3,17 @@
 //! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
 //! comes back as fields and as a command line.
 
-use crate::pages::action;
 use crate::pages::frame::say;
-use crate::shared::{App, Reader};
-use axum::extract::{Json, State};
+use crate::pages::{Visit, action};
+use axum::extract::Json;
 use axum::response::Response;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
+use kurabe_core::shown::shell_word;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, text};
-use kurabe_interop::{FioJob, read_fio_job};
-use kurabe_lab::{CachePolicy, Procedure, RunRequest, Settings};
+use kurabe_interop::read_fio_job;
+use kurabe_lab::RunRequest;
 use kurabe_report::Html;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,10 +26,7 @@ const PASTED: &str = "pasted.fio";
 /// # Errors
 /// When it holds what kurabe does not do.
 pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
-    let FioJob { profile, keeps_cache, .. } = read_fio_job(PASTED, job)?;
-    let cache = if keeps_cache { CachePolicy::Keep } else { request.settings.cache };
-    let settings = Settings { cache, ..request.settings };
-    Ok(RunRequest { procedure: Procedure::Given(Box::new(profile)), settings, ..request })
+    Ok(request.with_job(read_fio_job(PASTED, job)?))
 }
 
 /// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
@@ -72,14 +69,10 @@ pub(crate) struct Pasted {
 }
 
 /// `POST /job`: what a pasted job means, as fields of the form and as a command line.
-pub(crate) async fn read(
-    State(shared): State<App>,
-    reader: Reader,
-    Json(Pasted { job, target }): Json<Pasted>,
-) -> Response {
-    action(shared, reader, move |_| {
+pub(crate) async fn read(visit: Visit, Json(Pasted { job, target }): Json<Pasted>) -> Response {
+    action(visit, move |_, lang| {
         let profile = read_fio_job(PASTED, &job)?.profile;
-        let notes = profile.differs.as_ref().map(|differs| differs.get(reader.lang));
+        let notes = profile.differs.as_ref().map(|differs| differs.get(lang));
         let steps: Vec<&IoStep> = profile
             .steps
             .iter()
@@ -93,7 +86,7 @@ pub(crate) async fn read(
                 (command(step, &profile, &target), Some(fields(step, &profile)))
             }
             // Several sections are a file on the command line, too.
-            _ => (format!("kurabe run job.fio {}", quoted(&target)), None),
+            _ => (format!("kurabe run job.fio {}", shell_word(&target)), None),
         };
         Ok(json!({ "command": command, "fields": fields, "notes": notes }))
     })
@@ -142,13 +135,6 @@ fn command(step: &IoStep, profile: &Profile, target: &str) -> String {
         step.threads,
         format_time_setting(time_ns(step, profile)).replace(' ', ""),
         format_bytes(profile.rules.size_bytes).replace(' ', ""),
-        quoted(target)
+        shell_word(target)
     )
-}
-
-/// A word of a shell.
-fn quoted(word: &str) -> String {
-    let is_plain =
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._:-".contains(&byte));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -1,11 +1,9 @@
 //! All runs at once: values of a key in rows or columns, cells beside them, each held against the others.
 
 use crate::pages::frame::say;
-use crate::pages::page as framed;
 use crate::pages::run::MARGIN;
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
-use axum::http::Uri;
+use crate::pages::{Visit, page as framed};
+use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest, pivot};
 use kurabe_core::{Lang, Text, text};
@@ -43,14 +41,9 @@ impl Default for MatrixQuery {
 }
 
 /// `GET /matrix`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Query(asked): Query<MatrixQuery>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
-        let (title, lang) = (text!("All runs side by side", "全結果の比較表"), reader.lang);
+pub(crate) async fn page(visit: Visit, Query(asked): Query<MatrixQuery>) -> Response {
+    framed(visit, move |shared, lang| {
+        let title = text!("All runs side by side", "全結果の比較表");
         let store = shared.open_store()?;
         let runs = store.list()?;
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;

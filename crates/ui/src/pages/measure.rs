@@ -6,11 +6,10 @@ use crate::pages::drive::{writing, writing_command};
 use crate::pages::frame::{encoded, say};
 use crate::pages::job;
 use crate::pages::turns::{self, Vary};
-use crate::pages::{action, page as framed, piece};
-use crate::places::{Place, directories, drives};
-use crate::shared::{App, Reader, Site};
-use axum::extract::{Json, State};
-use axum::http::Uri;
+use crate::pages::{Visit, action, page as framed, piece};
+use crate::places::{TargetOffer, directories, drives};
+use crate::shared::Site;
+use axum::extract::Json;
 use axum::response::Response;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
@@ -193,13 +192,13 @@ fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
 }
 
 /// `GET /`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) -> Response {
-    framed(shared, reader, uri, move |shared| {
+pub(crate) async fn page(visit: Visit) -> Response {
+    framed(visit, move |shared, lang| {
         let title = text!("Measure", "測定");
         let mut html = Html::new();
-        say(&mut html, "h1", "unseen", &title, reader.lang);
-        form(&mut html, reader.lang)?;
-        board_section(&mut html, shared, reader.lang)?;
+        say(&mut html, "h1", "unseen", &title, lang);
+        form(&mut html, lang)?;
+        board_section(&mut html, shared, lang)?;
         Ok((title, html))
     })
     .await
@@ -221,37 +220,37 @@ pub(crate) fn board_section(html: &mut Html, shared: &Site, lang: Lang) -> Resul
 }
 
 /// `GET /board`
-pub(crate) async fn board(State(shared): State<App>, reader: Reader) -> Response {
-    piece(shared, reader, move |shared| board_piece(shared.desk.board().0.as_ref(), reader.lang)).await
+pub(crate) async fn board(visit: Visit) -> Response {
+    piece(visit, move |shared, lang| board_piece(shared.desk.board().0.as_ref(), lang)).await
 }
 
 /// `GET /board/plot`: the curve over the target, which grows many times a second.
-pub(crate) async fn plot(State(shared): State<App>, reader: Reader) -> Response {
-    piece(shared, reader, move |shared| Ok(plot_piece(shared.desk.board().0.as_ref(), reader.lang))).await
+pub(crate) async fn plot(visit: Visit) -> Response {
+    piece(visit, move |shared, lang| Ok(plot_piece(shared.desk.board().0.as_ref(), lang))).await
 }
 
 /// `POST /plan`: what the form would do, and what it would write.
-pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): Json<Form>) -> Response {
-    piece(shared, reader, move |_| {
+pub(crate) async fn plan(visit: Visit, Json(form): Json<Form>) -> Response {
+    piece(visit, move |_, lang| {
         let mut html = Html::new();
         match form.wish()? {
             Wish::Run(request) => {
                 let prepared = Prepared::new(*request)?;
-                html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), reader.lang);
+                html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang);
                 if prepared.target().starts_with("/dev/") {
-                    writing(&mut html, form.target.trim(), form.profile_name(), reader.lang);
+                    writing(&mut html, form.target.trim(), form.profile_name(), lang);
                 }
             }
             Wish::Turns(request) => {
                 let command = form.command(&request)?;
                 let prepared = PreparedVersus::new(*request)?;
-                html.doc(&foreseen_versus_doc(&prepared)?, reader.lang);
+                html.doc(&foreseen_versus_doc(&prepared)?, lang);
                 say(
                     &mut html,
                     "p",
                     "quiet",
                     &text!("the same on the command line", "コマンドラインでは"),
-                    reader.lang,
+                    lang,
                 );
                 html.raw("<pre>").element("code", &[], &command).raw("</pre>");
             }
@@ -262,13 +261,13 @@ pub(crate) async fn plan(State(shared): State<App>, reader: Reader, Json(form): 
 }
 
 /// `POST /measure`
-pub(crate) async fn start(State(shared): State<App>, reader: Reader, Json(form): Json<Form>) -> Response {
-    action(shared, reader, move |shared| Ok(json!({ "run": shared.desk.start(shared, form.wish()?)? }))).await
+pub(crate) async fn start(visit: Visit, Json(form): Json<Form>) -> Response {
+    action(visit, move |shared, _| Ok(json!({ "run": shared.desk.start(shared, form.wish()?)? }))).await
 }
 
 /// `POST /stop`
-pub(crate) async fn stop(State(shared): State<App>, reader: Reader) -> Response {
-    action(shared, reader, |shared| {
+pub(crate) async fn stop(visit: Visit) -> Response {
+    action(visit, |shared, _| {
         shared.desk.stop();
         Ok(json!({}))
     })
@@ -360,7 +359,7 @@ pub(crate) fn procedure_fields(html: &mut Html, profile: &str, lang: Lang) -> Re
     Ok(())
 }
 
-fn choice(html: &mut Html, place: &Place, is_first: bool, lang: Lang) {
+fn choice(html: &mut Html, place: &TargetOffer, is_first: bool, lang: Lang) {
     html.raw("<label class=\"place\">");
     let attributes = [
         ("type", "radio"),

@@ -4,19 +4,18 @@
 //! Figures are computed again when it is let go; an answer that was overtaken is dropped by the page.
 
 use crate::pages::frame::say;
-use crate::pages::run::{MARGIN, file};
-use crate::pages::{page as framed, piece};
-use crate::shared::{App, Reader, catalogue};
+use crate::pages::run::MARGIN;
+use crate::pages::{Visit, file, page as framed, piece};
+use crate::shared::catalogue;
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::Uri;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use kurabe_core::model::Model;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Lang, Result, Text, text};
+use kurabe_core::{Lang, Result, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
-use kurabe_report::{Html, LayerDescription, ParameterDescription, Report, Standing, describe_model};
+use kurabe_report::{Html, LayerDescription, ParameterDescription, Provenance, Report, describe_model};
 use kurabe_sim::{DEVICES, LayerSpec, ModelTarget};
 use serde::Deserialize;
 
@@ -24,14 +23,8 @@ use serde::Deserialize;
 const USUAL_PROFILE: &str = "gnome-disks";
 
 /// `GET /models/NAME`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Path(name): Path<String>,
-) -> Response {
-    framed(shared, reader, uri, move |_| {
-        let lang = reader.lang;
+pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
+    framed(visit, move |_, lang| {
         let spec = own_model(&name, &[])?;
         let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
         let model = describe_model(&spec, Some(capacity));
@@ -178,12 +171,12 @@ fn field(html: &mut Html, layer: &str, parameter: &ParameterDescription, lang: L
     html.element("small", &[], &parameter.source).raw("</div>");
 }
 
-fn mark(standing: Standing) -> &'static str {
+fn mark(standing: Provenance) -> &'static str {
     match standing {
-        Standing::Sourced | Standing::Derived => "",
-        Standing::Assumed => "?",
-        Standing::Calibrated => "≈",
-        Standing::Changed => "*",
+        Provenance::Sourced | Provenance::Derived => "",
+        Provenance::Assumed => "?",
+        Provenance::Calibrated => "≈",
+        Provenance::Changed => "*",
     }
 }
 
@@ -239,12 +232,11 @@ pub(crate) struct WhatIf {
 
 /// `POST /models/NAME/figures`
 pub(crate) async fn figures(
-    State(shared): State<App>,
-    reader: Reader,
+    visit: Visit,
     Path(name): Path<String>,
     Json(WhatIf { profile, sets }): Json<WhatIf>,
 ) -> Response {
-    piece(shared, reader, move |shared| {
+    piece(visit, move |shared, lang| {
         shared.desk.refuse_beside_real()?;
         own_model(&name, &sets)?;
         let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
@@ -255,9 +247,9 @@ pub(crate) async fn figures(
             ..RunRequest::default()
         };
         let record = what_if(request, &RunHandle::default())?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
         let mut html = Html::new();
-        html.doc(&report.figures(), reader.lang);
+        html.doc(&report.figures(), lang);
         Ok(html)
     })
     .await
@@ -265,19 +257,16 @@ pub(crate) async fn figures(
 
 /// `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: the model as a file of the reader's own.
 pub(crate) async fn device(
-    State(shared): State<App>,
-    reader: Reader,
+    visit: Visit,
     Path(name): Path<String>,
     Query(sets): Query<Vec<(String, String)>>,
 ) -> Response {
     let kept = format!("my-{name}.toml");
-    file(shared, reader, "application/toml", Some(kept), move |_| {
+    file(visit, "application/toml", Some(kept), move |_, _| {
         let mut spec = own_model(&name, &sets)?;
         spec.name = format!("my-{name}");
-        spec.title = Text {
-            en: format!("{}, changed", spec.title.en),
-            ja: format!("{}(変更あり)", spec.title.ja),
-        };
+        let title = &spec.title;
+        spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
         Ok(spec.to_toml().into_bytes())
     })
     .await

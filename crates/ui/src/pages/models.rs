@@ -1,20 +1,16 @@
 //! The models that there are.
 
 use crate::pages::frame::say;
-use crate::pages::page as framed;
-use crate::shared::{App, Reader};
-use axum::extract::State;
-use axum::http::Uri;
+use crate::pages::{Visit, page as framed};
 use axum::response::Response;
 use kurabe_core::text;
 use kurabe_report::{Html, row_of_layers};
 use kurabe_sim::{DEVICES, device_named};
 
 /// `GET /models`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) -> Response {
-    framed(shared, reader, uri, move |_| {
+pub(crate) async fn page(visit: Visit) -> Response {
+    framed(visit, move |_, lang| {
         let title = text!("Models", "モデル");
-        let lang = reader.lang;
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
         let words = text!(

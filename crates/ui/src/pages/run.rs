@@ -1,12 +1,11 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
 use crate::pages::frame::{encoded, say};
-use crate::pages::{action, failed, page as framed};
-use crate::shared::{App, Reader, Site, aside, catalogue};
+use crate::pages::{Visit, action, file, page as framed};
+use crate::shared::{Site, catalogue};
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::{Method, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, Query};
+use axum::response::Response;
 use kurabe_chart::Theme;
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::RunRecord;
@@ -27,15 +26,9 @@ pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
 }
 
 /// `GET /runs/ID`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Path(id): Path<String>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
+pub(crate) async fn page(visit: Visit, Path(id): Path<String>) -> Response {
+    framed(visit, move |shared, lang| {
         let record = load(shared, &id)?;
-        let lang = reader.lang;
         let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
         let [top, body] = report.docs();
         let mut html = Html::new();
@@ -117,25 +110,20 @@ pub(crate) struct CardQuery {
 }
 
 /// `GET /runs/ID/card.png`
-pub(crate) async fn card(
-    State(shared): State<App>,
-    reader: Reader,
-    Path(id): Path<String>,
-    Query(asked): Query<CardQuery>,
-) -> Response {
-    let lang = if asked.lang.is_empty() { reader.lang } else { Lang::from_locale(&asked.lang) };
+pub(crate) async fn card(visit: Visit, Path(id): Path<String>, Query(asked): Query<CardQuery>) -> Response {
     let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
-    file(shared, reader, "image/png", None, move |shared| {
+    file(visit, "image/png", None, move |shared, lang| {
+        let lang = if asked.lang.is_empty() { lang } else { Lang::from_locale(&asked.lang) };
         png(&kurabe_report::card(&load(shared, &id)?, theme, lang), 1.0)
     })
     .await
 }
 
 /// `GET /runs/ID/text`: as people paste it.
-pub(crate) async fn text(State(shared): State<App>, reader: Reader, Path(id): Path<String>) -> Response {
-    file(shared, reader, "text/plain; charset=utf-8", None, move |shared| {
+pub(crate) async fn text(visit: Visit, Path(id): Path<String>) -> Response {
+    file(visit, "text/plain; charset=utf-8", None, move |shared, lang| {
         let record = load(shared, &id)?;
-        kurabe_interop::export(&[record], ExportFormat::CdmText, reader.lang).map(String::into_bytes)
+        kurabe_interop::export(&[record], ExportFormat::CdmText, lang).map(String::into_bytes)
     })
     .await
 }
@@ -148,54 +136,25 @@ pub(crate) struct SavedQuery {
 }
 
 /// `GET /runs/ID/report.html`: the report as a file of its own.
-pub(crate) async fn saved(
-    State(shared): State<App>,
-    reader: Reader,
-    Path(id): Path<String>,
-    Query(query): Query<SavedQuery>,
-) -> Response {
+pub(crate) async fn saved(visit: Visit, Path(id): Path<String>, Query(query): Query<SavedQuery>) -> Response {
     let name = format!("kurabe-{}.html", encoded(&id));
-    file(shared, reader, "application/octet-stream", Some(name), move |shared| {
+    file(visit, "application/octet-stream", Some(name), move |shared, lang| {
         let record = load(shared, &id)?;
         let record = if query.without_paths { without_paths(&record)? } else { record };
-        let report = Report::new(vec![&record], MARGIN, &[], None, reader.lang).beside(catalogue()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
         Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
     })
     .await
 }
 
 /// `GET /runs/ID/record.json`
-pub(crate) async fn record(State(shared): State<App>, reader: Reader, Path(id): Path<String>) -> Response {
+pub(crate) async fn record(visit: Visit, Path(id): Path<String>) -> Response {
     let name = format!("kurabe-{}.json", encoded(&id));
-    file(shared, reader, "application/json", Some(name), move |shared| {
+    file(visit, "application/json", Some(name), move |shared, _| {
         let record = load(shared, &id)?;
         Ok(export_with_figures(&record, &run_figures(&record)).into_bytes())
     })
     .await
-}
-
-/// A file that is made aside; with a name it is kept instead of shown.
-pub(crate) async fn file(
-    shared: App,
-    reader: Reader,
-    kind: &'static str,
-    name: Option<String>,
-    work: impl FnOnce(&Site) -> Result<Vec<u8>> + Send + 'static,
-) -> Response {
-    match aside(move || work(&shared)).await {
-        Ok(bytes) => {
-            let kept =
-                name.map(|name| [(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))]);
-            (
-                StatusCode::OK,
-                [(header::CONTENT_TYPE, kind)],
-                kept.unwrap_or([(header::CONTENT_DISPOSITION, "inline".to_owned())]),
-                bytes,
-            )
-                .into_response()
-        }
-        Err(error) => failed(reader, &Method::GET, "/runs", StatusCode::NOT_FOUND, &error),
-    }
 }
 
 #[derive(Deserialize)]
@@ -205,12 +164,11 @@ pub(crate) struct NewName {
 
 /// `POST /runs/ID/label`
 pub(crate) async fn label(
-    State(shared): State<App>,
-    reader: Reader,
+    visit: Visit,
     Path(id): Path<String>,
     Json(NewName { name }): Json<NewName>,
 ) -> Response {
-    action(shared, reader, move |shared| {
+    action(visit, move |shared, _| {
         let store = shared.open_store()?;
         let name = name.trim();
         store.label(&store.resolve(&id)?, NAME_LABEL, Some(name).filter(|name| !name.is_empty()))?;

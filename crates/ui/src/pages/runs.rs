@@ -1,10 +1,8 @@
 //! The runs of the store: filtered, ticked, compared.
 
-use crate::pages::frame::{encoded, further, say};
-use crate::pages::page as framed;
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
-use axum::http::Uri;
+use crate::pages::frame::{encoded, further, say, search};
+use crate::pages::{Visit, page as framed};
+use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, ListedRun, NAME_LABEL, digest, listed};
 use kurabe_core::{Lang, number, shown, text};
@@ -25,14 +23,8 @@ pub(crate) struct RunsQuery {
 }
 
 /// `GET /runs`
-pub(crate) async fn page(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Query(asked): Query<RunsQuery>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
-        let lang = reader.lang;
+pub(crate) async fn page(visit: Visit, Query(asked): Query<RunsQuery>) -> Response {
+    framed(visit, move |shared, lang| {
         let store = shared.open_store()?;
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
         let mut runs = listed(store.list()?, &digests);
@@ -43,7 +35,7 @@ pub(crate) async fn page(
         let title = text!("Runs", "結果");
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
-        search(&mut html, &asked, (runs.len(), all), lang);
+        head(&mut html, &asked, (runs.len(), all), lang);
         if runs.is_empty() {
             let words = match all {
                 0 => text!(
@@ -73,11 +65,8 @@ fn haystack(listed: &ListedRun) -> String {
     [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ").to_lowercase()
 }
 
-fn search(html: &mut Html, asked: &RunsQuery, (count, all): (usize, usize), lang: Lang) {
-    html.raw("<form class=\"line\" method=\"get\" action=\"/runs\" role=\"search\"><label>");
-    html.words(text!("Words", "語句").get(lang)).raw(" ");
-    html.open("input", &[("type", "search"), ("name", "q"), ("value", &asked.q)]).raw("</label> ");
-    html.element("button", &[], text!("search", "検索").get(lang));
+fn head(html: &mut Html, asked: &RunsQuery, (count, all): (usize, usize), lang: Lang) {
+    search(html, "/runs", &text!("Words", "語句"), &asked.q, lang);
     let words = text!("{count} of {all} runs", "{all} 件中 {count} 件");
     html.raw(" ").element("span", &[("class", "quiet")], words.get(lang)).raw("</form><p class=\"ways\">");
     html.element("a", &[("href", "/matrix")], text!("all side by side", "全結果の比較表").get(lang)).raw(" ");

@@ -1,19 +1,16 @@
 //! The door: what who has no session sees, and how one is got.
 
 use crate::assets::{icon_address, script_address, style_address};
-use crate::pages::{action, piece};
-use crate::shared::{App, Reader};
+use crate::pages::{Visit, action, piece};
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kurabe_core::{Error, ErrorKind, text};
+use kurabe_core::{Error, ErrorKind, Lang, text};
 use kurabe_report::Html;
 use serde_json::{Value, json};
 
 /// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
-pub(crate) fn door(reader: Reader) -> String {
-    let lang = reader.lang;
+pub(crate) fn door(lang: Lang) -> String {
     let mut html = Html::new();
     html.raw("<!doctype html>\n").open("html", &[("lang", lang.pick("en", "ja"))]);
     html.raw("<head><meta charset=\"utf-8\"><title>kurabe</title>\n");
@@ -50,12 +47,7 @@ pub(crate) fn door(reader: Reader) -> String {
 }
 
 /// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
-pub(crate) async fn enter(
-    State(shared): State<App>,
-    reader: Reader,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+pub(crate) async fn enter(visit: Visit, headers: HeaderMap, body: Bytes) -> Response {
     let is_form = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
@@ -67,7 +59,7 @@ pub(crate) async fn enter(
             sent["word"].as_str().unwrap_or_default().to_owned()
         }
     };
-    let cookie = match shared.sessions.enter(&word) {
+    let cookie = match visit.shared.sessions.enter(&word) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => {
             let error = Error::new(
@@ -77,11 +69,11 @@ pub(crate) async fn enter(
                     "このアドレスは使用済みか、この kurabe のものではありません"
                 ),
             );
-            return piece(shared, reader, move |_| Err(error)).await;
+            return piece(visit, move |_, _| Err(error)).await;
         }
-        Err(error) => return piece(shared, reader, move |_| Err(error)).await,
+        Err(error) => return piece(visit, move |_, _| Err(error)).await,
     };
-    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", shared.cookie_name);
+    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", visit.shared.cookie_name);
     if is_form {
         let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, "/".to_owned())];
         return (StatusCode::SEE_OTHER, headers).into_response();
@@ -90,6 +82,6 @@ pub(crate) async fn enter(
 }
 
 /// `POST /session/new`: an address for another browser.
-pub(crate) async fn another(State(shared): State<App>, reader: Reader) -> Response {
-    action(shared, reader, |shared| Ok(json!({ "address": shared.launch_address()? }))).await
+pub(crate) async fn another(visit: Visit) -> Response {
+    action(visit, |shared, _| Ok(json!({ "address": shared.launch_address()? }))).await
 }

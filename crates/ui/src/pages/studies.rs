@@ -1,21 +1,20 @@
 //! Studies: what an article found, and what models make of it. Verdicts come first.
 
 use crate::pages::frame::say;
-use crate::pages::page as framed;
-use crate::shared::{App, Reader, catalogue};
-use axum::extract::{Path, State};
-use axum::http::Uri;
+use crate::pages::{Visit, page as framed};
+use crate::shared::catalogue;
+use axum::extract::Path;
 use axum::response::Response;
 use kurabe_core::{Result, text};
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::{Html, study_docs};
-use kurabe_study::{Options, STUDIES, StudyResult, study_named};
+use kurabe_study::{STUDIES, StudyOptions, StudyResult, study_named};
 use std::sync::{Mutex, PoisonError};
 
 /// `GET /studies`
-pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) -> Response {
-    framed(shared, reader, uri, move |_| {
-        let (title, lang) = (text!("Studies", "スタディ"), reader.lang);
+pub(crate) async fn page(visit: Visit) -> Response {
+    framed(visit, move |_, lang| {
+        let title = text!("Studies", "スタディ");
         let published = catalogue()?;
         let mut html = Html::new();
         say(&mut html, "h1", "", &title, lang);
@@ -40,16 +39,10 @@ pub(crate) async fn page(State(shared): State<App>, reader: Reader, uri: Uri) ->
 static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 
 /// `GET /studies/NAME`
-pub(crate) async fn study(
-    State(shared): State<App>,
-    reader: Reader,
-    uri: Uri,
-    Path(name): Path<String>,
-) -> Response {
-    framed(shared, reader, uri, move |shared| {
+pub(crate) async fn study(visit: Visit, Path(name): Path<String>) -> Response {
+    framed(visit, move |shared, lang| {
         let result = computed(&name, shared)?;
         let [verdicts, tables] = study_docs(&result);
-        let lang = reader.lang;
         let mut html = Html::new();
         say(&mut html, "h1", "", &result.title, lang);
         html.raw("<section class=\"verdicts\">").doc(&verdicts, lang).raw("</section>");
@@ -65,7 +58,7 @@ fn computed(name: &str, shared: &crate::shared::Site) -> Result<StudyResult> {
         return Ok(result.clone());
     }
     shared.desk.refuse_beside_real()?;
-    let plan = kurabe_study::plan(&study_named(name, catalogue()?)?, &Options::default())?;
+    let plan = kurabe_study::plan(&study_named(name, catalogue()?)?, &StudyOptions::default())?;
     let (stream, handle) = (Stream::default(), RunHandle::default());
     let runner = StudyRunner {
         open_store: &|| shared.open_store(),

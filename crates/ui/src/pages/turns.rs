@@ -6,7 +6,7 @@
 use crate::pages::frame::say;
 use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, parse_block_size};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
-use kurabe_lab::versus::{MOST_VARIANTS, Variant, VersusRequest};
+use kurabe_lab::versus::{MOST_VARIANTS, Variant, Variation, VersusRequest, count_sides, side_name, sides};
 use kurabe_lab::{Engine, EngineChoice, Overrides, Settings, StepChange};
 use kurabe_report::Html;
 use serde::Deserialize;
@@ -25,28 +25,25 @@ pub(crate) struct Vary {
     buffered: bool,
 }
 
-/// A thing that differs, and its values as they are written.
-struct Axis {
-    key: &'static str,
-    values: Vec<String>,
-}
-
 impl Vary {
-    fn axes(&self) -> Result<Vec<Axis>> {
+    fn axes(&self) -> Result<Vec<Variation>> {
         let mut axes = Vec::new();
         for (key, words) in [("bs", &self.bs), ("iodepth", &self.iodepth), ("threads", &self.threads)] {
             let values: Vec<String> = words.split(',').map(|value| value.trim().to_owned()).collect();
             match values.as_slice() {
                 [only] if only.is_empty() => {}
                 [only] => return Err(alone(key, only)),
-                _ => axes.push(Axis { key, values }),
+                _ => axes.push(Variation { key: key.to_owned(), values }),
             }
         }
         let pairs =
             [("engine", self.engine, ["uring", "threads"]), ("buffered", self.buffered, ["no", "yes"])];
         let chosen = pairs.into_iter().filter(|(_, is_chosen, _)| *is_chosen);
-        axes.extend(chosen.map(|(key, _, values)| Axis { key, values: values.map(str::to_owned).to_vec() }));
-        let sides = axes.iter().fold(1_usize, |sides, axis| sides.saturating_mul(axis.values.len()));
+        axes.extend(chosen.map(|(key, _, values)| Variation {
+            key: key.to_owned(),
+            values: values.map(str::to_owned).to_vec(),
+        }));
+        let sides = count_sides(&axes);
         if sides > MOST_VARIANTS {
             let what = text!(
                 "{sides} configurations are more than {MOST_VARIANTS}",
@@ -66,22 +63,12 @@ impl Vary {
         if axes.is_empty() {
             return Ok(Vec::new());
         }
-        let none = Variant {
-            name: String::new(),
-            overrides: Overrides::default(),
-            settings: Settings::default(),
-            sets: Vec::new(),
-        };
-        axes.iter().try_fold(vec![none], |sides, axis| {
-            let with =
-                |side: &Variant| axis.values.iter().map(|value| set(side.clone(), axis.key, value)).collect();
-            Ok(sides.iter().map(with).collect::<Result<Vec<Vec<_>>>>()?.concat())
-        })
+        sides(&axes).iter().map(|side| variant(side)).collect()
     }
 
     /// The same as words of a command line.
     fn words(&self) -> Result<Vec<String>> {
-        let word = |axis: &Axis| match axis.key {
+        let word = |axis: &Variation| match axis.key.as_str() {
             "buffered" => "--vary buffered".to_owned(),
             key => format!("--vary {}", shown::shell_word(&format!("{key}={}", axis.values.join(",")))),
         };
@@ -89,25 +76,27 @@ impl Vary {
     }
 }
 
-/// A configuration in which one thing more is set.
-fn set(mut side: Variant, key: &str, value: &str) -> Result<Variant> {
-    let Variant { name, overrides: Overrides { direct, steps, .. }, settings, .. } = &mut side;
-    let StepChange { block_bytes, iodepth, threads, .. } = steps;
-    match key {
-        "bs" => {
-            *block_bytes = Some(parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?);
+/// A configuration in which these are set.
+fn variant(side: &[(&str, &str)]) -> Result<Variant> {
+    let (mut overrides, mut settings) = (Overrides::default(), Settings::default());
+    let StepChange { block_bytes, iodepth, threads, .. } = &mut overrides.steps;
+    for (key, value) in side.iter().copied() {
+        match key {
+            "bs" => {
+                let size_bytes =
+                    parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?;
+                *block_bytes = Some(size_bytes);
+            }
+            "iodepth" => *iodepth = Some(count(value, MOST_IODEPTH)?),
+            "threads" => *threads = Some(count(value, MOST_THREADS)?),
+            "engine" => {
+                let engine = if value == "uring" { Engine::Uring } else { Engine::Threads };
+                settings.engine = EngineChoice::Fixed(engine);
+            }
+            _ => overrides.direct = Some(value == "no"),
         }
-        "iodepth" => *iodepth = Some(count(value, MOST_IODEPTH)?),
-        "threads" => *threads = Some(count(value, MOST_THREADS)?),
-        "engine" => {
-            let engine = if value == "uring" { Engine::Uring } else { Engine::Threads };
-            settings.engine = EngineChoice::Fixed(engine);
-        }
-        _ => *direct = Some(value == "no"),
     }
-    let comma = if name.is_empty() { "" } else { ", " };
-    name.push_str(&format!("{comma}{key}={value}"));
-    Ok(side)
+    Ok(Variant { name: side_name(side), overrides, settings, sets: Vec::new() })
 }
 
 fn count(value: &str, most: u32) -> Result<u32> {

@@ -8,10 +8,7 @@ use crate::text;
 
 pub(super) fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
     let table = value.table(&["unit", "bytes"])?;
-    Ok(PrintedUnit {
-        unit: table.require("unit")?.string()?.to_owned(),
-        bytes: table.require("bytes")?.integer(1..=1 << 40)?,
-    })
+    Ok(PrintedUnit { unit: table.words("unit")?, bytes: table.require("bytes")?.integer(1..=1 << 40)? })
 }
 
 pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> Result<Derived> {
@@ -24,7 +21,7 @@ pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> 
     Ok(Derived {
         label: table.require("label")?.text()?,
         formula,
-        meaning: table.get("meaning").map(|value| value.text()).transpose()?,
+        meaning: table.read("meaning", Value::text)?,
     })
 }
 
@@ -32,18 +29,18 @@ pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> 
 fn check_name(words: &Value<'_>, name: &Name, steps: &[Step], rules: &Rules) -> Result<()> {
     let (id, part) = (&name.step, &name.part);
     let Some(step) = steps.iter().find(|step| step.id() == Some(id)) else {
-        let known: Vec<&str> = steps.iter().filter_map(Step::id).collect();
+        let parts: Vec<&str> = steps.iter().filter_map(Step::id).collect();
         return Err(words
             .error(&text!(
                 "no step of this profile has the id `{id}`",
                 "id が `{id}` のステップはこのプロファイルにありません"
             ))
-            .remedy(nearest(id, &known)));
+            .remedy(nearest(id, &parts)));
     };
     let tasks = step.tasks(0, rules, rules.size_bytes);
-    let known: Vec<&str> =
+    let parts: Vec<&str> =
         tasks.iter().flat_map(|(_, task)| &task.cells).map(|cell| cell.part.as_str()).collect();
-    if known.contains(&part.as_str()) {
+    if parts.contains(&part.as_str()) {
         return Ok(());
     }
     Err(words
@@ -51,7 +48,7 @@ fn check_name(words: &Value<'_>, name: &Name, steps: &[Step], rules: &Rules) -> 
             "the step `{id}` has no cell `{part}`",
             "ステップ `{id}` に `{part}` の項目はありません"
         ))
-        .remedy(nearest(part, &known)))
+        .remedy(nearest(part, &parts)))
 }
 
 pub(super) fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
@@ -68,12 +65,7 @@ pub(super) fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
             ("rate", Tracked::Rate),
             ("latency", Tracked::Latency),
         ])?,
-        tracked_cells: table
-            .require("tracked_cells")?
-            .elements()
-            .iter()
-            .map(|value| read_tracked_cell(value, steps))
-            .collect::<Result<Vec<_>>>()?,
+        tracked_cells: table.require("tracked_cells")?.each(|value| read_tracked_cell(value, steps))?,
     };
     if rounds.tracked_cells.is_empty() {
         let cells = table.require("tracked_cells")?;
@@ -98,13 +90,13 @@ fn read_tracked_cell(value: &Value<'_>, steps: &[Step]) -> Result<TrackedCell> {
         direction: read_direction(&table.require("direction")?)?,
     };
     if !steps.iter().any(|step| step.label() == cell.label && step.directions().contains(&cell.direction)) {
-        let known: Vec<String> = steps.iter().map(Step::label).collect();
+        let labels: Vec<String> = steps.iter().map(Step::label).collect();
         return Err(label
             .error(&text!(
                 "no step has this label and direction",
                 "このラベルと方向を持つステップはありません"
             ))
-            .remedy(nearest(&cell.label, &known.iter().map(String::as_str).collect::<Vec<_>>())));
+            .remedy(nearest(&cell.label, &labels.iter().map(String::as_str).collect::<Vec<_>>())));
     }
     Ok(cell)
 }

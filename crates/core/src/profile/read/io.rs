@@ -1,10 +1,10 @@
 //! The reader of `io` steps, which are also what a precondition is.
 
 use super::{
-    MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, duration, flag, integer_or, owned, parse_block_size,
+    MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, duration, flag, integer_or, parse_block_size,
     positive_duration, read_data, read_directions, read_each, refuse_idle, refuse_shared_name, size,
 };
-use crate::data_file::{Table, Value};
+use crate::data_file::{DataTable, Value};
 use crate::error::Result;
 use crate::profile::IoStep;
 use crate::quantity::parse_bytes;
@@ -46,7 +46,7 @@ pub(super) const IO_KEYS: &[&str] = &[
     "zero_percent",
 ];
 
-pub(super) fn read_io(table: &Table<'_>) -> Result<Vec<IoStep>> {
+pub(super) fn read_io(table: &DataTable<'_>) -> Result<Vec<IoStep>> {
     let base = read_one_io(table)?;
     refuse_idle_keys(table, &base)?;
     let read_block = |value: &Value<'_>| value.parsed(parse_block_size);
@@ -75,13 +75,8 @@ pub(super) fn read_io(table: &Table<'_>) -> Result<Vec<IoStep>> {
 }
 
 /// Keys of an `io` step that need another.
-fn refuse_idle_keys(table: &Table<'_>, step: &IoStep) -> Result<()> {
-    if let (Some(one), Some(_)) = (table.get("read_percent"), table.get("each_read_percent")) {
-        return Err(one.error(&text!(
-            "give either `read_percent` or `each_read_percent`",
-            "`read_percent` と `each_read_percent` はどちらか一方だけ指定できます"
-        )));
-    }
+fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
+    table.refuse_both("read_percent", "each_read_percent")?;
     let mixes = step.directions.contains(&Direction::Mix);
     for key in ["read_percent", "each_read_percent", "rewrite_every_reads"] {
         refuse_idle(table, key, mixes, "`directions = [\"mix\"]`")?;
@@ -92,8 +87,8 @@ fn refuse_idle_keys(table: &Table<'_>, step: &IoStep) -> Result<()> {
     refuse_idle(table, "time_check_operations", counted, "`time_check = \"operations\"`")
 }
 
-fn read_one_io(table: &Table<'_>) -> Result<IoStep> {
-    let exponent = table.get("exponent").map_or(Ok(1.1), |value| value.positive())?;
+fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
+    let exponent = table.read("exponent", Value::positive)?.unwrap_or(1.1);
     let pattern = table.require("pattern")?.choice(&[
         ("sequential", Pattern::Sequential),
         ("interleaved", Pattern::Interleaved),
@@ -101,46 +96,34 @@ fn read_one_io(table: &Table<'_>) -> Result<IoStep> {
         ("permutation", Pattern::Permutation),
         ("zipf", Pattern::Zipf { exponent }),
     ])?;
-    let count = |key: &str| {
-        table
-            .get(key)
-            .map(|value| value.integer(1..=u64::from(u32::MAX)).map(|count| count as u32))
-            .transpose()
-    };
-    let block_sizes = match (table.get("block_size"), table.get("each_block_size")) {
-        (None, Some(_)) => Vec::new(),
-        (Some(value), Some(_)) => {
-            return Err(value.error(&text!(
-                "give either `block_size` or `each_block_size`",
-                "`block_size` と `each_block_size` はどちらか一方だけ指定できます"
-            )));
-        }
-        _ => read_block_sizes(&table.require("block_size")?)?,
+    let count =
+        |key: &str| table.read(key, |value| value.integer(1..=u64::from(u32::MAX)).map(|count| count as u32));
+    table.refuse_both("block_size", "each_block_size")?;
+    let block_sizes = match table.get("each_block_size") {
+        Some(_) => Vec::new(),
+        None => read_block_sizes(&table.require("block_size")?)?,
     };
     Ok(IoStep {
-        id: owned(table, "id")?,
-        label: owned(table, "label")?,
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
         directions: read_directions(table)?,
         read_percent: integer_or(table, "read_percent", 0..=100, 70)? as u8,
         pattern,
-        thread_share: table.get("thread_share").map_or(Ok(ThreadShare::Usual), |value| {
-            value.choice(&[
-                ("usual", ThreadShare::Usual),
-                ("parts", ThreadShare::Parts),
-                ("whole", ThreadShare::Whole),
-            ])
-        })?,
+        thread_share: table.choice(
+            "thread_share",
+            &[("usual", ThreadShare::Usual), ("parts", ThreadShare::Parts), ("whole", ThreadShare::Whole)],
+        )?,
         block_sizes,
         iodepth: integer_or(table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
         threads: integer_or(table, "threads", 1..=u64::from(MOST_THREADS), 1)? as u32,
-        offset_bytes: table.get("offset").map_or(Ok(0), |value| value.parsed(parse_bytes))?,
+        offset_bytes: table.read("offset", |value| value.parsed(parse_bytes))?.unwrap_or(0),
         span_bytes: size(table, "span")?,
         rewrite_every_reads: count("rewrite_every_reads")?,
         open_loop: read_open_loop(table)?,
         warm_up_ns: duration(table, "warm_up")?.unwrap_or(0),
         warm_up_passes: integer_or(table, "warm_up_passes", 0..=1000, 0)? as u32,
         end: End {
-            time_ns: table.get("time").map(|value| positive_duration(&value)).transpose()?,
+            time_ns: table.read("time", positive_duration)?,
             bytes: size(table, "bytes")?,
             passes: count("passes")?,
             time_check: read_time_check(table)?,
@@ -148,27 +131,25 @@ fn read_one_io(table: &Table<'_>) -> Result<IoStep> {
         sync: SyncRule {
             o_sync: flag(table, "o_sync", false)?,
             every_writes: count("sync_every_writes")?,
-            at_end: table.get("sync_at_end").map_or(Ok(EndSync::None), |value| {
-                value.choice(&[
-                    ("none", EndSync::None),
-                    ("timed", EndSync::Timed),
-                    ("untimed", EndSync::Untimed),
-                ])
-            })?,
+            at_end: table.choice(
+                "sync_at_end",
+                &[("none", EndSync::None), ("timed", EndSync::Timed), ("untimed", EndSync::Untimed)],
+            )?,
         },
         data: read_data(table)?,
     })
 }
 
-fn read_time_check(table: &Table<'_>) -> Result<TimeCheck> {
+fn read_time_check(table: &DataTable<'_>) -> Result<TimeCheck> {
     let operations = integer_or(table, "time_check_operations", 1..=u64::from(u32::MAX), 1)? as u32;
-    table.get("time_check").map_or(Ok(TimeCheck::Always), |value| {
-        value.choice(&[
+    table.choice(
+        "time_check",
+        &[
             ("always", TimeCheck::Always),
             ("pass", TimeCheck::Pass),
             ("operations", TimeCheck::Operations(operations)),
-        ])
-    })
+        ],
+    )
 }
 
 fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
@@ -193,10 +174,8 @@ fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
         .collect()
 }
 
-fn read_open_loop(table: &Table<'_>) -> Result<Option<OpenLoop>> {
-    let arrival = table.get("arrival").map_or(Ok(Arrival::Even), |value| {
-        value.choice(&[("even", Arrival::Even), ("poisson", Arrival::Poisson)])
-    })?;
+fn read_open_loop(table: &DataTable<'_>) -> Result<Option<OpenLoop>> {
+    let arrival = table.choice("arrival", &[("even", Arrival::Even), ("poisson", Arrival::Poisson)])?;
     let Some(value) = table.get("rate_iops") else { return Ok(None) };
     let rate_iops = value.positive()?;
     if rate_iops > MOST_RATE_IOPS {

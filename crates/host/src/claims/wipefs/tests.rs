@@ -2,7 +2,7 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use super::*;
-use crate::command::{Outcome, Runner};
+use crate::command::{ProgramOutcome, Runner};
 use crate::signature::planted::{kinds_of, planted, with};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -40,7 +40,7 @@ const NOT_NAMED: [&str; 19] = [
 fn named_in(file: &Path) -> Option<Vec<Signature>> {
     let words: Vec<&str> = WORDS.into_iter().chain([file.to_str().expect("a name")]).collect();
     match Runner::System.run(PROGRAM, &words, LIMIT) {
-        Outcome::Ended(answer) => Some(parse(&answer)),
+        ProgramOutcome::Ended(answer) => Some(parse(&answer)),
         _ => None,
     }
 }

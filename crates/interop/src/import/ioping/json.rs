@@ -1,23 +1,23 @@
 //! The JSON form: a list of requests (`io`), periods and, last, the total (`stat` and `load`). Times are ns.
 
-use super::super::consumer::{self, figure};
-use super::super::dates;
 use super::super::json_tree::Json;
-use super::super::parts::{broken, cell, documents_of, number};
-use super::{ImportedRun, Input, Outcome, run, series};
+use super::super::parts::{broken, cell, documents_of, fact, not_mine, number};
+use super::super::units::{self, ToolUnit};
+use super::super::{ImportedRuns, dates};
+use super::{ImportedRun, Input, run, series};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let words = input.text().unwrap_or_default();
     if !(words.trim_start().starts_with('[') && words.contains("\"target\"") && words.contains("\"mdev\"")) {
-        return Outcome::NotMine(text!(
+        return not_mine(text!(
             "it is no list with the keys `target` and `mdev`",
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
-    read_mine(input, words).map(|run| vec![run]).into()
+    Ok(vec![read_mine(input, words)?])
 }
 
 fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
@@ -31,10 +31,8 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     let stat = total.get("stat").ok_or_else(missing)?;
     let mut figures = stat_figures(stat).ok_or_else(missing)?;
     if let Some(load) = total.get("load") {
-        let load = [("iops", Quantity::Iops, "iops"), ("bps", Quantity::Rate, "bps")].into_iter().filter_map(
-            |(key, quantity, unit)| figure(quantity, PrintedStatistic::Mean, load.text_of(key)?, unit, 1.0),
-        );
-        figures.extend(load.map(|figure| consumer::of(figure, FigureOf::GeneratedLoad)));
+        let load = units::figures(&RATES, |key| load.text_of(key)).into_iter();
+        figures.extend(load.map(|figure| units::of(figure, FigureOf::GeneratedLoad)));
     }
     let mut origin = input.origin("ioping", "ioping");
     let target = total.get("target");
@@ -43,7 +41,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
         list.iter().find_map(|item| item.text_of("localtime")).and_then(dates::from_year_first);
     for key in ["fstype", "device", "device_size"] {
         if let Some(words) = target.and_then(|target| target.text_of(key)) {
-            origin.facts.insert(key.to_owned(), words.to_owned());
+            fact(&mut origin, key, words);
         }
     }
     let requests: Vec<(&Json, &Json)> =
@@ -52,25 +50,30 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
         procedure: Some("one request after another".to_owned()),
         block_bytes: requests.first().and_then(|(_, io)| io.count_of("size")).filter(|bytes| *bytes > 0),
         figures,
-        series: series(SeriesAxis::Time, points(&requests), "time").into_iter().collect(),
+        series: series(SeriesAxis::Time, points(&requests)).into_iter().collect(),
         ..ImportedCell::default()
     };
     Ok(run(origin, vec![cell("requests", direction(&requests), imported)]))
 }
 
+const RATES: [(ToolUnit, PrintedStatistic, &str); 2] = [
+    (units::unit("iops", Quantity::Iops, 1.0), PrintedStatistic::Mean, "iops"),
+    (units::unit("bps", Quantity::Rate, 1.0), PrintedStatistic::Mean, "bps"),
+];
+const TIMES: [(ToolUnit, PrintedStatistic, &str); 4] = [
+    (units::NANOSECONDS, PrintedStatistic::Mean, "avg"),
+    (units::NANOSECONDS, PrintedStatistic::Lowest, "min"),
+    (units::NANOSECONDS, PrintedStatistic::Highest, "max"),
+    (units::NANOSECONDS, PrintedStatistic::StandardDeviation, "mdev"),
+];
+
+/// All of them, or none.
 fn stat_figures(stat: &Json) -> Option<Vec<PrintedFigure>> {
-    let mut figures = Vec::new();
-    for (key, quantity, statistic, unit) in [
-        ("avg", Quantity::Latency, PrintedStatistic::Mean, "ns"),
-        ("min", Quantity::Latency, PrintedStatistic::Lowest, "ns"),
-        ("max", Quantity::Latency, PrintedStatistic::Highest, "ns"),
-        ("mdev", Quantity::Latency, PrintedStatistic::StandardDeviation, "ns"),
-        ("iops", Quantity::Iops, PrintedStatistic::Mean, "iops"),
-        ("bps", Quantity::Rate, PrintedStatistic::Mean, "bps"),
-    ] {
-        figures.push(figure(quantity, statistic, stat.text_of(key)?, unit, 1.0)?);
-    }
-    (figures.first()?.value > 0.0).then_some(figures)
+    let figures: Vec<PrintedFigure> = [&TIMES[..], &RATES]
+        .iter()
+        .flat_map(|table| units::figures(table, |key| stat.text_of(key)))
+        .collect();
+    (figures.len() == TIMES.len() + RATES.len() && figures[0].value > 0.0).then_some(figures)
 }
 
 fn direction(requests: &[(&Json, &Json)]) -> Option<Direction> {

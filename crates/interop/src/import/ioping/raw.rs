@@ -3,19 +3,20 @@
 //!
 //! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
 
-use super::super::consumer::figure;
-use super::super::parts::{cell, number};
-use super::{Input, Outcome, run};
+use super::super::ImportedRuns;
+use super::super::parts::{cell, not_mine, number};
+use super::super::units::figure;
+use super::{Input, run};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 
-pub(super) fn read(input: &Input<'_>) -> Outcome {
+pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let lines = input.lines().map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
     let cells: Option<Vec<Cell>> = lines.map(line_cell).collect();
     match cells {
-        Some(cells) if !cells.is_empty() => Outcome::Runs(vec![run(input.origin("ioping", "ioping"), cells)]),
-        _ => Outcome::NotMine(text!(
+        Some(cells) if !cells.is_empty() => Ok(vec![run(input.origin("ioping", "ioping"), cells)]),
+        _ => not_mine(text!(
             "its lines are not ten whole numbers that agree with each other",
             "各行が、互いに矛盾しない 10 個の整数ではありません"
         )),

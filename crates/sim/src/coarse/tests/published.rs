@@ -3,7 +3,7 @@
 
 use super::{Driver, in_order, request, scattered};
 use crate::library::device_named;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::random::Random;
 
 const PIECE: u32 = 64 << 10;
@@ -26,10 +26,10 @@ fn copies(name: &str) -> ([f64; 3], f64) {
     let habits = driver.stack.copy_habits().unwrap();
     let turn = habits.turn_bytes;
     let write = |driver: &mut Driver, at: u64, bytes: u64| {
-        driver.run(1, habits.write_gap_ns, in_order(Kind::Write, at, bytes, PIECE))
+        driver.run(1, habits.write_gap_ns, in_order(RequestKind::Write, at, bytes, PIECE))
     };
     let read = |driver: &mut Driver, at: u64, bytes: u64| {
-        driver.run(1, habits.read_gap_ns, in_order(Kind::Read, at, bytes, PIECE))
+        driver.run(1, habits.read_gap_ns, in_order(RequestKind::Read, at, bytes, PIECE))
     };
     let write_ns = write(&mut driver, 0, bytes) + driver.flush();
     let read_ns = read(&mut driver, 0, bytes);
@@ -59,8 +59,8 @@ fn a_copy_within_the_drive_takes_as_much_longer_as_was_measured() {
         let ([read_s, write_s, copy_s], turning) = copies(name);
         assert_near(&format!("{name} read"), read_s, read, tolerance);
         assert_near(&format!("{name} write"), write_s, write, tolerance);
-        let found = copy_s / (read_s + write_s);
-        assert!((found - ratio).abs() <= 0.15, "{name}: {found:.3}, printed {ratio}");
+        let factor = copy_s / (read_s + write_s);
+        assert!((factor - ratio).abs() <= 0.15, "{name}: {factor:.3}, printed {ratio}");
         assert!(turning > 0.15, "{name}: {turning}");
     }
 }
@@ -68,12 +68,16 @@ fn a_copy_within_the_drive_takes_as_much_longer_as_was_measured() {
 /// CrystalDiskMark 2, sequential: MB/s read and written, with the flush at the end.
 fn sequential(driver: &mut Driver, bytes: u64) -> [f64; 2] {
     let mut best = [0f64; 2];
-    driver.run(1, 0, in_order(Kind::Write, 0, bytes, 1 << 20));
-    for (side, kind) in
-        [(0, Kind::Read), (1, Kind::Write), (0, Kind::Read), (1, Kind::Write), (1, Kind::Write)]
-    {
+    driver.run(1, 0, in_order(RequestKind::Write, 0, bytes, 1 << 20));
+    for (side, kind) in [
+        (0, RequestKind::Read),
+        (1, RequestKind::Write),
+        (0, RequestKind::Read),
+        (1, RequestKind::Write),
+        (1, RequestKind::Write),
+    ] {
         let mut ns = driver.run(1, 0, in_order(kind, 0, bytes, 1 << 20));
-        if kind == Kind::Write {
+        if kind == RequestKind::Write {
             ns += driver.flush();
         }
         best[side] = best[side].max(bytes as f64 * 1e3 / ns as f64);
@@ -98,9 +102,9 @@ fn sequential_rates_of_the_hg2_follow_from_its_data_sheet() {
 /// MB/s of scattered 4 KiB writes after scattered ones of 512 KiB and enough of 4 KiB for a steady state.
 fn random_write(name: &str, span: u64, warm: u64, count: u64) -> f64 {
     let (mut driver, mut random) = (driver(name), Random::new(3, 1));
-    driver.run(1, 0, scattered(Kind::Write, span, 512 << 10, 600, &mut random));
-    driver.run(1, 0, scattered(Kind::Write, span, 4096, warm, &mut random));
-    let ns = driver.run(1, 0, scattered(Kind::Write, span, 4096, count, &mut random));
+    driver.run(1, 0, scattered(RequestKind::Write, span, 512 << 10, 600, &mut random));
+    driver.run(1, 0, scattered(RequestKind::Write, span, 4096, warm, &mut random));
+    let ns = driver.run(1, 0, scattered(RequestKind::Write, span, 4096, count, &mut random));
     count as f64 * 4096.0 * 1e3 / ns as f64
 }
 
@@ -131,7 +135,7 @@ fn scattered_writes_made_the_first_ssds_stutter() {
 /// AmorphousDiskMark 1: 128 KiB at depth 32, 4 KiB at depth 32, 1 MiB and 4 KiB at depth 1: MB/s read and written.
 fn amorphous(mut driver: Driver) -> [[f64; 2]; 4] {
     let mut random = Random::new(3, 1);
-    let mut rate = |block: u32, depth: usize, kind: Kind| {
+    let mut rate = |block: u32, depth: usize, kind: RequestKind| {
         let count = if block > 4096 { (128 << 20) / u64::from(block) } else { 800 };
         let requests: Vec<Request> = if block > 4096 {
             in_order(kind, 0, count * u64::from(block), block).collect()
@@ -142,7 +146,7 @@ fn amorphous(mut driver: Driver) -> [[f64; 2]; 4] {
         count as f64 * f64::from(block) * 1e3 / ns as f64
     };
     [(128 << 10, 32), (4096, 32), (1 << 20, 1), (4096, 1)]
-        .map(|(block, depth)| [Kind::Read, Kind::Write].map(|kind| rate(block, depth, kind)))
+        .map(|(block, depth)| [RequestKind::Read, RequestKind::Write].map(|kind| rate(block, depth, kind)))
 }
 
 #[test]
@@ -174,8 +178,8 @@ fn aligned_exfat_writes_scattered_data_as_fast_as_apfs() {
 #[test]
 fn the_turns_of_the_core_v2_are_copies_of_a_unit() {
     let mut core = driver("ocz-core-v2");
-    core.run(1, 0, [request(Kind::Write, 8 << 30, 768 << 10)]);
-    let read_ns = core.run(1, 0, [request(Kind::Read, 0, PIECE)]);
+    core.run(1, 0, [request(RequestKind::Write, 8 << 30, 768 << 10)]);
+    let read_ns = core.run(1, 0, [request(RequestKind::Read, 0, PIECE)]);
     // What is missing of 2 MiB, read at 169 MB/s and programmed at 100 MB/s: about 20 ms.
     assert!((10_000_000..40_000_000).contains(&read_ns), "{read_ns}");
     assert!(core.share("turn") > 0.8);

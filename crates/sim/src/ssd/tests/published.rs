@@ -3,7 +3,7 @@
 use super::Load;
 use crate::library::device_named;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 
 /// Seconds of a copy of 4 GiB, from a part of it, in the pieces and turns and with the pauses of its host.
 fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
@@ -12,10 +12,12 @@ fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
     let (piece, turn, total) = (u64::from(habits.piece_bytes), habits.turn_bytes, 96u64 << 20);
     let mut now_ns = 0;
     for start in (0..total).step_by(turn as usize) {
-        let sides =
-            [(Kind::Read, 0, habits.read_gap_ns, reads), (Kind::Write, 8 << 30, habits.write_gap_ns, writes)];
-        for (kind, base, gap_ns, wanted) in sides {
-            for offset in (start..start + turn).step_by(piece as usize).filter(|_| wanted) {
+        let sides = [
+            (RequestKind::Read, 0, habits.read_gap_ns, reads),
+            (RequestKind::Write, 8 << 30, habits.write_gap_ns, writes),
+        ];
+        for (kind, base, gap_ns, takes_part) in sides {
+            for offset in (start..start + turn).step_by(piece as usize).filter(|_| takes_part) {
                 let offset_bytes = base + offset;
                 let request = Request::new(kind, offset_bytes, piece as u32);
                 stack.submit(now_ns + gap_ns, request, 0);
@@ -29,8 +31,8 @@ fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
     now_ns as f64 / 1e9 * ((4u64 << 30) as f64 / total as f64)
 }
 
-fn assert_near(what: &str, found: f64, published: f64, tolerance: f64) {
-    assert!((found / published - 1.0).abs() <= tolerance, "{what}: {found}, published {published}");
+fn assert_near(what: &str, computed: f64, published: f64, tolerance: f64) {
+    assert!((computed / published - 1.0).abs() <= tolerance, "{what}: {computed}, published {published}");
 }
 
 /// Toshiba SSD HG2 Series & HG3 Series Benchmarks; times without those of the disk in memory.

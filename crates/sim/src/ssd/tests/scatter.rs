@@ -4,12 +4,12 @@ use super::{count, drive, share, stack};
 use crate::library::device_named;
 use crate::ssd::scatter::{MOST_SPREAD, Scatter};
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
+use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 
 /// Latencies of single requests of 4 KiB in ns, from the shortest.
-fn latencies_ns(stack: &mut Stack, kind: Kind, requests: u64) -> Vec<u64> {
+fn latencies_ns(stack: &mut Stack, kind: RequestKind, requests: u64) -> Vec<u64> {
     let mut random = Random::new(11, 3);
     let places = stack.capacity_bytes() / 4096;
     let mut list: Vec<u64> = (0..requests)
@@ -55,7 +55,7 @@ fn a_spread_has_its_deviation_and_leaves_the_mean() {
 #[test]
 fn reads_of_a_drive_with_a_spread_have_a_tail_and_the_same_mean() {
     let reads = |spread| {
-        latencies_ns(&mut stack(&[("read_spread", spread), ("read_ahead", "0 B")]), Kind::Read, 20_000)
+        latencies_ns(&mut stack(&[("read_spread", spread), ("read_ahead", "0 B")]), RequestKind::Read, 20_000)
     };
     let (exact, spread) = (reads("0"), reads("0.1"));
     assert_eq!(of_thousand(&exact, 500), of_thousand(&exact, 999));
@@ -69,7 +69,7 @@ fn reads_of_a_drive_with_a_spread_have_a_tail_and_the_same_mean() {
 fn writes_that_wait_for_programs_have_a_tail_and_the_same_rate() {
     let rate = |spread| {
         let mut stack = stack(&[("program_spread", spread), ("buffer", "64 KiB")]);
-        let list = latencies_ns(&mut stack, Kind::Write, 20_000);
+        let list = latencies_ns(&mut stack, RequestKind::Write, 20_000);
         assert!(count(&stack.take_account(), "units-written") > 0.0);
         let waits: std::collections::BTreeSet<u64> = list.iter().copied().collect();
         (20_000.0 / mean(&list), waits.len())
@@ -86,7 +86,7 @@ fn drives_of_today_with_kinds_of_pages_have_a_tail() {
         let mut spec = device_named(name).unwrap();
         // Without misses of a mapping cache, which would be a tail as well.
         spec.set("ssd.mapping", "full").unwrap();
-        let list = latencies_ns(&mut Stack::new(&spec, 1).unwrap(), Kind::Read, 3000);
+        let list = latencies_ns(&mut Stack::new(&spec, 1).unwrap(), RequestKind::Read, 3000);
         assert!(of_thousand(&list, 999) as f64 > 1.2 * of_thousand(&list, 500) as f64, "{name}");
     }
 }
@@ -98,7 +98,7 @@ fn kinds_of_pages_that_program_in_their_own_times_have_a_tail_and_the_same_rate(
         let changes = [("program_time", "900 us"), ("page_program_times", times), ("buffer", "16 KiB")];
         let one = [("channels", "1"), ("dies", "1"), ("planes", "1"), ("page", "16 KiB")];
         let mut stack = stack(&[&changes[..], &one[..], &[("capacity", "512 MiB")]].concat());
-        latencies_ns(&mut stack, Kind::Write, 3000)
+        latencies_ns(&mut stack, RequestKind::Write, 3000)
     };
     let (alike, kinds) = (writes("[]"), writes("[[300], [600], [1800]]"));
     assert!((mean(&kinds) / mean(&alike) - 1.0).abs() < 0.01, "{} {}", mean(&kinds), mean(&alike));
@@ -113,7 +113,11 @@ fn reads_of_a_minute(days: &str) -> (Vec<u64>, TimeAccount) {
     let mut list: Vec<u64> = (0..6000)
         .map(|index| {
             stack.advance(index * 10_000_000);
-            stack.submit(stack.now_ns(), Request::new(Kind::Read, random.below(places) * 4096, 4096), index);
+            stack.submit(
+                stack.now_ns(),
+                Request::new(RequestKind::Read, random.below(places) * 4096, 4096),
+                index,
+            );
             let start_ns = stack.now_ns();
             stack.advance(stack.next_wake_ns().unwrap());
             stack.take_completion().unwrap().at_ns - start_ns

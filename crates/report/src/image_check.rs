@@ -1,36 +1,19 @@
-//! `kurabe check IMAGE --verify FILE`: whether storage kept what a run had flushed.
+//! What an image holds of what a run wrote to it, in words and as JSON.
 
-use crate::args::Global;
-use crate::lang::{lang, t};
-use crate::output::{print_json, print_page};
-use crate::share::Share;
 use kurabe_core::number::count;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Text, shown, text};
 use kurabe_lab::{FaultKind, ImageCheck, ImageReport, SectorFault};
 use std::path::Path;
 
-/// Faults that are printed with their places; JSON has more.
-const PRINTED_PLACES: usize = 10;
+/// Faults that are told with their places; JSON has more.
+const TOLD_PLACES: usize = 10;
 
-/// Holds an image against the list of a run's writes.
-///
-/// # Errors
-/// When either cannot be read, or the image lacks what was flushed.
-pub fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
-    let mut share = Share::of(t("kurabe: comparing", "kurabe: 照合しています"), global);
-    let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;
-    drop(share);
-    match global.json {
-        true => print_json(&as_json(&report))?,
-        false => print_page(page(&report).get(lang()))?,
-    }
-    if report.check.is_sound() {
-        return Ok(());
-    }
+/// The error of an image that lacks what was flushed.
+pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     let image = shown::path(image);
-    let bytes = format_bytes(report.check.fault_bytes.values().sum());
-    Err(Error::new(
+    let bytes = format_bytes(check.fault_bytes.values().sum());
+    Error::new(
         ErrorKind::Io,
         text!(
             "{image} does not hold what was written to it: {bytes} are not as they were promised",
@@ -40,10 +23,11 @@ pub fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
     .remedy(text!(
         "storage that loses what was flushed cannot be trusted with a file system or a database; look at cables, caches and its settings first",
         "フラッシュ済みのデータを失うストレージは、ファイルシステムやデータベースには使えません。まずケーブル、キャッシュ、設定を確認してください"
-    )))
+    ))
 }
 
-fn page(report: &ImageReport) -> Text {
+/// What was found, a line each.
+pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     let ImageReport { writes, check } = report;
     let (writes, written, flushed) =
         (count(*writes), format_bytes(check.written_bytes), format_bytes(check.flushed_bytes));
@@ -57,10 +41,10 @@ fn page(report: &ImageReport) -> Text {
         lines
             .push(text!("  {name:<10} {bytes:>10}  {meaning}", "  {name} {bytes}: {meaning}"; name, meaning));
     }
-    for fault in check.faults.iter().take(PRINTED_PLACES) {
+    for fault in check.faults.iter().take(TOLD_PLACES) {
         lines.push(place(fault));
     }
-    if check.faults.len() > PRINTED_PLACES {
+    if check.faults.len() > TOLD_PLACES {
         lines.push(text!("  … and more (--json has them)", "  … ほか(--json で見られます)"));
     }
     if check.unflushed_bytes > 0 {
@@ -93,9 +77,7 @@ fn page(report: &ImageReport) -> Text {
             _ => text!("All that was flushed is there.", "フラッシュ済みの内容はすべて残っています。"),
         });
     }
-    let joined =
-        |pick: fn(&Text) -> &str| lines.iter().map(|line| format!("{}\n", pick(line))).collect::<String>();
-    Text { en: joined(|line| &line.en), ja: joined(|line| &line.ja) }
+    lines
 }
 
 /// A fault's name and what it means.
@@ -148,7 +130,8 @@ fn place(fault: &SectorFault) -> Text {
     )
 }
 
-fn as_json(report: &ImageReport) -> serde_json::Value {
+/// The same for other programs.
+pub fn image_json(report: &ImageReport) -> serde_json::Value {
     let ImageReport { writes, check } = report;
     let ImageCheck {
         written_bytes,

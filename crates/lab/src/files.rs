@@ -4,9 +4,7 @@
 //! leave to replace, the name is taken by a link, which fails where something has it already. What is no file (a pipe,
 //! `/dev/stdout`) has no name to take and is written to.
 
-use crate::output;
-use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -29,16 +27,6 @@ impl Existing {
     }
 }
 
-/// Prints a text, or writes it to a file that is not there yet.
-///
-/// # Errors
-/// When the file exists or cannot be written.
-pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
-    let shown = Shown::file(words);
-    output
-        .map_or_else(|| output::write(&shown), |path| write(path, shown.as_ref().as_bytes(), Existing::Kept))
-}
-
 /// Refuses a file that is there. Asked before the work, so that nobody waits for a refusal.
 ///
 /// # Errors
@@ -50,25 +38,45 @@ pub fn refuse_existing(path: &Path, existing: Existing) -> Result<()> {
     Err(exists_already(path, existing))
 }
 
+/// Refuses a new file that could not be written later: asked before work of hours whose result it is.
+///
+/// # Errors
+/// When it is there, or its folder cannot be written.
+pub fn refuse_unwritable(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        let file = shown::path(path);
+        let error = Error::new(ErrorKind::Refused, text!("{file} exists already", "{file} はすでにあります"));
+        return Err(named_otherwise(error));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| {
+        cannot_write(path, &error.into()).remedy(text!(
+            "name a file in a folder that exists and that you may write to",
+            "書き込みできる既存のフォルダーの中のファイルを指定してください"
+        ))
+    })
+}
+
+fn named_otherwise(error: Error) -> Error {
+    error.remedy(text!(
+        "choose another name; nothing is overwritten",
+        "別の名前を指定してください。上書きはしません"
+    ))
+}
+
 fn exists_already(path: &Path, existing: Existing) -> Error {
     let file = shown::path(path);
-    let remedy = match existing {
-        Existing::Kept => {
-            text!(
-                "choose another name; nothing is overwritten",
-                "別の名前を指定してください。上書きはしません"
-            )
-        }
-        _ => text!(
-            "choose another name, or replace it with --force",
-            "別の名前を指定するか、--force で置き換えてください"
-        ),
-    };
-    Error::new(
+    let error = Error::new(
         ErrorKind::Refused,
         text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"),
-    )
-    .remedy(remedy)
+    );
+    match existing {
+        Existing::Kept => named_otherwise(error),
+        _ => error.remedy(text!(
+            "choose another name, or replace it with --force",
+            "別の名前を指定するか、--force で置き換えてください"
+        )),
+    }
 }
 
 /// A new file that grows as a run goes on: it has its name from the start, and goes away if nothing of the run is kept.
@@ -120,7 +128,7 @@ impl Drop for Growing {
 /// When it exists and may not be replaced, or cannot be written; then nothing of it is left.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
     let written = match path.metadata() {
-        Ok(found) if !found.is_file() && existing == Existing::Replaced => std::fs::write(path, bytes),
+        Ok(facts) if !facts.is_file() && existing == Existing::Replaced => std::fs::write(path, bytes),
         _ => write_whole(path, bytes, existing == Existing::Replaced),
     };
     written.map_err(|error| refused(path, existing, error))
@@ -130,20 +138,18 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
 fn refused(path: &Path, existing: Existing, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
-        kind => {
-            let told = Error::os(text!("cannot write {}", "{} に書けません", shown::path(path)), &error);
-            match remedy(kind) {
-                Some(remedy) => told.remedy(remedy),
-                None => told,
-            }
-        }
+        kind => helped(cannot_write(path, &error), kind),
     }
 }
 
-/// What helps with a file; the usual remedies are those of a target.
-fn remedy(kind: io::ErrorKind) -> Option<Text> {
-    Some(match kind {
-        io::ErrorKind::NotFound => make_the_folder(),
+fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    Error::os(text!("cannot write {}", "{} に書けません", shown::path(path)), error)
+}
+
+/// The error with what helps with a file; the usual remedies are those of a target.
+fn helped(error: Error, kind: io::ErrorKind) -> Error {
+    let remedy = match kind {
+        io::ErrorKind::NotFound => text!("make the folder first", "先にフォルダーを作ってください"),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             text!("free some room, or name a file elsewhere", "空きを増やすか、別の場所を指定してください")
         }
@@ -151,12 +157,9 @@ fn remedy(kind: io::ErrorKind) -> Option<Text> {
             "the file system is mounted read-only: name a file elsewhere",
             "ファイルシステムが読み取り専用です。別の場所を指定してください"
         ),
-        _ => return None,
-    })
-}
-
-fn make_the_folder() -> Text {
-    text!("make the folder first", "先にフォルダーを作ってください")
+        _ => return error,
+    };
+    error.remedy(remedy)
 }
 
 fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> io::Result<()> {
@@ -241,6 +244,6 @@ mod tests {
     fn without_a_folder_the_remedy_is_to_make_it() {
         let folder = tempfile::tempdir().unwrap();
         let error = write(&folder.path().join("no/report.md"), b"one", Existing::Kept).unwrap_err();
-        assert_eq!(error.remedy_text(), Some(&make_the_folder()));
+        assert_eq!(error.remedy_text().unwrap().en, "make the folder first");
     }
 }

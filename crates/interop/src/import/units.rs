@@ -1,20 +1,20 @@
-//! Printed characters made into figures and cells: what the importers of laboratory tools have in common.
+//! Printed characters made into figures and series.
 //!
-//! The model: a `Unit` knows its name, its quantity and how many base units it is; together with printed characters
+//! The model: a `ToolUnit` knows its name, its quantity and how many base units it is; together with printed characters
 //! it makes a figure. Characters that are no number, or a negative or endless one, make none, so a damaged file can
 //! lose figures but never yields a wrong one. Where a file names no unit, the tool's manual does.
 
-use super::parts::{self, number};
-use super::{Input, Outcome};
+use super::parts::{decimal, notice, number};
 use kurabe_core::imported::{
-    Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic,
-    PrintedStatistic as Statistic, Quantity, SeriesAxis,
+    Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic,
+    Quantity, SeriesAxis,
 };
+use kurabe_core::record::Notice;
 use kurabe_core::{Text, text};
 
 /// A unit in which a tool prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct ToolUnit {
     /// As printed.
     pub(super) name: &'static str,
     /// What it measures.
@@ -22,12 +22,12 @@ pub(super) struct Unit {
     /// Base units in one of it.
     base: f64,
     /// What may stand behind the digits.
-    scale: Scale,
+    scale: SuffixScale,
 }
 
 /// Letters that a tool puts behind the digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Scale {
+enum SuffixScale {
     /// None.
     Plain,
     /// `K`, `M`, … are powers of 1024.
@@ -39,60 +39,66 @@ enum Scale {
 }
 
 /// A unit whose numbers are digits alone.
-pub(super) const fn unit(name: &'static str, quantity: Quantity, base: f64) -> Unit {
-    Unit { name, quantity, base, scale: Scale::Plain }
+pub(super) const fn unit(name: &'static str, quantity: Quantity, base: f64) -> ToolUnit {
+    ToolUnit { name, quantity, base, scale: SuffixScale::Plain }
 }
 
 /// A unit whose numbers may end in `K`, `M`, … for powers of 1024.
-pub(super) const fn unit_of_powers(name: &'static str, quantity: Quantity) -> Unit {
-    Unit { name, quantity, base: 1.0, scale: Scale::Powers }
+pub(super) const fn unit_of_powers(name: &'static str, quantity: Quantity) -> ToolUnit {
+    ToolUnit { name, quantity, base: 1.0, scale: SuffixScale::Powers }
 }
 
 /// A unit whose numbers may be printed for people: `1.5M`, `12,5`, `3.0%`.
-pub(super) const fn unit_for_people(name: &'static str, quantity: Quantity, base: f64) -> Unit {
-    Unit { name, quantity, base, scale: Scale::ForPeople }
+pub(super) const fn unit_for_people(name: &'static str, quantity: Quantity, base: f64) -> ToolUnit {
+    ToolUnit { name, quantity, base, scale: SuffixScale::ForPeople }
 }
 
 /// Latencies that end in `ns`, `us`, `ms` or `s`, or are nanoseconds.
-pub(super) const TIMES: Unit = Unit { name: "", quantity: Quantity::Latency, base: 1.0, scale: Scale::Times };
+pub(super) const TIMES: ToolUnit =
+    ToolUnit { name: "", quantity: Quantity::Latency, base: 1.0, scale: SuffixScale::Times };
 
-pub(super) const BYTES_PER_S: Unit = unit("B/s", Quantity::Rate, 1.0);
-pub(super) const KIB_PER_S: Unit = unit("KiB/s", Quantity::Rate, 1024.0);
-pub(super) const MIB_PER_S: Unit = unit("MiB/s", Quantity::Rate, 1_048_576.0);
-pub(super) const IOPS: Unit = unit("IOPS", Quantity::Iops, 1.0);
-pub(super) const NANOSECONDS: Unit = unit("ns", Quantity::Latency, 1.0);
-pub(super) const MICROSECONDS: Unit = unit("us", Quantity::Latency, 1e3);
-pub(super) const MILLISECONDS: Unit = unit("ms", Quantity::Latency, 1e6);
-pub(super) const SECONDS: Unit = unit("s", Quantity::Latency, 1e9);
-pub(super) const RUN_MILLISECONDS: Unit = unit("ms", Quantity::Duration, 1e6);
-pub(super) const RUN_SECONDS: Unit = unit("s", Quantity::Duration, 1e9);
-pub(super) const BYTES: Unit = unit("B", Quantity::Bytes, 1.0);
-pub(super) const KIB: Unit = unit("KiB", Quantity::Bytes, 1024.0);
-pub(super) const MIB: Unit = unit("MiB", Quantity::Bytes, 1_048_576.0);
-pub(super) const COUNT: Unit = unit("", Quantity::Count, 1.0);
-pub(super) const PERCENT: Unit = unit("%", Quantity::Share, 0.01);
+pub(super) const BYTES_PER_S: ToolUnit = unit("B/s", Quantity::Rate, 1.0);
+pub(super) const KIB_PER_S: ToolUnit = unit("KiB/s", Quantity::Rate, 1024.0);
+pub(super) const MIB_PER_S: ToolUnit = unit("MiB/s", Quantity::Rate, 1_048_576.0);
+pub(super) const IOPS: ToolUnit = unit("IOPS", Quantity::Iops, 1.0);
+pub(super) const NANOSECONDS: ToolUnit = unit("ns", Quantity::Latency, 1.0);
+pub(super) const MICROSECONDS: ToolUnit = unit("us", Quantity::Latency, 1e3);
+pub(super) const MILLISECONDS: ToolUnit = unit("ms", Quantity::Latency, 1e6);
+pub(super) const SECONDS: ToolUnit = unit("s", Quantity::Latency, 1e9);
+pub(super) const RUN_MILLISECONDS: ToolUnit = unit("ms", Quantity::Duration, 1e6);
+pub(super) const RUN_SECONDS: ToolUnit = unit("s", Quantity::Duration, 1e9);
+pub(super) const BYTES: ToolUnit = unit("B", Quantity::Bytes, 1.0);
+pub(super) const KIB: ToolUnit = unit("KiB", Quantity::Bytes, 1024.0);
+pub(super) const MIB: ToolUnit = unit("MiB", Quantity::Bytes, 1_048_576.0);
+pub(super) const COUNT: ToolUnit = unit("", Quantity::Count, 1.0);
+pub(super) const PERCENT: ToolUnit = unit("%", Quantity::Share, 0.01);
 
-impl Unit {
-    /// A figure; `None` if the characters are no number that can be a figure.
-    pub(super) fn figure(&self, statistic: PrintedStatistic, printed: &str) -> Option<PrintedFigure> {
-        let printed = printed.trim();
+impl ToolUnit {
+    /// A figure; `None` if there are no characters, or they are no number that can be a figure.
+    pub(super) fn figure<'p>(
+        &self,
+        statistic: Statistic,
+        printed: impl Into<Option<&'p str>>,
+    ) -> Option<PrintedFigure> {
+        let printed = printed.into()?.trim();
         let value = self.value(printed)?;
+        let without_letter = || &printed[..printed.len() - 1];
         let (printed, name) = match (self.scale, self.quantity, printed.chars().last()) {
-            (Scale::ForPeople, Quantity::Rate, Some('k')) => (&printed[..printed.len() - 1], "kB/s"),
-            (Scale::ForPeople, Quantity::Rate, Some('M')) => (&printed[..printed.len() - 1], "MB/s"),
-            (Scale::ForPeople, Quantity::Rate, Some('G')) => (&printed[..printed.len() - 1], "GB/s"),
-            (Scale::ForPeople, _, Some('%')) => (&printed[..printed.len() - 1], self.name),
+            (SuffixScale::ForPeople, Quantity::Rate, Some('k')) => (without_letter(), "kB/s"),
+            (SuffixScale::ForPeople, Quantity::Rate, Some('M')) => (without_letter(), "MB/s"),
+            (SuffixScale::ForPeople, Quantity::Rate, Some('G')) => (without_letter(), "GB/s"),
+            (SuffixScale::ForPeople, _, Some('%')) => (without_letter(), self.name),
             _ => (printed, self.name),
         };
-        parts::figure_of_value(self.quantity, statistic, value, printed, name)
+        figure_of_value(self.quantity, statistic, value, printed, name)
     }
 
     /// A figure of something that quantity and statistic do not tell.
-    pub(super) fn figure_of(
+    pub(super) fn figure_of<'p>(
         &self,
         of: FigureOf,
-        statistic: PrintedStatistic,
-        printed: &str,
+        statistic: Statistic,
+        printed: impl Into<Option<&'p str>>,
     ) -> Option<PrintedFigure> {
         Some(PrintedFigure { of: Some(of), ..self.figure(statistic, printed)? })
     }
@@ -100,70 +106,118 @@ impl Unit {
     /// The value in base units.
     pub(super) fn value(&self, printed: &str) -> Option<f64> {
         let printed = printed.trim();
-        if self.scale == Scale::ForPeople {
-            return self.value_for_people(printed);
-        }
-        let letters = printed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(printed.len());
-        let (digits, letters) = printed.split_at(letters);
-        let factor = match (self.scale, letters) {
-            (Scale::Plain | Scale::ForPeople, _) => {
-                return number(printed).map(|value| value * self.base).filter(|value| value.is_finite());
-            }
-            (Scale::Powers, letters) => {
-                let power =
-                    ["", "K", "M", "G", "T", "P", "E"].iter().position(|prefix| *prefix == letters)?;
-                1024_f64.powi(i32::try_from(power).ok()?)
-            }
-            (Scale::Times, "" | "ns") => 1.0,
-            (Scale::Times, "us") => 1e3,
-            (Scale::Times, "ms") => 1e6,
-            (Scale::Times, "s") => 1e9,
-            (Scale::Times, _) => return None,
+        let (digits, letters) =
+            printed.split_at(printed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(printed.len()));
+        let power = |prefixes: &[&str], prefix: &str| {
+            let power = prefixes.iter().position(|other| *other == prefix)?;
+            Some(1024_f64.powi(i32::try_from(power).ok()?))
         };
-        Some(number(digits)? * factor * self.base).filter(|value| value.is_finite())
+        let value = match self.scale {
+            SuffixScale::Plain => number(printed)? * self.base,
+            SuffixScale::Powers => {
+                number(digits)? * power(&["", "K", "M", "G", "T", "P", "E"], letters)? * self.base
+            }
+            SuffixScale::Times => {
+                let factor = match letters {
+                    "" | "ns" => 1.0,
+                    "us" => 1e3,
+                    "ms" => 1e6,
+                    "s" => 1e9,
+                    _ => return None,
+                };
+                number(digits)? * factor * self.base
+            }
+            SuffixScale::ForPeople => {
+                let of_bytes = matches!(self.quantity, Quantity::Rate | Quantity::Bytes);
+                let (digits, letter) = printed.split_at(printed.char_indices().next_back()?.0);
+                let base = match letter {
+                    "%" if self.quantity == Quantity::Share => self.base,
+                    letter if of_bytes && letter.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                        power(&["B", "k", "M", "G", "T", "P"], letter)?
+                    }
+                    _ => return Some(decimal(printed)? * self.base).filter(|value| value.is_finite()),
+                };
+                decimal(digits)? * base
+            }
+        };
+        Some(value).filter(|value| value.is_finite())
     }
 }
 
-impl Unit {
-    fn value_for_people(&self, printed: &str) -> Option<f64> {
-        let of_bytes = matches!(self.quantity, Quantity::Rate | Quantity::Bytes);
-        let (digits, base) = match printed.chars().last()? {
-            '%' if self.quantity == Quantity::Share => (&printed[..printed.len() - 1], self.base),
-            letter if of_bytes && letter.is_ascii_alphabetic() => {
-                let power = ['B', 'k', 'M', 'G', 'T', 'P'].iter().position(|prefix| *prefix == letter)?;
-                (&printed[..printed.len() - 1], 1024_f64.powi(i32::try_from(power).ok()?))
-            }
-            _ => (printed, self.base),
-        };
-        Some(parts::decimal(digits)? * base).filter(|value| value.is_finite())
-    }
+/// A figure of this value in base units; `None` unless it is finite and not negative.
+pub(super) fn figure_of_value(
+    quantity: Quantity,
+    statistic: Statistic,
+    value: f64,
+    printed: &str,
+    unit: &str,
+) -> Option<PrintedFigure> {
+    (value.is_finite() && value >= 0.0).then(|| PrintedFigure {
+        quantity,
+        statistic,
+        value,
+        printed: printed.to_owned(),
+        unit_printed: unit.to_owned(),
+        correction: None,
+        of: None,
+    })
+}
+
+/// A figure in a unit that the line names; `factor` leads from it to the base unit.
+pub(super) fn figure(
+    quantity: Quantity,
+    statistic: Statistic,
+    printed: &str,
+    unit: &str,
+    factor: f64,
+) -> Option<PrintedFigure> {
+    figure_of_value(quantity, statistic, number(printed)? * factor, printed, unit)
+}
+
+/// What is told of a figure beyond its quantity and statistic.
+pub(super) fn of(figure: PrintedFigure, what: FigureOf) -> PrintedFigure {
+    PrintedFigure { of: Some(what), ..figure }
+}
+
+/// A figure whose unit is not what was printed.
+pub(super) fn corrected(figure: PrintedFigure, correction: Correction) -> PrintedFigure {
+    PrintedFigure { correction: Some(correction), ..figure }
+}
+
+/// The correction of a decimal unit of bytes that means a binary one, such as `MiB/s`.
+pub(super) fn binary(unit: &str, reason: Text) -> Correction {
+    let power = ["Ki", "Mi", "Gi", "Ti", "Pi"].iter().position(|prefix| unit.starts_with(prefix));
+    let power = power.map_or(0, |place| place as i32 + 1);
+    Correction { factor: 1024_f64.powi(power) / 1000_f64.powi(power), unit: unit.to_owned(), reason }
+}
+
+/// The remark on a tool that prints MiB/s under another name.
+pub(super) fn prints_mebibytes(tool: &str, unit: &str) -> Notice {
+    notice(text!(
+        "{tool} prints MiB/s as {unit}; its rates are multiplied by 1.048576",
+        "{tool} は MiB/s を {unit} と表示します。速度は 1.048576 倍に補正しました"
+    ))
 }
 
 /// Marks a rate of a tool whose kB is 1024 bytes and whose MB is 1024 of those.
 pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
-    let unit = figure.unit_printed.to_ascii_lowercase();
     if figure.quantity != Quantity::Rate {
         return;
     }
+    let unit = figure.unit_printed.to_ascii_lowercase();
     figure.correction = match unit.get(..2) {
-        Some("kb") => Some(Correction {
-            factor: 1.024,
-            unit: "KiB/s".to_owned(),
-            reason: text!("{tool} counts 1024 bytes as a kB", "{tool} は 1024 バイトを 1 kB と数えます"),
-        }),
-        Some("mb") => Some(Correction {
-            factor: 1.048_576,
-            unit: "MiB/s".to_owned(),
-            reason: text!(
-                "{tool} counts 1048576 bytes as an MB",
-                "{tool} は 1048576 バイトを 1 MB と数えます"
-            ),
-        }),
-        Some("gb") => Some(Correction {
-            factor: 1.073_741_824,
-            unit: "GiB/s".to_owned(),
-            reason: text!("{tool} counts 2^30 bytes as a GB", "{tool} は 2^30 バイトを 1 GB と数えます"),
-        }),
+        Some("kb") => Some(binary(
+            "KiB/s",
+            text!("{tool} counts 1024 bytes as a kB", "{tool} は 1024 バイトを 1 kB と数えます"),
+        )),
+        Some("mb") => Some(binary(
+            "MiB/s",
+            text!("{tool} counts 1048576 bytes as an MB", "{tool} は 1048576 バイトを 1 MB と数えます"),
+        )),
+        Some("gb") => Some(binary(
+            "GiB/s",
+            text!("{tool} counts 2^30 bytes as a GB", "{tool} は 2^30 バイトを 1 GB と数えます"),
+        )),
         _ => None,
     };
 }
@@ -173,16 +227,36 @@ pub(super) fn positive(printed: &str) -> bool {
     number(printed).is_some_and(|value| value > 0.0)
 }
 
+/// The figures of a table of units, statistics and names, as far as they were printed under those.
+pub(super) fn figures<'p>(
+    table: &[(ToolUnit, Statistic, &str)],
+    printed: impl Fn(&str) -> Option<&'p str>,
+) -> Vec<PrintedFigure> {
+    table.iter().filter_map(|(unit, statistic, name)| unit.figure(*statistic, printed(name))).collect()
+}
+
 /// A printed statistic of several: word and characters.
-pub(super) type Named<'a> = (PrintedStatistic, Option<&'a str>);
+pub(super) type Named<'a> = (Statistic, Option<&'a str>);
 
 /// The figures of one thing in several statistics.
 pub(super) fn figures_of<'a>(
-    unit: Unit,
+    unit: ToolUnit,
     of: FigureOf,
     named: impl IntoIterator<Item = Named<'a>> + 'a,
 ) -> impl Iterator<Item = PrintedFigure> + 'a {
-    named.into_iter().filter_map(move |(statistic, printed)| unit.figure_of(of.clone(), statistic, printed?))
+    named.into_iter().filter_map(move |(statistic, printed)| unit.figure_of(of.clone(), statistic, printed))
+}
+
+/// A series; `None` without points.
+pub(super) fn series(
+    quantity: Quantity,
+    name: &str,
+    unit: &str,
+    axis: SeriesAxis,
+    points: Vec<(f64, f64)>,
+) -> Option<PrintedSeries> {
+    let (name, unit_printed) = (name.to_owned(), unit.to_owned());
+    (!points.is_empty()).then_some(PrintedSeries { quantity, name, unit_printed, axis, points })
 }
 
 /// What the figures of `add_intervals` are.
@@ -198,7 +272,7 @@ pub(super) fn of_intervals() -> Text {
 /// point as figures. Characters that are no number are a gap.
 pub(super) fn add_intervals(
     imported: &mut ImportedCell,
-    unit: Unit,
+    unit: ToolUnit,
     name: &str,
     axis: SeriesAxis,
     printed: &[(f64, String)],
@@ -211,33 +285,12 @@ pub(super) fn add_intervals(
     let (Some(lowest), Some(highest)) = (values.first(), values.last()) else { return };
     let median = &values[(values.len() - 1) / 2];
     let named = [(Statistic::Median, median), (Statistic::Highest, highest), (Statistic::Lowest, lowest)];
-    imported.figures.extend(
-        named.iter().filter_map(|(statistic, (_, _, words))| {
-            unit.figure_of(name.to_owned().into(), *statistic, words)
-        }),
-    );
-    imported.series.push(PrintedSeries {
-        quantity: unit.quantity,
-        name: name.to_owned(),
-        unit_printed: unit.name.to_owned(),
-        axis,
-        points,
-    });
-}
-
-/// The file is of the tool, but damaged at a line (from 1).
-pub(super) fn broken(input: &Input<'_>, line: usize, what: Text) -> Outcome {
-    Outcome::Broken(parts::broken_line(input, line, what))
-}
-
-/// A file of the tool without a single figure.
-pub(super) fn nothing_measured(input: &Input<'_>, tool: &str) -> Outcome {
-    let last = input.lines().last().map_or(1, |(number, _)| number);
-    broken(
-        input,
-        last,
-        text!("{tool} measured nothing in this file", "このファイルには {tool} の測定値がありません"),
-    )
+    imported.figures.extend(figures_of(
+        unit,
+        name.to_owned().into(),
+        named.map(|(statistic, (_, _, words))| (statistic, Some(*words))),
+    ));
+    imported.series.extend(series(unit.quantity, name, unit.name, axis, points));
 }
 
 #[cfg(test)]
@@ -356,8 +409,8 @@ mod tests {
         for words in ["", "-1", "inf", "NaN", "+++++", "1e999", "1,5", "0x10"] {
             assert_eq!(number(words), None, "{words}");
         }
-        assert_eq!(MIB_PER_S.figure(PrintedStatistic::Mean, "2").map(|f| f.value), Some(2_097_152.0));
-        assert_eq!(MIB_PER_S.figure(PrintedStatistic::Mean, "1e308").map(|f| f.value), None);
+        assert_eq!(MIB_PER_S.figure(Statistic::Mean, "2").map(|f| f.value), Some(2_097_152.0));
+        assert_eq!(MIB_PER_S.figure(Statistic::Mean, "1e308").map(|f| f.value), None);
         let powers = unit_of_powers("B", Quantity::Bytes);
         assert_eq!(
             [powers.value("1.5K"), powers.value("2"), powers.value("2k")],

@@ -1,12 +1,14 @@
-//! What there is to say of a served model, in words.
+//! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
 use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
+use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
     Address, AttachBy, CutReport, FrontKind, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures,
     ServedFront,
 };
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Share of the processors' time that the host may take before it is worth a word.
@@ -15,7 +17,11 @@ const STEAL_SHARE: f64 = 0.005;
 const GOOD_SHARE: f64 = 0.99;
 
 /// What is said when it begins.
-pub fn begin_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&ServedFigures>) -> Vec<Text> {
+pub fn serving_lines(
+    facts: &ServedFacts,
+    request: &ServeRequest,
+    first: Option<&ServedFigures>,
+) -> Vec<Text> {
     let spec = &request.spec;
     let (name, size) = (&spec.name, format_bytes_decimal(facts.size_bytes));
     let uri = shown::line(facts.uri.as_deref().unwrap_or_default());
@@ -61,14 +67,6 @@ pub fn attached_lines(
     });
     lines.push(text!("`kurabe detach {device}` ends it", "`kurabe detach {device}` で終了します"));
     lines
-}
-
-/// What makes devices, as one word.
-pub fn front_word(front: FrontKind) -> &'static str {
-    match front {
-        FrontKind::Nbd => "nbd",
-        FrontKind::Fuse => "fuse",
-    }
 }
 
 /// What makes the devices, and why.
@@ -124,13 +122,13 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
                 "  時間      --round-trip により、要求は {round_trip} 早く届いたものとみなします"
             ),
         });
-        lines.push(waiting_line(&first.grants, request.spin_ns));
+        lines.push(wait_line(&first.grants, request.spin_ns));
     }
     lines
 }
 
 /// How it waits, and what the operating system did not grant.
-fn waiting_line(grants: &Grants, spin_ns: u64) -> Text {
+fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     let spin = latency_ns(spin_ns);
     let how = match spin_ns {
         0 => text!("asleep", "常に眠る"),
@@ -154,7 +152,7 @@ fn waiting_line(grants: &Grants, spin_ns: u64) -> Text {
 }
 
 /// One line a second.
-pub fn live_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Text {
+pub fn serving_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Text {
     let from = |pick: fn(&ServedFigures) -> u64| before.map_or(0, pick);
     let seconds = (figures.served_ns - from(|figures| figures.served_ns)) as f64 / 1e9;
     let rise = |pick: fn(&ServedFigures) -> u64| (pick(figures) - from(pick)) as f64 / seconds.max(1e-3);
@@ -170,7 +168,7 @@ pub fn live_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Tex
 }
 
 /// How it went.
-pub fn figure_lines(figures: &ServedFigures) -> Vec<Text> {
+pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
     let time = moment(figures.served_ns);
     let [reads, writes, flushes, trims] =
         [figures.reads, figures.writes, figures.flushes, figures.trims].map(count);
@@ -196,8 +194,33 @@ pub fn figure_lines(figures: &ServedFigures) -> Vec<Text> {
         ));
     }
     lines.extend(blame_lines(figures));
-    lines.extend(figures.cuts.iter().map(cut_line));
+    lines.extend(figures.cuts.iter().map(power_cut_line));
     lines
+}
+
+/// What a script is told when it begins.
+pub fn serving_json(facts: &ServedFacts, first: Option<&ServedFigures>) -> Value {
+    json!({
+        "event": "serving",
+        "uri": facts.uri,
+        "control": facts.control.as_deref().map(shown::name),
+        "size_bytes": facts.size_bytes,
+        "exports": facts.exports,
+        "round_trip_ns": first.map(|figures| figures.round_trip_ns),
+        "grants": first.map(|figures| &figures.grants),
+    })
+}
+
+/// What a script is told when its devices are there; `process` serves them.
+pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
+    json!({
+        "event": "attached",
+        "devices": facts.devices.iter().map(shown::path).collect::<Vec<_>>(),
+        "by": facts.front.map(|served| front_word(served.front)),
+        "control": facts.control.as_deref().map(shown::name),
+        "size_bytes": facts.size_bytes,
+        "process": process,
+    })
 }
 
 /// Who was to blame.
@@ -241,11 +264,67 @@ fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
 }
 
 /// What a power cut did.
-pub fn cut_line(cut: &CutReport) -> Text {
+pub fn power_cut_line(cut: &CutReport) -> Text {
     let [writes, at_stake, sectors, lost] =
         [cut.acknowledged_writes, cut.writes_at_stake, cut.sectors_at_stake, cut.sectors_lost].map(count);
     text!(
         "  power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their {sectors} sectors are lost",
         "  {writes} 回の書き込み後に電源断: うち {at_stake} 回が媒体に届いておらず、その {sectors} セクターのうち {lost} を失いました"
+    )
+}
+
+/// A device that cannot be taken away yet, and who uses it.
+pub fn waiting_line(device: &Path, users: &[Text]) -> Text {
+    let (device, users) = (shown::path(device), Text::list(users.iter().cloned()));
+    text!(
+        "kurabe: {device} is in use ({users}): waiting until it is not (a second signal ends at once, and its users get errors)",
+        "kurabe: {device} は使用中です({users})。使われなくなるまで待ちます(もう一度シグナルを送ると即時終了し、使用中のプログラムはエラーになります)";
+        users
+    )
+}
+
+/// What is said of devices that were taken away.
+pub fn detached_lines(detached: &Detached) -> Vec<Text> {
+    let list = detached.devices.iter().map(shown::path).collect::<Vec<_>>().join(", ");
+    if detached.was_left {
+        return vec![text!(
+            "{list} was left by a kurabe that was killed: removed (if it is still mounted, when that ends)",
+            "{list} は強制終了した kurabe が残したものでした。片付けました(マウント中なら、外したときに消えます)"
+        )];
+    }
+    let mut lines = vec![text!("detached {list}", "切り離しました: {list}")];
+    lines.extend(detached.figures.iter().flat_map(served_lines));
+    lines
+}
+
+/// Servers of models that were kept, a line each.
+pub fn kept_server_lines(kept: &[KeptServer]) -> Vec<Text> {
+    if kept.is_empty() {
+        return vec![text!(
+            "No model was served so far, or there was no store to keep it in (`kurabe run` makes one).",
+            "公開したモデルの記録はありません(保存先がなければ残りません。保存先は `kurabe run` で作られます)。"
+        )];
+    }
+    kept.iter().map(kept_server_line).collect()
+}
+
+fn kept_server_line(kept: &KeptServer) -> Text {
+    let kept_at = &kept.kept_at;
+    let Some(record) = kept.server() else {
+        return text!(
+            "{kept_at}  by another version of kurabe",
+            "{kept_at}  別バージョンの kurabe による記録"
+        );
+    };
+    let name = shown::line(&record.model.name_with_changes());
+    let figures = &record.figures;
+    let (time, answers) = (moment(figures.served_ns), count(figures.lateness.answers));
+    let Some(share) = figures.lateness.in_time_share else {
+        return text!("{kept_at}  {name}  {time}, no request", "{kept_at}  {name}  {time}、要求なし");
+    };
+    let (share, p99) = (fixed(share * 100.0, 1), latency_ns(figures.lateness.p99_ns));
+    text!(
+        "{kept_at}  {name}  {time}, {answers} answers, {share} % in time, p99 late by {p99}",
+        "{kept_at}  {name}  {time}、応答 {answers} 回、{share} % が時間どおり、遅れ p99 {p99}"
     )
 }

@@ -1,0 +1,116 @@
+//! Where the store of whoever asks is, and opening it.
+
+use crate::recover::{owner_is_elsewhere, owner_lives};
+use kurabe_core::process::ProcessIdentity;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_store::{SqliteStore, Store, default_path};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// A store that was named, or the usual one of the user.
+#[derive(Clone, Debug, Default)]
+pub struct StorePlace(pub Option<PathBuf>);
+
+impl StorePlace {
+    /// Its path.
+    ///
+    /// # Errors
+    /// When its folder is not there, or no variable tells where the usual one is.
+    pub fn path(&self) -> Result<PathBuf> {
+        match &self.0 {
+            Some(path) => check_folder(path).map(|()| path.clone()),
+            None => default_path(|name| std::env::var_os(name)),
+        }
+    }
+
+    /// Its path as one that holds wherever one goes from here, if there is any place for a store.
+    ///
+    /// # Errors
+    /// When it was named, and its folder is not there.
+    pub fn lasting_path(&self) -> Result<Option<PathBuf>> {
+        match self.path() {
+            Ok(path) => Ok(Some(std::path::absolute(&path).unwrap_or(path))),
+            Err(error) if self.0.is_some() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The store, made if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn open(&self) -> Result<Box<dyn Store>> {
+        Ok(Box::new(SqliteStore::open(&self.path()?)?))
+    }
+
+    /// The store, if it is there.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn existing(&self) -> Result<Option<Box<dyn Store>>> {
+        let store = SqliteStore::open_existing(&self.path()?)?;
+        Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
+    }
+}
+
+/// Refuses a store in a folder that is not there: more likely a slip than a wish for both. Where it lies by itself, the folder
+/// is made.
+fn check_folder(store: &Path) -> Result<()> {
+    let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+    else {
+        return Ok(());
+    };
+    let folder = shown::path(folder);
+    Err(Error::new(
+        ErrorKind::Store,
+        text!("--db: the folder {folder} is not there", "--db: フォルダー {folder} がありません"),
+    )
+    .remedy(text!(
+        "correct the path, or make the folder first: mkdir -p {folder}",
+        "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
+    )))
+}
+
+/// The runs of these names, each of which must be another.
+///
+/// # Errors
+/// When there is no such run, or one is named twice.
+pub fn distinct_runs<'n>(
+    store: &dyn Store,
+    names: impl IntoIterator<Item = &'n String>,
+) -> Result<Vec<RunRecord>> {
+    let ids = names.into_iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;
+    if let Some(twice) =
+        ids.iter().enumerate().find_map(|(place, id)| ids[..place].contains(id).then_some(id))
+    {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!(
+                "{twice} is named twice: that is the same run",
+                "{twice} が 2 回指定されています(同じ測定です)"
+            ),
+        )
+        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+    }
+    ids.iter().map(|id| store.load(id)).collect()
+}
+
+/// Takes a run out of a store. `force`: also one that another machine or a container may still be measuring.
+///
+/// # Errors
+/// When there is no such run, it is being measured, or the store cannot be written.
+pub fn remove_run(store: &dyn Store, id: &str, force: bool) -> Result<()> {
+    let is_elsewhere = Cell::new(false);
+    let is_kept = |owner: &ProcessIdentity| {
+        is_elsewhere.set(owner_is_elsewhere(owner));
+        owner_lives(owner) && !(force && is_elsewhere.get())
+    };
+    store.remove(id, &is_kept).map_err(|error| match is_elsewhere.get() {
+        true => error.remedy(text!(
+            "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
+            "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
+        )),
+        false => error,
+    })
+}

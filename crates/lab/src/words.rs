@@ -1,0 +1,130 @@
+//! Words that become parts of a request: `NAME=VALUE`, labels, numbers, data, orders, and names that stand for a text of the
+//! program or a file.
+
+use kurabe_core::outside::text_of_file;
+use kurabe_core::workload::{Data, Pattern};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+
+/// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
+///
+/// # Errors
+/// When one has another form.
+pub fn assignments(flag: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
+    let assignment =
+        |words: &String| match words.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+            Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok((name.to_owned(), value.to_owned()))
+            }
+            _ => Err(Error::new(
+                ErrorKind::Usage,
+                text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
+            )
+            .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))),
+        };
+    words.iter().map(assignment).collect()
+}
+
+/// `key=value`, or `key=` to remove.
+///
+/// # Errors
+/// When there is no `=`.
+pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
+    let Some((key, value)) = words.split_once('=') else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("`{words}` is not a label", "`{words}` はラベルとして読めません"),
+        )
+        .remedy(text!("write key=value", "key=value の形で書いてください")));
+    };
+    Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
+}
+
+/// The text that has a name in a library of the program, or that of the file with this path.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
+    match library.iter().find(|(word, _)| *word == name) {
+        Some((_, text)) => Ok((*text).to_owned()),
+        None => text_of_file(name, &text!("cannot read {name}", "{name} を読めません")),
+    }
+}
+
+/// A share in percent: `5%` or `5`.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_percent(words: &str) -> std::result::Result<f64, Text> {
+    let number = words.trim().trim_end_matches('%').trim().parse::<f64>().ok();
+    number.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0).ok_or_else(|| {
+        text!(
+            "a percentage from 0 to 100 is expected, such as 5%",
+            "0 から 100 までの割合を書いてください(例: 5%)"
+        )
+    })
+}
+
+/// A number above zero.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_above_zero(words: &str) -> std::result::Result<f64, Text> {
+    words
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| text!("a number above zero is expected", "0 より大きい数が必要です"))
+}
+
+/// A number of writes: `1000-writes`, or `1000`.
+///
+/// # Errors
+/// When it is none above zero.
+pub fn parse_writes(words: &str) -> std::result::Result<u64, Text> {
+    let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
+    number.filter(|number| *number > 0).ok_or_else(|| {
+        text!(
+            "a number of writes is expected, such as 1000-writes",
+            "1000-writes のように書き込みの回数を書いてください"
+        )
+    })
+}
+
+/// What is written: `compressible:30` is 30 % zeros.
+///
+/// # Errors
+/// When the words are none of its.
+pub fn parse_data(words: &str) -> std::result::Result<Data, Text> {
+    match (words, words.split_once(':')) {
+        ("random", _) => Ok(Data::Random),
+        ("zero", _) => Ok(Data::Zero),
+        ("repeat", _) => Ok(Data::Repeat),
+        ("compressible", _) => Ok(Data::Compressible { percent: 50 }),
+        (_, Some(("compressible", percent))) if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) => {
+            Ok(Data::Compressible { percent: percent.parse().unwrap_or(50) })
+        }
+        _ => Err(text!(
+            "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
+            "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
+        )),
+    }
+}
+
+/// An order of offsets beside those of `rw`: `zipf:1.2`.
+///
+/// # Errors
+/// When the words are none of its.
+pub fn parse_order(words: &str) -> std::result::Result<Pattern, Text> {
+    match (words, words.split_once(':')) {
+        ("interleaved", _) => Ok(Pattern::Interleaved),
+        ("permutation", _) => Ok(Pattern::Permutation),
+        ("zipf", _) => Ok(Pattern::Zipf { exponent: 1.1 }),
+        (_, Some(("zipf", exponent))) => {
+            parse_above_zero(exponent).map(|exponent| Pattern::Zipf { exponent })
+        }
+        _ => Err(text!(
+            "one of: interleaved, permutation, zipf, zipf:EXPONENT",
+            "interleaved、permutation、zipf、zipf:指数 のいずれか"
+        )),
+    }
+}

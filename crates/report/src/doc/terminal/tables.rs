@@ -1,0 +1,223 @@
+//! A table in a terminal: a title row and rows of words, aligned by display width.
+//!
+//! The model: columns are as wide as their widest entry; a column without entries is left out; when the line is
+//! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut
+//! gives way until it fits.
+
+use super::painted;
+use crate::doc::table::GAP;
+use crate::doc::{Cut, Entry, EntryBody, Flush, Table, TableRow};
+use crate::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
+use crate::spark::{bar, sparkline};
+use crate::style::{Role, Style};
+use kurabe_core::{number, shown};
+
+/// A column is not cut below this.
+const NARROWEST: usize = 6;
+/// A column that wraps is not made narrower than this for its title.
+const NARROWEST_WRAPPED: usize = 12;
+/// Columns of a terminal that a column which wraps has at least, before the rows of a table become lines of their own.
+const LEAST_WRAPPED: usize = 24;
+
+/// An entry in its tone, in the reader's language.
+type PaintedWords = (Role, String);
+
+impl Table {
+    /// The table, or several below one another with an empty line between where its columns are too many for the width
+    /// and it may be parted behind those that name a row.
+    pub(super) fn pieces(&self, style: &Style) -> Vec<Self> {
+        let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
+        let width_of = |place: usize| {
+            let words = self.rows.iter().filter_map(|row| match &row.entries.get(place)?.shown {
+                EntryBody::Words(words) => Some(words),
+                _ => None,
+            });
+            let all = words.chain([&self.columns[place].title]);
+            let widest = all.map(|words| display_width(words.get(style.lang))).max().unwrap_or(0);
+            widest.min(self.columns[place].least) + GAP
+        };
+        let room = style.width.saturating_sub(self.indent) + GAP;
+        let names: usize = (0..fixed).map(width_of).sum();
+        let mut pieces: Vec<Vec<usize>> = Vec::new();
+        let mut left = 0;
+        for place in fixed..self.columns.len() {
+            let width = width_of(place);
+            if pieces.is_empty() || left < width {
+                pieces.push((0..fixed).collect());
+                left = room.saturating_sub(names);
+            }
+            left = left.saturating_sub(width);
+            pieces.last_mut().into_iter().for_each(|piece| piece.push(place));
+        }
+        pieces.iter().map(|places| self.only(places)).collect()
+    }
+
+    /// The lines of the table, each row with its note behind it.
+    pub(super) fn lines(&self, style: &Style) -> Vec<String> {
+        let titles: Vec<String> = self.columns.iter().map(|column| style.say(&column.title)).collect();
+        let rows = self.words(style);
+        let room = style.width.saturating_sub(self.indent);
+        if self.stacks && !self.fits(&titles, &rows, room) {
+            return rows.iter().flat_map(|row| self.stacked(&titles, row, style)).collect();
+        }
+        let fitted = Fitted::new(self, &titles, &rows, room);
+        let mut lines = Vec::new();
+        if titles.iter().any(|title| !title.is_empty()) {
+            let head: Vec<PaintedWords> = titles.into_iter().map(|title| (Role::Quiet, title)).collect();
+            lines.extend(fitted.lines(&head, style));
+        }
+        for (row, words) in self.rows.iter().zip(&rows) {
+            lines.extend(fitted.lines(words, style));
+            let note = row.note.iter().flat_map(|note| wrap(note.get(style.lang), room.saturating_sub(2)));
+            lines.extend(hanging(note.collect(), self.indent + 2, self.indent + 2));
+        }
+        lines
+    }
+
+    /// What stands in the table; a course takes what the others leave of the width, within its limits.
+    fn words(&self, style: &Style) -> Vec<Vec<PaintedWords>> {
+        let words = |entry: &Entry| match &entry.shown {
+            EntryBody::Words(words) if entry.under.is_empty() => style.say(words),
+            EntryBody::Words(words) => {
+                format!("{} ({})", words.get(style.lang), entry.under.get(style.lang))
+            }
+            EntryBody::Missing => number::NONE.to_owned(),
+            EntryBody::Bar { share, part, columns: (least, most) } => {
+                bar(*share, (style.width / part).clamp(*least, *most))
+            }
+            EntryBody::Course(..) => String::new(),
+        };
+        let row = |row: &TableRow| row.entries.iter().map(|entry| (entry.role, words(entry))).collect();
+        let mut rows: Vec<Vec<PaintedWords>> = self.rows.iter().map(row).collect();
+        let taken = (0..self.columns.len()).map(|place| widest(&rows, place) + self.gap).sum::<usize>();
+        let room = style.width.saturating_sub((self.indent + taken).saturating_sub(self.gap));
+        for (words, row) in rows.iter_mut().zip(&self.rows) {
+            for ((_, words), entry) in words.iter_mut().zip(&row.entries) {
+                if let EntryBody::Course(values, (least, most)) = &entry.shown {
+                    *words = sparkline(values, room.clamp(*least, *most));
+                }
+            }
+        }
+        rows
+    }
+
+    /// Whether the table is readable in this width: nothing is cut, and what wraps has room enough.
+    fn fits(&self, titles: &[String], rows: &[Vec<PaintedWords>], room: usize) -> bool {
+        let width_of = |place: usize| match (widest(rows, place), self.columns[place].cut) {
+            (0, _) => 0,
+            (widest, Cut::Wrap) => widest.min(LEAST_WRAPPED) + self.gap,
+            (widest, _) => widest.max(display_width(&titles[place])) + self.gap,
+        };
+        (0..titles.len()).map(width_of).sum::<usize>() <= room + self.gap
+    }
+
+    /// A row on lines of its own: its first entry, and below it the others with the titles of their columns.
+    fn stacked(&self, titles: &[String], row: &[PaintedWords], style: &Style) -> Vec<String> {
+        let title = |place: usize| if self.columns[place].is_bare { "" } else { titles[place].as_str() };
+        let key_width = (1..titles.len()).map(|place| display_width(title(place))).max().unwrap_or(0);
+        let (first, rest) = (self.indent, self.indent + 2);
+        let Some(((role, name), others)) = row.split_first() else { return Vec::new() };
+        let mut lines = painted(
+            hanging(wrap(name, style.width.saturating_sub(rest)), first, rest),
+            if *role == Role::Plain { Role::Strong } else { *role },
+            style,
+        );
+        for (place, (role, words)) in
+            (1..titles.len()).zip(others).filter(|(_, (_, words))| !words.is_empty())
+        {
+            let title = title(place);
+            let at = if title.is_empty() { rest } else { rest + key_width + GAP };
+            let entry = painted(wrap(words, style.width.saturating_sub(at)), *role, style);
+            for (place, words) in entry.iter().enumerate() {
+                let title = pad_right(if place == 0 { title } else { "" }, at - rest);
+                lines.push(format!("{}{}{words}", " ".repeat(rest), style.paint(Role::Quiet, &title)));
+            }
+        }
+        lines
+    }
+}
+
+/// Columns that the widest words of a column take.
+fn widest(rows: &[Vec<PaintedWords>], place: usize) -> usize {
+    let entries = rows.iter().filter_map(|row| row.get(place));
+    entries.map(|(_, words)| display_width(words)).max().unwrap_or(0)
+}
+
+/// The columns that are shown, with their widths.
+struct Fitted<'a> {
+    table: &'a Table,
+    shown: Vec<(usize, usize)>,
+}
+
+impl<'a> Fitted<'a> {
+    fn new(table: &'a Table, titles: &[String], rows: &[Vec<PaintedWords>], room: usize) -> Self {
+        let columns = &table.columns;
+        let shown = (0..columns.len()).filter_map(|place| {
+            let widest = widest(rows, place);
+            (widest > 0).then(|| (place, widest.max(display_width(&titles[place]))))
+        });
+        let mut fitted = Self { table, shown: shown.collect() };
+        while fitted.width() > room {
+            let last_of = |cut: Cut| fitted.shown.iter().rposition(|(index, _)| columns[*index].cut == cut);
+            let Some(last) = last_of(Cut::DropFirst).or_else(|| last_of(Cut::Drop)) else { break };
+            fitted.shown.remove(last);
+        }
+        while fitted.width() > room {
+            let widest = fitted.shown.iter_mut().filter(|(index, width)| {
+                let column = &columns[*index];
+                let may = !matches!(column.cut, Cut::Never | Cut::Drop | Cut::DropFirst);
+                // Where entries wrap, so does the title.
+                let least = match column.cut {
+                    Cut::Wrap => NARROWEST_WRAPPED.min(display_width(&titles[*index])),
+                    _ => display_width(&titles[*index]),
+                };
+                may && *width > NARROWEST.max(least)
+            });
+            let Some((_, width)) = widest.max_by_key(|(_, width)| *width) else { break };
+            *width -= 1;
+        }
+        fitted
+    }
+
+    fn width(&self) -> usize {
+        self.shown
+            .iter()
+            .map(|(_, width)| width + self.table.gap)
+            .sum::<usize>()
+            .saturating_sub(self.table.gap)
+    }
+
+    /// A row, on several lines if a column wraps.
+    fn lines(&self, row: &[PaintedWords], style: &Style) -> Vec<String> {
+        let cells: Vec<Vec<String>> = self
+            .shown
+            .iter()
+            .map(|(index, width)| {
+                let text = row.get(*index).map_or("", |(_, text)| text.as_str());
+                match self.table.columns[*index].cut {
+                    Cut::Front => vec![clip_front(&shown::line(text), *width)],
+                    Cut::End => vec![clip(&shown::line(text), *width)],
+                    Cut::Wrap => flow(&[text.to_owned()], *width),
+                    Cut::Never | Cut::Drop | Cut::DropFirst => vec![shown::line(text)],
+                }
+            })
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        (0..height)
+            .map(|line| {
+                let mut out = Line::new(style);
+                let mut at = self.table.indent;
+                for ((index, width), cell) in self.shown.iter().zip(&cells) {
+                    let text = cell.get(line).map_or("", String::as_str);
+                    let role = row.get(*index).map_or(Role::Plain, |(role, _)| *role);
+                    match self.table.columns[*index].flush {
+                        Flush::Left => out.at(at, role, text),
+                        Flush::Right => out.until(at + width, role, text),
+                    };
+                    at += width + self.table.gap;
+                }
+                out.finish()
+            })
+            .collect()
+    }
+}

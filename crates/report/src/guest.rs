@@ -1,0 +1,188 @@
+//! What to type for a QEMU guest on a served model. Nothing is started, and the words are tested as they are printed.
+
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::shown::shell_word;
+use kurabe_core::{Result, Text, text};
+use kurabe_lab::{assignments, load_served_model};
+use kurabe_serve::{DataPlace, check_exports};
+use kurabe_sim::{DeviceSpec, Stack};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What stands in for the image of a user who has not named one.
+const USUAL_GUEST: &str = "guest.qcow2";
+/// Layers that a guest brings itself.
+const OWN_LAYERS: [&str; 2] = ["filesystem", "zfs"];
+
+/// The model of a guest, and what stands beside it, in the words of `kurabe serve`.
+#[derive(Clone, Debug)]
+pub struct GuestRequest {
+    /// `model:NAME`.
+    pub target: String,
+    /// Changed parameters: `LAYER.PARAMETER=VALUE`.
+    pub sets: Vec<String>,
+    /// Layers that are left out.
+    pub without: Vec<String>,
+    /// Disks of a shared bus, each a disk of the guest.
+    pub exports: usize,
+    /// Where the bytes of the model are.
+    pub data: String,
+    /// The image that the guest starts from, if not from the model.
+    pub guest: Option<String>,
+    /// The socket between the two.
+    pub socket: String,
+}
+
+/// What is typed.
+pub struct Recipe {
+    spec: DeviceSpec,
+    size_bytes: u64,
+    serve: String,
+    /// Its lines.
+    guest: Vec<String>,
+    cut: String,
+    /// What the disks are called in the guest.
+    devices: Vec<String>,
+}
+
+impl Recipe {
+    /// The words for a guest.
+    ///
+    /// # Errors
+    /// When there is no such model, or what is asked of it makes no sense.
+    pub fn new(request: &GuestRequest) -> Result<Self> {
+        let sets = assignments("--set", &request.sets, "flash.program_rate=10MB/s")?;
+        let spec = load_served_model(Path::new(&request.target), &sets, &request.without)?;
+        let stack = Stack::new(&spec, 1)?;
+        check_exports(request.exports, stack.units())?;
+        let place = DataPlace::parse(&request.data)?;
+        let has_image = matches!(place, DataPlace::File(_) | DataPlace::Over(_));
+        let image = match (&request.guest, has_image) {
+            (Some(image), _) => Some(image.as_str()),
+            (None, false) => Some(USUAL_GUEST),
+            (None, true) => None,
+        };
+        let mut guest = vec!["qemu-system-x86_64 -accel tcg -m 1G -nographic".to_owned()];
+        guest.extend(image.map(drive_of_image));
+        guest.extend((0..request.exports).map(|export| drive_of_model(request, export)));
+        let letters = ('a'..='z').skip(usize::from(image.is_some()));
+        Ok(Self {
+            size_bytes: stack.capacity_bytes(),
+            spec,
+            serve: serve_line(request),
+            guest,
+            cut: command(&["kurabe", "control", &request.socket, "cut"]),
+            devices: letters.take(request.exports).map(|letter| format!("/dev/vd{letter}")).collect(),
+        })
+    }
+
+    /// The words for other programs.
+    pub fn json(&self) -> Value {
+        json!({ "event": "recipe", "serve": self.serve, "guest": self.guest.join(" "), "cut": self.cut })
+    }
+
+    /// The words with what they do, a line each.
+    pub fn lines(&self) -> Vec<Text> {
+        let (name, size) = (&self.spec.name, format_bytes_decimal(self.size_bytes));
+        let devices = self.devices.join(", ");
+        let mut lines = vec![text!(
+            "{name}, {size}, as a disk of a QEMU guest. kurabe starts none of this; type it.",
+            "{name}({size})を QEMU のゲストのディスクにします。kurabe は何も起動しません。次のように入力してください。"
+        )];
+        lines.extend(own_layers_line(&self.spec));
+        lines.push(text!(
+            "\nIn one terminal the model; Ctrl-C ends it and says how many answers were in time:\n",
+            "\n1 つ目の端末でモデルを公開します(Ctrl-C で終了し、時間どおりだった割合を表示します):\n"
+        ));
+        lines.push(Text::same(format!("  {}", self.serve)));
+        lines.push(text!(
+            "\nIn another the guest, to which the model is {devices}; Ctrl-A X ends it:\n",
+            "\n2 つ目の端末でゲストを起動します。モデルは {devices} に見えます(Ctrl-A X で終了します):\n"
+        ));
+        lines.push(Text::same(format!("  {}", self.guest.join(" \\\n    "))));
+        lines.push(text!(
+            "\nTo cut the power, of the model first; then end the guest (Ctrl-A X), because all it asks for fails from then on:\n",
+            "\n電源を断つときは、まずモデルの電源を断ち、次にゲストを終了します(Ctrl-A X)。以後、ゲストの要求はすべて失敗します:\n"
+        ));
+        lines.push(Text::same(format!("  {}", self.cut)));
+        lines.push(text!(
+            "\nStart the guest again as before: it finds what a reboot would.",
+            "\nゲストを同じコマンドで再び起動すると、再起動後に残っているはずのデータが見えます。"
+        ));
+        lines.extend(remarks());
+        lines
+    }
+}
+
+/// What the words of the recipe mean, and cost.
+fn remarks() -> [Text; 3] {
+    [
+        text!(
+            "\n  cache=none   flushes of the guest get to the model, and QEMU keeps nothing back",
+            "\n  cache=none   ゲストのフラッシュはモデルに届き、QEMU はデータを溜めません"
+        ),
+        text!(
+            "  -accel tcg   emulates the processor: a guest's own work takes about ten times as long, and a\n               request 100 to 400 µs more. Models of some milliseconds hold; compare guests with\n               guests only. Where KVM works, write -accel kvm.",
+            "  -accel tcg   CPU のエミュレーション。ゲスト自身の処理は約 10 倍、要求は 1 件あたり\n               100~400 µs 余計にかかります。数 ms 以上かかるモデルなら影響はわずかです。\n               比較はゲスト同士に限ってください。KVM が使えるなら -accel kvm とします。"
+        ),
+        text!(
+            "  -nographic   the guest's serial port is this terminal (console=ttyS0); leave it out for a window",
+            "  -nographic   ゲストのシリアルポートがこの端末になります(console=ttyS0)。画面を出すなら省きます"
+        ),
+    ]
+}
+
+/// A layer that the guest's own should stand for.
+fn own_layers_line(spec: &DeviceSpec) -> Option<Text> {
+    let layers = spec.all_layers().into_iter();
+    let mut names: Vec<&str> = layers
+        .filter(|layer| OWN_LAYERS.contains(&layer.kind.word))
+        .map(|layer| layer.name.as_str())
+        .collect();
+    names.dedup();
+    let names = names.join(",");
+    (!names.is_empty()).then(|| {
+        text!(
+            "The model has a file system of its own, and the guest's comes on top: --without {names} leaves it out.",
+            "モデルにもファイルシステムの層があり、ゲストのものと二重になります。--without {names} で省けます。"
+        )
+    })
+}
+
+fn serve_line(request: &GuestRequest) -> String {
+    let mut words = vec!["kurabe", "serve", &request.target];
+    request.sets.iter().for_each(|set| words.extend(["--set", set]));
+    let (without, exports) = (request.without.join(","), request.exports.to_string());
+    if !without.is_empty() {
+        words.extend(["--without", &without]);
+    }
+    if request.exports != 1 {
+        words.extend(["--exports", &exports]);
+    }
+    if request.data != "memory" {
+        words.extend(["--data", &request.data]);
+    }
+    words.extend(["--power-cuts", "--socket", &request.socket]);
+    command(&words)
+}
+
+fn drive_of_image(image: &str) -> String {
+    let format = if image.ends_with(".qcow2") { "qcow2" } else { "raw" };
+    command(&["-drive", &format!("file={},format={format},if=virtio", of_option(image))])
+}
+
+fn drive_of_model(request: &GuestRequest, export: usize) -> String {
+    let name = if request.exports == 1 { String::new() } else { format!("export={export},") };
+    let path = of_option(&request.socket);
+    let model = format!("driver=nbd,server.type=unix,server.path={path},{name}if=virtio,cache=none");
+    command(&["-drive", &model])
+}
+
+/// A value in a list of QEMU's options: a comma would end it.
+fn of_option(value: &str) -> String {
+    value.replace(',', ",,")
+}
+
+fn command(words: &[&str]) -> String {
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
