@@ -244,10 +244,12 @@ impl DiskGeometry {
                 passed.switch_ns += start_ns - passed.at_ns;
                 passed.at_ns = start_ns + self.border_ns(index, place.sector + last + 1 - physical) - base_ns;
                 passed.sector = zone.first + data;
-                if fits < take {
+                let next = zone.physical(data);
+                // Of a track whose last sectors are left out, all the data may be passed before the time is up.
+                if next < physical + take {
                     return passed;
                 }
-                physical = zone.physical(data);
+                physical = next;
                 last_track = Some(place.track);
             }
         }
