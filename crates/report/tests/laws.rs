@@ -81,6 +81,11 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
     })
 }
 
+/// Anybody's words, without the one that a number prints that is none: pictures are searched for it.
+fn words(pattern: &'static str) -> impl Strategy<Value = String> {
+    pattern.prop_map(|words| words.replace("NaN", "nan"))
+}
+
 /// Finite and not negative, as the store lets them through.
 fn printed_value() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..1e6f64, 0.0..1e15f64, any::<f64>().prop_map(f64::abs)]
@@ -112,7 +117,12 @@ fn statistic() -> impl Strategy<Value = PrintedStatistic> {
 }
 
 fn printed() -> impl Strategy<Value = PrintedFigure> {
-    let words = (".{0,20}", ".{0,8}", proptest::option::of(".{0,40}"), proptest::option::of(printed_value()));
+    let words = (
+        words(".{0,20}"),
+        words(".{0,8}"),
+        proptest::option::of(words(".{0,40}")),
+        proptest::option::of(printed_value()),
+    );
     (quantity(), statistic(), printed_value(), words).prop_map(|(quantity, statistic, value, words)| {
         let (printed, unit_printed, of, factor) = words;
         let correction =
@@ -132,7 +142,7 @@ fn printed() -> impl Strategy<Value = PrintedFigure> {
 fn printed_series() -> impl Strategy<Value = PrintedSeries> {
     let axis = prop_oneof![Just(SeriesAxis::Time), Just(SeriesAxis::Offset), Just(SeriesAxis::Number)];
     let points = proptest::collection::vec((any::<f64>(), any::<f64>()), 0..20);
-    (quantity(), ".{0,20}", axis, points).prop_map(|(quantity, name, axis, points)| PrintedSeries {
+    (quantity(), words(".{0,20}"), axis, points).prop_map(|(quantity, name, axis, points)| PrintedSeries {
         quantity,
         name,
         unit_printed: String::new(),
@@ -147,7 +157,7 @@ fn imported_cell() -> impl Strategy<Value = ImportedCell> {
         proptest::collection::vec(printed_series(), 0..2),
         proptest::option::of(any::<u32>()),
         proptest::option::of(any::<f64>()),
-        proptest::option::of(".{0,60}"),
+        proptest::option::of(words(".{0,60}")),
     );
     lists.prop_map(|(figures, series, runs, read_percent, procedure)| ImportedCell {
         figures,
@@ -166,7 +176,7 @@ fn other_record() -> impl Strategy<Value = RunRecord> {
         proptest::option::of(0..3usize),
         measure,
         prop_oneof![Just(None), Just(Some(CopyPart::Within.word())), Just(Some("command"))],
-        proptest::option::of("\\PC{0,40}"),
+        proptest::option::of(words("\\PC{0,40}")),
         proptest::collection::vec(any_repetition(), 0..4),
         imported_cell(),
     );
@@ -242,7 +252,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
 }
 
 fn record() -> impl Strategy<Value = RunRecord> {
-    let cell = (0..3usize, 0..3u32, "\\PC{0,40}", proptest::collection::vec(repetition(), 0..4));
+    let cell = (0..3usize, 0..3u32, words("\\PC{0,40}"), proptest::collection::vec(repetition(), 0..4));
     let statistic = prop_oneof![Just(Statistic::Mean), Just(Statistic::Median), Just(Statistic::Best)];
     let status = prop_oneof![
         Just(RunStatus::Running),
@@ -251,7 +261,7 @@ fn record() -> impl Strategy<Value = RunRecord> {
         Just(RunStatus::Failed)
     ];
     let fill = proptest::option::of((number(), number(), number()));
-    (proptest::collection::vec(cell, 0..5), statistic, status, fill, ".{0,80}").prop_map(
+    (proptest::collection::vec(cell, 0..5), statistic, status, fill, words(".{0,80}")).prop_map(
         |(cells, statistic, status, fill, words)| {
             let mut record = common::run();
             record.header.profile.as_mut().unwrap().statistic = statistic;

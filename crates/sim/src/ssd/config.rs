@@ -95,7 +95,8 @@ impl Config {
         let given = |given_ns: u64, usual_ns: u64| if given_ns == 0 { usual_ns } else { given_ns };
         let read_ns = given(values.read_ns, read_ns);
         let page_program_ns = by_page(&values.page_program_times, given(values.program_ns, program_ns));
-        let program_ns = mean(&page_program_ns);
+        // Rows may be given as taking no time: work in progress is divided into programmes all the same.
+        let program_ns = mean(&page_program_ns).max(1);
         let suspend_ns = Some(values.suspend_ns);
         Ok(Self {
             read_ns: by_page(&values.page_read_times, read_ns),

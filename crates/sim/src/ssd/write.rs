@@ -181,7 +181,7 @@ impl Ssd {
         let free_ns = self.dies.change(die, Die::take_release).max(at_ns);
         let die = self.dies.get(die);
         // Of the wait, the data moved before each row have their share.
-        let row_ns = self.config.program_ns.max(1);
+        let row_ns = self.config.program_ns;
         let wait_ns = u128::from(free_ns - at_ns) * u128::from(die.share_ns);
         let moving_ns = (wait_ns / (u128::from(die.share_ns) + u128::from(row_ns))) as u64;
         let moving = if die.share_folds { self.causes.folding } else { self.causes.collecting };
