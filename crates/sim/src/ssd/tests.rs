@@ -270,7 +270,11 @@ proptest! {
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);
             }
-            stack.check_not_blocked().unwrap();
+            if let Err(error) = stack.check_not_blocked() {
+                // Pages of 1000 TiB take days each.
+                prop_assert!(error.what().en.contains("end of its time"), "{error}");
+                return Ok(());
+            }
             prop_assert!(stack.take_completion().unwrap().outcome.is_ok());
         }
         let account = stack.take_account();
