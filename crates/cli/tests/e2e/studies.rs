@@ -1,6 +1,8 @@
 //! Studies and the catalogue: on models, on a directory, for people and for scripts.
 
 use crate::lab::{Lab, SHORT};
+use serde_json::Value;
+use std::sync::LazyLock;
 
 const STUDY: &str = r#"
 schema = 1
@@ -233,17 +235,24 @@ fn a_run_beside_an_entry_tells_what_is_missing_and_a_mistyped_entry_is_told_at_o
     assert!(details.contains("virtual time") && !details.contains("pages: none"), "{details}");
 }
 
+/// What all studies say on the models. They take long, so tests share what one command printed.
+pub static STUDIES: LazyLock<Vec<Value>> =
+    LazyLock::new(|| Lab::new().kurabe(&["study", "run", "--all", "--json"]).ok().json_lines());
+
+/// One of them.
+fn of_all(name: &str) -> &'static Value {
+    STUDIES.iter().find(|study| study["study"] == name).expect("a study")
+}
+
 /// The verdicts of a study, by their ids: the keys of the best choices (if it asks for the best), and the agreement.
-fn verdicts(lab: &Lab, words: &[&str]) -> Vec<(String, Vec<String>, String)> {
-    let ended = lab.kurabe(&[&["study", "run", "--json"], words].concat()).ok();
-    let lines = ended.json_lines();
-    let key = |verdict: &serde_json::Value, place: &serde_json::Value| {
+fn verdicts(study: &Value) -> Vec<(String, Vec<String>, String)> {
+    let key = |verdict: &Value, place: &Value| {
         let place = usize::try_from(place.as_u64().expect("a place")).expect("a place");
         verdict["choices"][place]["key"].as_str().expect("a key").to_owned()
     };
-    let of = |verdict: &serde_json::Value| {
+    let of = |verdict: &Value| {
         let best = verdict["answer"]["best"]["best"].as_array().cloned().unwrap_or_default();
-        let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         assert!(verdict["words"]["en"].as_str().is_some_and(|words| words.ends_with('.')), "{verdict}");
         (
             word(&verdict["id"]),
@@ -251,7 +260,7 @@ fn verdicts(lab: &Lab, words: &[&str]) -> Vec<(String, Vec<String>, String)> {
             word(&verdict["article"]["agreement"]),
         )
     };
-    lines[0]["verdicts"].as_array().expect("verdicts").iter().map(of).collect()
+    study["verdicts"].as_array().expect("verdicts").iter().map(of).collect()
 }
 
 /// What is told of one question.
@@ -262,20 +271,19 @@ fn answer(verdicts: &[(String, Vec<String>, String)], id: &str) -> (Vec<String>,
 
 #[test]
 fn the_conclusions_of_the_articles_come_out_of_the_figures() {
-    let lab = Lab::new();
     let keys = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let of = |study: &str, id: &str| answer(&verdicts(&lab, &[study]), id);
+    let of = |study: &str, id: &str| answer(&verdicts(of_all(study)), id);
     let (best, _) = of("raid-strip", "strip");
     assert!(best.contains(&"64 KiB".to_owned()), "{best:?}");
     assert_eq!(of("usb-exfat-apfs", "choice"), (keys(&["apfs"]), "agrees".to_owned()));
-    let sata_usb = verdicts(&lab, &["sata-usb"]);
+    let sata_usb = verdicts(of_all("sata-usb"));
     assert_eq!(answer(&sata_usb, "archive"), (keys(&["sata", "usb"]), "agrees".to_owned()));
     assert_eq!(answer(&sata_usb, "many-reads"), (keys(&["sata"]), "agrees".to_owned()));
-    let toshiba = verdicts(&lab, &["toshiba-ssd"]);
+    let toshiba = verdicts(of_all("toshiba-ssd"));
     assert_eq!(answer(&toshiba, "smooth").1, "agrees");
     // What the new firmware brings was put in.
     assert_eq!(answer(&toshiba, "firmware").1, "was_given");
-    let emulators = verdicts(&lab, &["scsi-emulators"]);
+    let emulators = verdicts(of_all("scsi-emulators"));
     assert_eq!(answer(&emulators, "large-os"), (keys(&["v6"]), "agrees".to_owned()));
     // A defect that the model does not have is not talked away.
     assert_eq!(answer(&emulators, "small-writes").1, "partly");
@@ -285,10 +293,11 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
 fn another_device_gives_another_answer() {
     let lab = Lab::new();
     // With several commands in flight the USB box reads as SATA does, and the published order is gone.
-    let verdicts = verdicts(&lab, &["sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"]);
+    let words = ["study", "run", "sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"];
+    let lines = lab.kurabe(&[&words[..], &["--json"]].concat()).ok().json_lines();
+    let verdicts = verdicts(&lines[0]);
     let (best, agreement) = answer(&verdicts, "many-reads");
     assert_eq!((best.len(), agreement.as_str()), (2, "partly"), "{verdicts:?}");
-    let page =
-        lab.kurabe(&["study", "run", "sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"]).ok().out;
+    let page = lab.kurabe(&words).ok().out;
     assert!(page.contains("A model was changed") && page.contains("Not asked"), "{page}");
 }
