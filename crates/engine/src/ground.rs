@@ -4,7 +4,7 @@
 //! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made. A
 //! ground that needs nothing around its repetitions, as a model, has the defaults.
 
-use crate::measure::Engine;
+use crate::drive::measure::Engine;
 use crate::session::Session;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;

@@ -5,14 +5,14 @@
 //! what is read then lies where a drive puts what was just written. No cache is dropped: the state of a modelled device
 //! is a parameter of it.
 
-use crate::content::Content;
-use crate::driver::{Plan, drive, filled_buffers};
+use crate::drive::content::Content;
+use crate::drive::driver::{Plan, drive, filled_buffers};
+use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
+use crate::drive::recorder::{INTERVAL_NS, Recorder};
+use crate::drive::source::{Generator, Next, Source};
 use crate::ground::Ground;
-use crate::listed::{Dues, ListedDevice, ListedPlace};
-use crate::recorder::{INTERVAL_NS, Recorder};
-use crate::samples::{CellSamples, SampleSpan, Shared, Watch, sample_accesses, sample_positions};
 use crate::session::{Session, progress};
-use crate::source::{Generator, Next, Source};
+use crate::steps::samples::{CellSamples, SampleSpan, Shared, Watch, sample_accesses, sample_positions};
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;

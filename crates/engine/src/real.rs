@@ -1,14 +1,14 @@
 //! Real files and devices, in real time.
 
-use crate::buffer::Pages;
-use crate::choose::{Chooser, ChosenIssue, EngineChoice};
 use crate::clock::monotonic_ns;
-use crate::command::CommandWork;
-use crate::copy::CopyWork;
-use crate::device_uring::WaitMode;
+use crate::drive::buffer::Pages;
+use crate::drive::device_uring::WaitMode;
+use crate::drive::measure::{Engine, MeasuredRepetition, measure};
 use crate::ground::Ground;
-use crate::measure::{Engine, MeasuredRepetition, measure};
 use crate::session::{Session, progress};
+use crate::steps::choose::{Chooser, ChosenIssue, EngineChoice};
+use crate::steps::command::CommandWork;
+use crate::steps::copy::CopyWork;
 use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;

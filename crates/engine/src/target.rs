@@ -5,12 +5,18 @@
 //! becomes of its name. A block device is written only with the user's consent for that very device, when nothing holds
 //! it, and while it is held exclusively here.
 
-use crate::buffer::{Arena, Pages};
-use crate::held::{HeldFile, Looked};
-use crate::in_use::{in_use, refuse_if_in_use, refuse_own};
-use crate::mark::RunMark;
+pub(crate) mod held;
+mod in_use;
+pub(crate) mod mark;
+pub(crate) mod orphan;
+pub(crate) mod test_file;
+
+use crate::drive::buffer::{Arena, Pages};
 use crate::platform::{self, OpenHow};
-use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
+use crate::target::held::{HeldFile, Looked};
+use crate::target::in_use::{in_use, refuse_if_in_use, refuse_own};
+use crate::target::mark::RunMark;
+use crate::target::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use crate::verify::{Ledger, Stamping};
 use kurabe_core::device::Buffer;
 use kurabe_core::made::MadeFacts;

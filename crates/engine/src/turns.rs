@@ -7,8 +7,8 @@
 //!
 //! Not here: statistics. When there is enough is for `decide` to say.
 
+use crate::drive::measure::Engine;
 use crate::ground::Ground;
-use crate::measure::Engine;
 use crate::session::Session;
 use crate::task::Ongoing;
 use kurabe_core::profile::Task;

@@ -12,11 +12,11 @@ mod passes;
 mod real_tools;
 mod rules;
 
-use crate::content::Content;
-use crate::device_null::{Logged, NullDevice, Script};
-use crate::driver::{Plan, drive, filled_buffers};
-use crate::recorder::Recorder;
-use crate::source::Generator;
+use crate::drive::content::Content;
+use crate::drive::device_null::{Logged, NullDevice, Script};
+use crate::drive::driver::{Plan, drive, filled_buffers};
+use crate::drive::recorder::Recorder;
+use crate::drive::source::Generator;
 use kurabe_core::profile::{Profile, Work};
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::workload::{Direction, EndSync, OpKind, Workload};

@@ -2,7 +2,7 @@
 //! the SNIA's tests; and kurabe's own two profiles.
 
 use super::*;
-use crate::samples::{CellSamples, SampleSpan, Watch, sample_accesses, sample_positions};
+use crate::steps::samples::{CellSamples, SampleSpan, Watch, sample_accesses, sample_positions};
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::profile::Step;
 use kurabe_core::workload::Data;

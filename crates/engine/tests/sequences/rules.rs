@@ -2,7 +2,7 @@
 //! part of the span a thread has.
 
 use super::*;
-use crate::source::{Next, Source};
+use crate::drive::source::{Next, Source};
 use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, TimeCheck};
 use proptest::prelude::*;
 use std::collections::HashSet;

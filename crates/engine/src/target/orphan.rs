@@ -8,8 +8,8 @@
 //! A folder that is not where it was is looked for where its file system is mounted now, and under other names beside its
 //! old one.
 
-use crate::mark::{INSIDE, Locked, Marked, RunMark, beside, lock, open_to_look};
-use crate::test_file::{copy_beside, is_test_file_name};
+use crate::target::mark::{INSIDE, Locked, Marked, RunMark, beside, lock, open_to_look};
+use crate::target::test_file::{copy_beside, is_test_file_name};
 use kurabe_core::made::{FolderFacts, MadeFile, StillThere};
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_host::{folder_facts, mounted_elsewhere};
@@ -287,7 +287,7 @@ fn cannot(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_file::test_file_name;
+    use crate::target::test_file::test_file_name;
     use kurabe_core::made::MadeFacts;
     use rustix::fs::OFlags;
     use std::os::unix::fs::MetadataExt;

@@ -3,7 +3,7 @@
 //!
 //! The model: every operation takes its latency, whatever else is in flight; reads end where the device ends.
 
-use crate::device_idle::NoBuffer;
+use crate::drive::device_idle::NoBuffer;
 use kurabe_core::Result;
 use kurabe_core::device::{Completion, Device, ErrorNumber, Submission, Wait};
 use kurabe_core::workload::{Op, OpKind};

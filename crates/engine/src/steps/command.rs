@@ -6,11 +6,11 @@
 //! counted until then. How programs are run is in `kurabe_program`.
 
 use crate::clock::monotonic_ns;
-use crate::cold::write_back;
 use crate::real::Real;
 use crate::session::Session;
+use crate::steps::cold::write_back;
+use crate::steps::traffic::{Watched, interval_of};
 use crate::task::{Attempt, Repeated};
-use crate::traffic::{Watched, interval_of};
 use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};

@@ -8,10 +8,10 @@
 //!
 //! Time: latency counts from the submission, or in an open loop from when the operation was due.
 
-use crate::content::Content;
-use crate::recorder::Observer;
-use crate::rest::{Continuation, SYNC, Unfinished};
-use crate::source::{Next, Source};
+use crate::drive::content::Content;
+use crate::drive::recorder::Observer;
+use crate::drive::rest::{Continuation, SYNC, Unfinished};
+use crate::drive::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
@@ -332,9 +332,9 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device_null::{NullDevice, Script};
-    use crate::recorder::Recorder;
-    use crate::source::Generator;
+    use crate::drive::device_null::{NullDevice, Script};
+    use crate::drive::recorder::Recorder;
+    use crate::drive::source::Generator;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
     };

@@ -1,7 +1,7 @@
 //! Tests of the samples: their order on a device in virtual time, and their harm on a real file.
 
 use super::*;
-use crate::device_null::{Logged, NullDevice, Script};
+use crate::drive::device_null::{Logged, NullDevice, Script};
 use crate::real::{CachePolicy, Settings};
 use crate::target::{Target, TargetOptions};
 use kurabe_core::environment::Environment;

@@ -5,8 +5,8 @@
 //! at a time and in turns, before it measures a cell: same kind, same block size, same target; and it counts the
 //! worker threads that io_uring started meanwhile.
 
-use crate::device_uring::{WaitMode, probe_ring};
-use crate::measure::{Engine, Issue, measure};
+use crate::drive::device_uring::{WaitMode, probe_ring};
+use crate::drive::measure::{Engine, Issue, measure};
 use crate::target::Target;
 use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;

@@ -5,7 +5,7 @@
 //! notes; where it ends, so does the repetition, with an error. The driver is monomorphised over who hears of operations, so
 //! that a run without a list pays nothing.
 
-use crate::recorder::{Observer, Recorder};
+use crate::drive::recorder::{Observer, Recorder};
 use kurabe_core::listed::ListedOperation;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, text};
@@ -179,10 +179,10 @@ fn too_many_operations() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::Content;
-    use crate::device_null::{NullDevice, Script};
-    use crate::driver::{Plan, drive, filled_buffers};
-    use crate::source::Generator;
+    use crate::drive::content::Content;
+    use crate::drive::device_null::{NullDevice, Script};
+    use crate::drive::driver::{Plan, drive, filled_buffers};
+    use crate::drive::source::Generator;
     use kurabe_core::record::Repetition;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,

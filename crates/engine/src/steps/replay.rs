@@ -1,11 +1,11 @@
 //! A repetition of a trace.
 
-use crate::device_uring::WaitMode;
+use crate::drive::device_uring::WaitMode;
+use crate::drive::measure::Setup;
+use crate::drive::replay::{ReplaySource, Span};
 use crate::fit::writes_left_out;
 use crate::ground::Ground;
-use crate::measure::Setup;
 use crate::real::Real;
-use crate::replay::{ReplaySource, Span};
 use crate::session::Session;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::ReplayStep;

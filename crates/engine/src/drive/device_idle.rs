@@ -2,10 +2,10 @@
 //! driver costs.
 
 use crate::clock::monotonic_ns;
-use crate::content::Content;
-use crate::driver::{Plan, drive, filled_buffers};
-use crate::recorder::Recorder;
-use crate::source::Generator;
+use crate::drive::content::Content;
+use crate::drive::driver::{Plan, drive, filled_buffers};
+use crate::drive::recorder::Recorder;
+use crate::drive::source::Generator;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::quantity::GIB;

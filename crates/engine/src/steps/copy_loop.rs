@@ -4,8 +4,8 @@
 //! which one may go uncounted (memory beside a target). Reads and writes are never in flight at once here; how much they
 //! meet on the device is decided by the page cache, as in any copy. Not here: which files, and what a copy is for.
 
-use crate::recorder::Recorder;
-use crate::rest::PATIENCE_NS;
+use crate::drive::recorder::Recorder;
+use crate::drive::rest::PATIENCE_NS;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;

@@ -4,9 +4,9 @@
 //! profile bounds the time of the fill, a first part is always written, and the rest as far as the time allows. On a
 //! model the file is written in full, because virtual time is waited for by nobody.
 
-use crate::device_uring::WaitMode;
+use crate::drive::device_uring::WaitMode;
+use crate::drive::measure::{Engine, Issue, MeasuredRepetition, measure};
 use crate::ground::Ground as _;
-use crate::measure::{Engine, Issue, MeasuredRepetition, measure};
 use crate::modelled::Modelled;
 use crate::real::Real;
 use crate::session::Session;

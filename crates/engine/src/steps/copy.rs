@@ -13,18 +13,18 @@
 //! Every part that touches the target starts with everything written back and the cache cold. Of its operations those on
 //! the target are recorded; of a part that stays in memory, those on memory.
 
-use crate::content::Content;
-use crate::copy_loop::{Copied, CopySide, FilePair, Pass, copy};
-use crate::measure::watch;
+use crate::drive::content::Content;
+use crate::drive::measure::watch;
+use crate::drive::recorder::Recorder;
 use crate::platform;
 use crate::platform::memory_file;
 use crate::real::Real;
-use crate::recorder::Recorder;
 use crate::session::Session;
+use crate::steps::copy_loop::{Copied, CopySide, FilePair, Pass, copy};
+use crate::steps::traffic::Watched;
 use crate::target::Target;
+use crate::target::test_file::{TestFile, copy_beside};
 use crate::task::{Attempt, Repeated, unprepared};
-use crate::test_file::{TestFile, copy_beside};
-use crate::traffic::Watched;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};

@@ -4,9 +4,9 @@
 //! start can find it, and only it. Everything is made below the held folder of the target, and what is removed is what
 //! was made: a name that something else has got meanwhile stays.
 
-use crate::held::HeldFile;
-use crate::mark::{INSIDE, RunMark, beside};
 use crate::platform::{self, OpenHow};
+use crate::target::held::HeldFile;
+use crate::target::mark::{INSIDE, RunMark, beside};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::{FileIdentity, Folder};
 use rustix::fs::FileType;

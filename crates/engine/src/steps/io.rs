@@ -1,11 +1,11 @@
 //! A repetition of a workload.
 
-use crate::choose::ChosenIssue;
-use crate::every_operation::{InOrder, ThreadNotes};
-use crate::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
+use crate::drive::every_operation::{InOrder, ThreadNotes};
+use crate::drive::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
+use crate::drive::source::{Generator, Source};
 use crate::real::{Real, Settings};
 use crate::session::{Session, progress};
-use crate::source::{Generator, Source};
+use crate::steps::choose::ChosenIssue;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};

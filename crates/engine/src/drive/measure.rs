@@ -4,17 +4,17 @@
 //! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
 //! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together.
 
-use crate::buffer::Pages;
 use crate::clock::monotonic_ns;
-use crate::content::Content;
-use crate::device_threads::ThreadsDevice;
-use crate::device_uring::{Ring, RingFacts, WaitMode};
-use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
-use crate::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
-use crate::gate::Gate;
+use crate::drive::buffer::Pages;
+use crate::drive::content::Content;
+use crate::drive::device_threads::ThreadsDevice;
+use crate::drive::device_uring::{Ring, RingFacts, WaitMode};
+use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
+use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
+use crate::drive::gate::Gate;
+use crate::drive::recorder::Recorder;
+use crate::drive::source::{Generator, Source};
 use crate::platform;
-use crate::recorder::Recorder;
-use crate::source::{Generator, Source};
 use crate::target::Opened;
 use kurabe_core::device::Device;
 use kurabe_core::record::{CpuUse, Interval, Repetition};

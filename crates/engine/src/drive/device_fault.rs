@@ -5,11 +5,11 @@
 //! done while it is waited for, or of a ring, where many are in flight, come back in any order and several at once, and
 //! where waiting may bring nothing. It keeps what it was given and what it gave back, and the laws are held against that.
 
-use crate::content::Content;
-use crate::device_idle::NoBuffer;
-use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
-use crate::recorder::Recorder;
-use crate::source::Generator;
+use crate::drive::content::Content;
+use crate::drive::device_idle::NoBuffer;
+use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
+use crate::drive::recorder::Recorder;
+use crate::drive::source::Generator;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::random::Random;
 use kurabe_core::record::{OpsRecord, Repetition};

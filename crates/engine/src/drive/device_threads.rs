@@ -1,8 +1,8 @@
 //! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
 //! threads, as AmorphousDiskMark does.
 
-use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
+use crate::drive::buffer::{Arena, Lease, Pages};
 use crate::target::Opened;
 use crate::verify::Stamping;
 use kurabe_core::Result;

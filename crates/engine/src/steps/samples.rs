@@ -6,18 +6,18 @@
 //!
 //! Samples that are written back hold the bytes just read from the same place, so the target holds the same afterwards.
 
-use crate::buffer::Pages;
-use crate::choose::EngineChoice;
-use crate::content::Content;
-use crate::device_threads::ThreadsDevice;
-use crate::device_uring::{RingFacts, WaitMode};
-use crate::driver::operation_error;
-use crate::measure::Engine;
+use crate::drive::buffer::Pages;
+use crate::drive::content::Content;
+use crate::drive::device_threads::ThreadsDevice;
+use crate::drive::device_uring::{RingFacts, WaitMode};
+use crate::drive::driver::operation_error;
+use crate::drive::measure::Engine;
+use crate::drive::recorder::Recorder;
+use crate::drive::rest::{Continuation, Unfinished};
 use crate::platform;
 use crate::real::Real;
-use crate::recorder::Recorder;
-use crate::rest::{Continuation, Unfinished};
 use crate::session::Session;
+use crate::steps::choose::EngineChoice;
 use crate::target::Opened;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};

@@ -3,7 +3,7 @@
 //! The model: the source says when an operation was due, the device when it was handed over and came back. The driver
 //! knows nothing of them, so that what is not listed costs nothing. On real storage `every_operation.rs` does this.
 
-use crate::source::{Next, Source};
+use crate::drive::source::{Next, Source};
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::listed::{ListedOperation, OperationList};

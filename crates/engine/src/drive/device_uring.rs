@@ -9,8 +9,8 @@
 //! step by step, and the list of refusals goes into the record.
 #![allow(unsafe_code)]
 
-use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
+use crate::drive::buffer::{Arena, Lease, Pages};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};

@@ -1,6 +1,6 @@
 //! Copies of a file on a modelled target, as its host makes them.
 //!
-//! The model: the parts of [`crate::copy`], each timed from its first operation to its last. The file is the first bytes
+//! The model: the parts of [`crate::steps::copy`], each timed from its first operation to its last. The file is the first bytes
 //! of the device, its copy lies behind it. The host reads or writes in pieces, some in flight, with a pause of its own
 //! before each, one for reads and one for writes: a program waits for what it reads, while what it writes is gathered and
 //! sent on. Within one device it reads a turn of pieces and writes them, again and again. A disk in memory takes the time
@@ -8,9 +8,9 @@
 //!
 //! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
 
-use crate::driver::operation_error;
+use crate::drive::driver::operation_error;
+use crate::drive::recorder::Recorder;
 use crate::modelled::Modelled;
-use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::task::Attempt;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};

@@ -11,8 +11,8 @@
 //! is asked as the recorded one was: one operation at a time. `Readers` keeps them within each unit (`readers.rs`). `Timestamps` is an open loop: an operation is due at its
 //! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
 
-use crate::readers::{Demand, Readers};
-use crate::source::{Next, Source};
+use crate::drive::readers::{Demand, Readers};
+use crate::drive::source::{Next, Source};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::{Op, OpKind};
@@ -295,11 +295,11 @@ impl Source for &Mutex<ReplaySource> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::Content;
-    use crate::device_idle::NoBuffer;
-    use crate::device_null::{NullDevice, Script};
-    use crate::driver::{Plan, ThreadOutcome, drive, filled_buffers};
-    use crate::recorder::Recorder;
+    use crate::drive::content::Content;
+    use crate::drive::device_idle::NoBuffer;
+    use crate::drive::device_null::{NullDevice, Script};
+    use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
+    use crate::drive::recorder::Recorder;
     use kurabe_core::device::{Completion, Device, Submission, Wait};
     use kurabe_core::workload::Data;
     use kurabe_program::Stop;

@@ -1,0 +1,27 @@
+//! How operations are issued and recorded: sources of operations, devices that take them, and the loop between the two.
+//!
+//! The model: a source says which operation comes next, a device performs it, the driver keeps the device busy, and a
+//! recorder hears of each operation. `measure` makes a repetition of them with threads. Nothing here knows of targets,
+//! profiles or steps.
+
+pub(crate) mod buffer;
+pub(crate) mod content;
+#[cfg(test)]
+mod device_fault;
+pub(crate) mod device_idle;
+#[cfg(test)]
+pub(crate) mod device_null;
+pub(crate) mod device_threads;
+pub(crate) mod device_uring;
+pub(crate) mod driver;
+pub(crate) mod every_operation;
+mod gate;
+pub(crate) mod listed;
+pub(crate) mod measure;
+mod permutation;
+mod readers;
+pub(crate) mod recorder;
+pub(crate) mod replay;
+pub(crate) mod rest;
+pub(crate) mod source;
+mod zipf;

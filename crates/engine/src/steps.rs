@@ -1,0 +1,15 @@
+//! What each kind of step does with a ground, and what is done before the first: the test file, the preconditioning.
+
+pub(crate) mod choose;
+pub(crate) mod cold;
+pub(crate) mod command;
+pub(crate) mod copy;
+mod copy_loop;
+mod fill;
+mod io;
+mod model_copy;
+mod precondition;
+mod replay;
+pub(crate) mod samples;
+mod traced;
+mod traffic;
