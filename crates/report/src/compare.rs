@@ -1,11 +1,27 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
-use crate::facts::{self, Spoken, full_label};
-use crate::stutter::stutter_words;
-use crate::style::{Role, Style};
-use crate::verdict::{CellVerdict, tally, verdict_words};
-use crate::{tails, turns, words};
+mod compare_json;
+pub(crate) mod facts;
+pub(crate) mod fastest;
+mod history;
+mod pivot;
+mod recommend;
+pub(crate) mod tails;
+mod turns;
+pub(crate) mod verdict;
+
+pub use compare_json::{pair_json, pairs_json};
+pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
+pub use fastest::fastest_words;
+pub use history::{history_doc, render_history};
+pub use pivot::{pivot_answer, pivot_doc, render_pivot};
+pub use recommend::{answer_for, recommendation_doc, render_recommendation};
+pub use turns::render_versus;
+
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::words;
+use crate::words::stutter::stutter_words;
+use facts::{Spoken, full_label};
 use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::number;
@@ -13,6 +29,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, Verdict};
+use verdict::{CellVerdict, tally, verdict_words};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {

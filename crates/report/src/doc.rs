@@ -4,16 +4,21 @@
 //! and lays the blocks out. A block says what a thing is; where a terminal needs more (columns to indent by, what may be
 //! cut when the width is short, empty lines), the block tells it, and other formats do not ask.
 
+pub(crate) mod curve;
 mod html;
+pub(crate) mod layout;
 mod markdown;
+pub(crate) mod spark;
+mod style;
 mod table;
 mod terminal;
 
 pub use html::{Attribute, Html};
+pub(crate) use style::Role;
+pub use style::Style;
 pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Table, TableForm, TableRow};
 
-use crate::curve::DrawnCurve;
-use crate::style::Role;
+use curve::DrawnCurve;
 use kurabe_chart::Chart;
 use kurabe_core::Text;
 

@@ -3,8 +3,16 @@
 //! The model: where nothing can be redrawn there is no live line. Progress is a courtesy: a closed pipe must not end a
 //! measurement, so what cannot be written is lost.
 
-use crate::layout::{clip, display_width, hanging, wrap};
-use crate::style::Style;
+mod progress;
+mod study_progress;
+mod versus_progress;
+
+pub use progress::Progress;
+pub use study_progress::{StudyProgress, study_listener};
+pub use versus_progress::{VersusProgress, too_short};
+
+use crate::doc::Style;
+use crate::doc::layout::{clip, display_width, hanging, wrap};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::shown::{self, Shown};
 use std::io::Write;

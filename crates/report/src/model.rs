@@ -1,7 +1,25 @@
 //! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
 
+mod guest;
+mod image_check;
+pub(crate) mod models;
+mod recording;
+mod served;
+
+pub use guest::{GuestRequest, Recipe};
+pub use image_check::{image_error, image_json, image_lines};
+pub use models::{
+    LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Provenance, describe_model,
+    render_model, render_models, row_of_layers,
+};
+pub use recording::{recorded_json, recorded_lines};
+pub use served::{
+    attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
+    serving_json, serving_line, serving_lines, waiting_line,
+};
+
 use crate::doc::Field;
-use crate::models::Provenance;
+
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, shown, text};
 

@@ -1,12 +1,45 @@
 //! A run as people see it: two lines of what was measured how, the table, and what else is to be known.
 
-use crate::doc::{Doc, Paragraph};
-use crate::figures::Figures;
-use crate::layout::{Line, display_width, pad_left, pad_right, page};
-use crate::remarks;
-use crate::spark::{course, sparkline};
-use crate::style::{Role, Style};
-use crate::{derived, grid, model, positions, replay, steady, sweep, sweep_curves, times, words};
+pub(crate) mod derived;
+mod details;
+pub(crate) mod figures;
+mod foreseen;
+mod grid;
+pub(crate) mod imported;
+mod list;
+mod measured;
+mod positions;
+mod profile;
+pub(crate) mod programs;
+pub(crate) mod remarks;
+mod replay;
+pub(crate) mod standing;
+pub(crate) mod steady;
+mod steps;
+mod sweep;
+pub(crate) mod sweep_curves;
+mod tile;
+pub(crate) mod times;
+pub(crate) mod why;
+
+pub use details::render_details;
+pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
+pub use list::render_list;
+pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
+pub use positions::positions_doc;
+pub use profile::{render_profile, render_profiles};
+pub use programs::program_lines;
+pub use remarks::notices_doc;
+pub use standing::{band_words, render_standings, run_standings};
+pub use sweep_curves::render_sweep;
+pub use tile::Tile;
+pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
+
+use crate::doc::layout::{Line, display_width, pad_left, pad_right, page};
+use crate::doc::spark::{course, sparkline};
+use crate::doc::{Doc, Paragraph, Role, Style};
+use crate::{model, words};
+use figures::Figures;
 use kurabe_core::Text;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
@@ -56,7 +89,7 @@ fn result(record: &RunRecord, style: &Style) -> Vec<String> {
     let mut doc = derived::doc(record);
     doc.append(positions::doc(record)).append(steady::doc(record));
     lines.extend(doc.lines(style));
-    lines.extend(sweep_curves::render_sweep(record, style));
+    lines.extend(render_sweep(record, style));
     let notes = if has_tables { remarks::footnotes(record) } else { Doc::new() };
     if !notes.is_empty() {
         lines.extend(notes.lines(style));
@@ -81,7 +114,7 @@ pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
 }
 
 fn sweep_result(record: &RunRecord, style: &Style) -> Vec<String> {
-    let mut lines = sweep_curves::render_sweep(record, style);
+    let mut lines = render_sweep(record, style);
     lines.extend(end(record).lines(style));
     lines
 }

@@ -4,17 +4,18 @@
 //! figure is. Where none are, the columns stand side by side.
 
 mod answers;
+mod catalogue;
 mod names;
 mod shown;
 mod tables;
 mod verdicts;
 
+pub use catalogue::{catalogue_doc, entry_json, render_beside, render_catalogue, render_entry};
 pub use shown::{render_studies, render_study_file, study_json};
 pub use verdicts::{study_result_json, verdict_answer};
 
-use crate::curve::{CurvePlaces, DrawnCurve, Values};
-use crate::doc::{Doc, Paragraph};
-use crate::style::{Role, Style};
+use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
+use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};

@@ -1,6 +1,11 @@
 //! The words of the record in both languages.
 
-use crate::style::Role;
+mod help;
+pub(crate) mod stutter;
+
+pub use help::help_in_japanese;
+
+use crate::doc::Role;
 use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};

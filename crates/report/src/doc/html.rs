@@ -6,8 +6,8 @@
 
 use super::table::{EntryBody, Flush, Table, TableForm};
 use super::{Block, Doc, Entry, Paragraph, Purpose};
-use crate::spark::sparkline;
-use crate::style::Role;
+use crate::doc::Role;
+use crate::doc::spark::sparkline;
 use kurabe_chart::{Size, Theme};
 use kurabe_core::{Lang, Text, number, shown, text};
 

@@ -5,8 +5,8 @@
 
 use super::table::{EntryBody, Flush, Table};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
-use crate::spark::sparkline;
-use crate::style::Role;
+use crate::doc::Role;
+use crate::doc::spark::sparkline;
 use kurabe_core::{Lang, Text, number, shown};
 
 impl Doc {

@@ -1,6 +1,6 @@
 //! Tables of a document: columns, rows, and what stands in them.
 
-use crate::style::Role;
+use crate::doc::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 

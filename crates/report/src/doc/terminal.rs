@@ -4,8 +4,8 @@ mod tables;
 
 use super::table::GAP;
 use super::{Block, Doc, Field, Fields, Paragraph};
-use crate::layout::{Line, clip, display_width, flow, hanging, page, wrap};
-use crate::style::{Role, Style};
+use crate::doc::layout::{Line, clip, display_width, flow, hanging, page, wrap};
+use crate::doc::{Role, Style};
 use kurabe_core::{Lang, shown};
 
 impl Doc {

@@ -1,7 +1,6 @@
 //! The list of studies, and one study as its file tells it.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
-use crate::style::{Role, Style};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{Text, text};
 use kurabe_study::{Part, Study, StudyRow};

@@ -1,8 +1,7 @@
 //! The tables of a part, and whether the order of what was published is kept.
 
 use super::names::{list, quoted};
-use crate::doc::{Column, Entry, Table};
-use crate::style::Role;
+use crate::doc::{Column, Entry, Role, Table};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};

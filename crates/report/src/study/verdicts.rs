@@ -4,8 +4,7 @@
 //! The model: a verdict becomes sentences, each in its role; the answer, which `--json` tells, too, is the first.
 
 use super::{answers, names};
-use crate::doc::{Doc, Paragraph};
-use crate::style::Role;
+use crate::doc::{Doc, Paragraph, Role};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 

@@ -5,11 +5,10 @@
 //! gives way until it fits.
 
 use super::painted;
+use crate::doc::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
+use crate::doc::spark::{bar, sparkline};
 use crate::doc::table::GAP;
-use crate::doc::{Cut, Entry, EntryBody, Flush, Table, TableRow};
-use crate::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
-use crate::spark::{bar, sparkline};
-use crate::style::{Role, Style};
+use crate::doc::{Cut, Entry, EntryBody, Flush, Role, Style, Table, TableRow};
 use kurabe_core::{number, shown};
 
 /// A column is not cut below this.

@@ -1,0 +1,368 @@
+//! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
+
+use crate::compare::facts;
+use crate::compare::verdict::{CellVerdict, tally, words_of};
+use crate::doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
+use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
+use kurabe_core::record::Measure;
+use kurabe_core::{Text, number, text};
+use kurabe_stats::{Judged, Verdict};
+
+/// A column is given this much room before the table is broken into several.
+const USUAL_COLUMN: usize = 26;
+/// Values, and places, that are named in a line.
+const NAMED: usize = 3;
+/// Values that have a sentence of their own.
+const MOST_SENTENCES: usize = 8;
+
+/// The page of a pivot.
+pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
+    let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
+    let mut doc = Doc::new();
+    doc.heading(1, format!("kurabe compare --by {}", keys.join(",")));
+    doc.and(pivot_doc(pivot)).terminal(style)
+}
+
+/// The same without its heading, as a document.
+pub fn pivot_doc(pivot: &Pivot) -> Doc {
+    let mut doc = Doc::new();
+    doc.say(headline(pivot));
+    let answers = pivot_answer(pivot);
+    if !answers.is_empty() {
+        doc.gap().list(Purpose::Item, answers);
+    }
+    for section in sections(pivot) {
+        if let Some(heading) = section.heading() {
+            doc.gap().heading(2, heading);
+        }
+        doc.gap().push(section.table());
+    }
+    doc.gap().say(legend(pivot));
+    doc.say_all(left_out(pivot)).gap().append(fairness(pivot));
+    doc
+}
+
+/// How each value of the baseline's key does against the baseline, in a sentence each; nothing without a baseline.
+pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
+    let Some(baseline) = &pivot.baseline else { return Vec::new() };
+    let mut verdicts: Vec<(&Text, Vec<Verdict>)> = Vec::new();
+    // In the order of the table; places are in the order of time.
+    let mut order: Vec<usize> = (0..pivot.places.len()).collect();
+    let makes_columns = baseline.key_index + 1 == pivot.keys.len();
+    order.sort_by_key(|place| {
+        let place = &pivot.places[*place];
+        if makes_columns { (place.column, place.row) } else { (place.row, place.column) }
+    });
+    for place in order {
+        let value = value_at(pivot, place, baseline);
+        if *value == baseline.value {
+            continue;
+        }
+        let of_place = |figure: &&PivotFigure| figure.place == place;
+        let judged = pivot.groups.iter().filter_map(|group| group.figures.iter().find(of_place)?.compared);
+        let judged = judged.map(|judged| judged.verdict);
+        match verdicts.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, list)) => list.extend(judged),
+            None => verdicts.push((value, judged.collect())),
+        }
+    }
+    let rest = verdicts.len().saturating_sub(MOST_SENTENCES);
+    let mut sentences: Vec<Text> = verdicts
+        .into_iter()
+        .take(MOST_SENTENCES)
+        .map(|(value, verdicts)| sentence(&baseline.value, value, &verdicts))
+        .collect();
+    if rest > 0 {
+        sentences.push(text!("… and {rest} more", "…ほか {rest} 件"));
+    }
+    sentences
+}
+
+fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
+    let judged: Vec<CellVerdict> =
+        verdicts.iter().map(|verdict| CellVerdict { verdict: *verdict, single: None }).collect();
+    if judged.is_empty() {
+        return text!(
+            "{value} and {baseline} have no cell in common.",
+            "{value} と {baseline} に共通の項目はありません。";
+            value, baseline
+        );
+    }
+    tally(&judged, value, baseline)
+}
+
+/// The value of the baseline's key at a place.
+fn value_at<'a>(pivot: &'a Pivot, place: usize, baseline: &Baseline) -> &'a Text {
+    let place = &pivot.places[place];
+    pivot.rows[place.row].get(baseline.key_index).unwrap_or(&pivot.columns[place.column])
+}
+
+/// How many runs, and what makes rows and columns.
+fn headline(pivot: &Pivot) -> Text {
+    let count = pivot.run_count;
+    let plural = if count == 1 { "" } else { "s" };
+    let mut items = vec![text!("{count} run{plural}", "測定 {count} 件")];
+    if let Some((column, rows)) = pivot.keys.split_last() {
+        if !rows.is_empty() {
+            let rows = Text::list(rows.iter().map(|key| key.name.clone()));
+            items.push(text!("rows: {rows}", "行: {rows}"; rows));
+        }
+        let column = &column.name;
+        items.push(text!("columns: {column}", "列: {column}"; column));
+        items.extend(
+            pivot
+                .baseline
+                .as_ref()
+                .map(|Baseline { value, .. }| text!("held against {value}", "基準: {value}"; value)),
+        );
+    }
+    Text::join(items, [" · "; 2])
+}
+
+/// Cells whose runs may be put together.
+struct CellSection<'a> {
+    pivot: &'a Pivot,
+    groups: Vec<&'a Group>,
+}
+
+/// The cells, those that are told apart by the same facts together.
+fn sections(pivot: &Pivot) -> Vec<CellSection<'_>> {
+    let mut sections: Vec<CellSection<'_>> = Vec::new();
+    for group in &pivot.groups {
+        match sections.iter_mut().find(|section| section.groups[0].apart == group.apart) {
+            Some(section) => section.groups.push(group),
+            None => sections.push(CellSection { pivot, groups: vec![group] }),
+        }
+    }
+    sections
+}
+
+impl CellSection<'_> {
+    /// What sets its runs apart from others with the same cells.
+    fn heading(&self) -> Option<Text> {
+        let apart = &self.groups.first()?.apart;
+        let facts =
+            apart.iter().map(|(_, what, value)| text!("{what}: {value}", "{what}: {value}"; what, value));
+        (!apart.is_empty()).then(|| Text::join(facts, [" · "; 2]))
+    }
+
+    /// Whether the keys make rows below each cell.
+    fn has_rows(&self) -> bool {
+        self.pivot.keys.len() > 1
+    }
+
+    /// The columns in which a cell has a figure, and below each cell its rows.
+    fn table(&self) -> Table {
+        let has_figure = |column: &usize| {
+            let mut figures = self.groups.iter().flat_map(|group| &group.figures);
+            figures.any(|figure| self.pivot.places[figure.place].column == *column)
+        };
+        let shown: Vec<usize> = (0..self.pivot.columns.len()).filter(has_figure).collect();
+        let title = if self.has_rows() { Text::default() } else { text!("cell", "項目") };
+        let mut columns = vec![Column::left(title).cut(Cut::End)];
+        columns.extend(
+            shown.iter().map(|column| Column::left(column_name(self.pivot, *column)).wrap_to(USUAL_COLUMN)),
+        );
+        let mut rows: Vec<TableRow> = Vec::new();
+        for group in &self.groups {
+            let name = facts::cell_name(&group.cell);
+            if self.has_rows() {
+                rows.push([Entry::new(Role::Strong, name.clone())].into());
+            }
+            for row in 0..self.pivot.rows.len() {
+                let name = if self.has_rows() { row_name(self.pivot, row) } else { name.clone() };
+                rows.extend(rows_of(self.pivot, group, row, &shown, name));
+            }
+        }
+        Table::new(columns, rows).parted_behind(1)
+    }
+}
+
+/// A value of the key that makes the columns; the baseline says so.
+fn column_name(pivot: &Pivot, column: usize) -> Text {
+    let is_baseline = |baseline: &Baseline| {
+        baseline.key_index + 1 == pivot.keys.len() && baseline.value == pivot.columns[column]
+    };
+    marked(&pivot.columns[column], pivot.baseline.as_ref().is_some_and(is_baseline))
+}
+
+/// The values that make a row, indented under the cell.
+fn row_name(pivot: &Pivot, row: usize) -> Text {
+    let values = pivot.rows[row].iter().enumerate().map(|(key, value)| {
+        let is_baseline = |baseline: &Baseline| baseline.key_index == key && baseline.value == *value;
+        marked(value, pivot.baseline.as_ref().is_some_and(is_baseline))
+    });
+    Text::join(values, [" · "; 2])
+        .map(|words| if words.is_empty() { String::new() } else { format!("  {words}") })
+}
+
+fn marked(value: &Text, is_baseline: bool) -> Text {
+    let mark = if is_baseline { text!(" (baseline)", " (基準)") } else { Text::default() };
+    text!("{value}{mark}", "{value}{mark}"; value, mark)
+}
+
+/// `510.3 MB/s ±2 % (5)`
+fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
+    let shown = number::measured(measure, figure.mean);
+    let half_width = figure
+        .half_width
+        .and_then(|half_width| number::half_width(figure.mean, half_width))
+        .map_or(String::new(), |words| format!(" {words}"));
+    format!("{shown}{half_width} ({})", figure.run_count)
+}
+
+fn verdict_of(figure: &PivotFigure, judged: &Judged) -> Entry {
+    let verdict = match judged.verdict {
+        // The sentence below the tables says what to do about it.
+        Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
+            let times = judged.speed.value;
+            return Entry::new(
+                Role::Quiet,
+                text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)"),
+            );
+        }
+        Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
+        clear => clear,
+    };
+    let count = figure.repetition_count.unwrap_or(figure.run_count).max(2) as usize;
+    let (role, words) = words_of(&judged.speed, verdict, count);
+    Entry::new(role, words)
+}
+
+/// The figures of a row and, below them, what may be said of them. Nothing for a row that the cell does not have.
+fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Text) -> Vec<TableRow> {
+    let at = |column: &usize| {
+        group.figures.iter().find(|figure| {
+            let place = &pivot.places[figure.place];
+            place.row == row && place.column == *column
+        })
+    };
+    let figures: Vec<Option<&PivotFigure>> = columns.iter().map(at).collect();
+    if figures.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let shown = |figure: &Option<&PivotFigure>| {
+        figure.map_or_else(Entry::missing, |figure| figure_words(figure, group.cell.measure).into())
+    };
+    let named = |name: Text, entries: Vec<Entry>| TableRow::from([vec![name.into()], entries].concat());
+    let mut rows = vec![named(name, figures.iter().map(shown).collect())];
+    if figures.iter().flatten().any(|figure| figure.compared.is_some()) {
+        let verdict = |figure: &Option<&PivotFigure>| {
+            let judged = figure.and_then(|figure| Some((figure, figure.compared.as_ref()?)));
+            judged.map_or_else(Entry::empty, |(figure, judged)| verdict_of(figure, judged))
+        };
+        rows.push(named(Text::default(), figures.iter().map(verdict).collect()));
+    }
+    rows
+}
+
+/// How to read a figure.
+fn legend(pivot: &Pivot) -> Text {
+    let figures = || pivot.groups.iter().flat_map(|group| &group.figures);
+    let (single, several) =
+        (figures().any(|figure| figure.run_count == 1), figures().any(|figure| figure.run_count > 1));
+    let mut sentences = vec![match (several, single) {
+        (true, true) => text!(
+            "Each figure is the mean over runs with its 95 % interval; in brackets how many runs. Of a single run the \
+             repetitions make the interval.",
+            "各値は測定の平均と 95 % 区間で、()は測定の件数です。1 件だけの場合、区間は各回の値から求めています。"
+        ),
+        (true, false) => text!(
+            "Each figure is the mean over runs with its 95 % interval; in brackets how many runs.",
+            "各値は測定の平均と 95 % 区間で、()は測定の件数です。"
+        ),
+        _ if figures().all(|figure| figure.half_width.is_none()) => {
+            text!("Each figure is that of a single run, (1).", "各値は 1 件の測定(1)のものです。")
+        }
+        _ => text!(
+            "Each figure is that of a single run, (1), with the 95 % interval of its repetitions.",
+            "各値は 1 件の測定(1)のもので、区間は各回の値から求めた 95 % 区間です。"
+        ),
+    }];
+    if figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan()) {
+        sentences.push(text!(
+            "Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.",
+            "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。"
+        ));
+    }
+    if pivot.baseline.is_none() && pivot.places.len() > 1 {
+        sentences.push(text!(
+            "With a baseline (--baseline VALUE) all others are held against one value.",
+            "基準(--baseline 値)を選ぶと、ほかをその値と比べます。"
+        ));
+    }
+    Text::sentences(sentences)
+}
+
+/// Runs that have no place.
+fn left_out(pivot: &Pivot) -> Vec<Text> {
+    let lacking = pivot.lacking.iter().map(|(key, count)| {
+        let key = &key.name;
+        let (runs, are) =
+            if *count == 1 { ("1 run does".to_owned(), "is") } else { (format!("{count} runs do"), "are") };
+        text!(
+            "{runs} not tell the {key} and {are} left out.",
+            "「{key}」が分からない測定 {count} 件は除きました。";
+            key
+        )
+    });
+    let broken = (!pivot.unreadable.is_empty()).then(|| {
+        let ids = pivot.unreadable.join(", ");
+        text!("These runs cannot be read and are left out: {ids}", "読めない測定を除きました: {ids}")
+    });
+    lacking.chain(broken).collect()
+}
+
+/// What else differed, and where runs that differ are put together.
+fn fairness(pivot: &Pivot) -> Doc {
+    let mut doc = Doc::new();
+    if pivot.differences.is_empty() {
+        doc.say(text!(
+            "As far as the records tell, these runs differ in nothing else.",
+            "記録で分かる範囲では、ほかに違いはありません。"
+        ));
+        return doc;
+    }
+    let names = Text::list(pivot.differences.iter().map(|difference| difference.name.clone()));
+    doc.say(text!("These runs also differ in: {names}.", "これらの測定はほかに次の点が違います: {names}。"; names));
+    let columns = [
+        Column::untitled(),
+        Column::left(text!("values", "値")).cut(Cut::Wrap),
+        Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap),
+        Column::untitled().cut(Cut::Wrap),
+    ];
+    let rows = pivot.differences.iter().map(|difference| {
+        let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+        [
+            Entry::new(role, difference.name.clone()),
+            some_of(difference.values.clone()).into(),
+            mixed(pivot, difference).into(),
+            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    doc
+}
+
+/// Where a difference lies within one place.
+fn mixed(pivot: &Pivot, difference: &PivotDifference) -> Text {
+    if difference.within.len() == pivot.places.len() && pivot.places.len() > 1 {
+        return text!("every field", "すべて");
+    }
+    let name = |place: &usize| {
+        let place = &pivot.places[*place];
+        let values = pivot.rows[place.row].iter().chain([&pivot.columns[place.column]]);
+        Text::join(values.cloned(), [" · "; 2])
+    };
+    some_of(difference.within.iter().map(name).collect())
+}
+
+/// The first of several, and how many there are.
+fn some_of(list: Vec<Text>) -> Text {
+    let all = list.len();
+    let first = Text::list(list.into_iter().take(NAMED));
+    match all > NAMED {
+        true => text!("{first}, … ({all} in all)", "{first}、… (全 {all} 種)"; first),
+        false => first,
+    }
+}

@@ -1,0 +1,217 @@
+//! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
+
+use crate::compare::facts::Spoken;
+use crate::compare::head;
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Style, Table};
+use crate::words;
+use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use, names};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, number, text};
+
+/// Who is ahead by no more than this is not the better choice.
+const LITTLE: f64 = 0.05;
+
+/// The page of a recommendation of `asked` for runs.
+pub fn render_recommendation(
+    choice: &Recommendation,
+    asked: &Use,
+    runs: &[&RunRecord],
+    style: &Style,
+) -> String {
+    recommendation_doc(choice, asked, runs).terminal(style)
+}
+
+/// The same as a document.
+pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunRecord]) -> Doc {
+    let names = &*names(runs);
+    let mut doc = Doc::new();
+    doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
+    for (name, run) in names.iter().zip(runs) {
+        doc.push(Paragraph::new(name.map(|name| format!("{name} · {}", run.header.id))).indent(2, 4));
+    }
+    doc.gap().say(answer_for(choice, names)).gap().push(parts(choice, names));
+    doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
+    doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
+    if !choice.doubts.is_empty() {
+        let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
+        let words = text!(
+            "Beware: these runs differ in what can make their figures incomparable: {doubts}; `kurabe compare` tells more",
+            "注意: これらの測定は、値を比べられなくすることのある点が違います: {doubts}。詳しくは `kurabe compare` で確かめられます";
+            doubts
+        );
+        doc.push(Paragraph::new(words).role(Role::Warn));
+    }
+    let missing = ((1.0 - choice.covered) * 100.0).round() as u64;
+    if missing > 0 {
+        doc.say(text!(
+            "{missing} % of the use is not measured by all of these runs, so the answer leaves it out",
+            "この用途の {missing} % は、すべての測定に共通する項目がないため含めていません"
+        ));
+    }
+    if choice.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
+        doc.say(text!(
+            "≈ the nearest cell that all runs have stands for this part",
+            "≈ は、すべての測定にある最も近い項目で代用した部分です"
+        ));
+    }
+    doc
+}
+
+/// What the use bears, and of whom it is known that it keeps to it.
+fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
+    let limit_ns = asked.limits.iter().map(|limit| limit.worst_stall_ns).min()?;
+    let each = |standing: &Standing| {
+        let name = &names[standing.run];
+        match standing.worst_ns {
+            None => text!("{name}: not known", "{name}: 不明"; name),
+            Some(0) => text!("{name}: none", "{name}: なし"; name),
+            Some(worst_ns) => name.map(|name| format!("{name}: {}", number::latency_ns(worst_ns))),
+        }
+    };
+    let standstills = Text::list(choice.standings.iter().map(each));
+    let limit = number::latency_ns(limit_ns);
+    Some(text!(
+        "limit: stands still for {limit} at most; the longest standstill of {standstills}",
+        "条件: 止まる時間は {limit} まで。最長の停滞は {standstills}";
+        standstills
+    ))
+}
+
+/// Below this share of the use that was measured, no choice follows.
+const COVERED_ENOUGH: f64 = 0.5;
+
+/// The answer in a sentence, for runs with these names.
+pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
+    let able: Vec<&Standing> = choice.standings.iter().filter(|standing| standing.out.is_none()).collect();
+    let Some(best) = able.first() else {
+        return text!("None of these runs suits this use.", "この用途に向くものはありません。");
+    };
+    let name = &names[best.run];
+    if choice.covered < COVERED_ENOUGH {
+        let covered = number::percent(choice.covered);
+        return text!(
+            "Only {covered} of this use is measured by all of these runs, which is not enough to choose by.",
+            "すべての測定に共通する項目がこの用途の {covered} しかなく、選ぶ根拠には足りません。"
+        );
+    }
+    let Some(next) = able.get(1) else {
+        return if names.len() > 1 {
+            text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。"; name)
+        } else {
+            text!(
+                "{name} suits this use, as far as these limits tell.",
+                "この条件の範囲では、{name} はこの用途に使えます。";
+                name
+            )
+        };
+    };
+    let (second, times) = (&names[next.run], best.speed / next.speed);
+    let (percent, ratio) = ((choice.holds * 100.0).floor() as u64, digits(times));
+    if choice.fewest < 2 {
+        return text!(
+            "For this use {name} is the better choice by single figures: {ratio} times as fast as {second}. How sure that is, nobody can tell.",
+            "1 回の値で比べると、この用途には {name} が向いています({second} の {ratio} 倍の速さ)。ただし確かさは分かりません。";
+            name, second
+        );
+    }
+    if times == 1.0 {
+        return text!(
+            "{name} and {second} are equally fast for this use.",
+            "この用途では {name} と {second} の速さは同じです。";
+            name, second
+        );
+    }
+    if choice.holds < FIRM_SHARE {
+        let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
+        let mut tied: Vec<Text> = unsure.map(|standing| names[standing.run].clone()).collect();
+        let last = tied.pop().unwrap_or_else(|| second.clone());
+        let others = Text::list([name.clone()].into_iter().chain(tied));
+        return text!(
+            "{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
+            "この用途では {others} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。";
+            name, others, last
+        );
+    }
+    if times <= 1.0 + LITTLE {
+        let ahead = (times - 1.0) * 100.0;
+        return text!(
+            "{name} and {second} are as good as each other for this use: {name} is ahead by {ahead:.1} % only, which does not matter.",
+            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。";
+            name, second
+        );
+    }
+    text!(
+        "For this use {name} is the better choice: {ratio} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。";
+        name, second
+    )
+}
+
+/// A ratio with the digits that mean something: `16,000`, `219`, `1.47`, `0.0051`.
+fn digits(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1000.0 => number::whole((ratio / 100.0).round() * 100.0),
+        ratio if ratio >= 100.0 => number::whole(ratio),
+        ratio if ratio >= 10.0 => format!("{ratio:.1}"),
+        ratio if ratio >= 0.1 || ratio <= 0.0 => format!("{ratio:.2}"),
+        ratio => format!("{ratio:.*}", (1.0 - ratio.log10().floor()) as usize),
+    }
+}
+
+fn parts(choice: &Recommendation, names: &[Text]) -> Table {
+    let mut columns = vec![
+        Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
+        Column::right(text!("share", "割合")),
+    ];
+    columns.extend(names.iter().map(|name| Column::right(head(name, names))));
+    let rows = choice.parts.iter().map(|part| {
+        let direction = words::direction(part.direction);
+        let label = match (&part.cell, part.exact) {
+            (Some(_), true) => part.label.clone().into(),
+            (Some(_), false) => format!("≈ {}", part.label).into(),
+            (None, _) => text!("(not measured)", "(未測定)"),
+        };
+        let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let share = format!("{:.0} %", part.share * 100.0);
+        let mut row: Vec<Entry> = vec![Text::join([direction, label], [" "; 2]).into(), share.into()];
+        row.extend(part.rates_bytes_per_s.iter().map(|rate| {
+            let role = if *rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
+            Entry::figure(role, Some(number::rate(*rate)))
+        }));
+        row
+    });
+    Table::new(columns, rows).stacks()
+}
+
+/// The speed of each run over the whole use; of one run alone there is nothing to say.
+fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
+    let (first, _) = names.split_first().filter(|(_, others)| !others.is_empty())?;
+    let each = choice.standings.iter().map(|standing| {
+        let (name, speed) = (&names[standing.run], digits(standing.speed));
+        let (low, high) = (digits(standing.low), digits(standing.high));
+        match standing.run {
+            0 => name.map(|name| format!("{name} 1")),
+            _ if choice.fewest < 2 => name.map(|name| format!("{name} {speed}")),
+            _ => text!("{name} {speed} ({low} to {high})", "{name} {speed} ({low}〜{high})"; name),
+        }
+    });
+    let speeds = Text::list(each);
+    Some(text!(
+        "speed over the whole use, {first} being 1: {speeds}",
+        "用途全体での速さ({first} を 1 とする): {speeds}";
+        first, speeds
+    ))
+}
+
+/// What keeps a run out.
+fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
+    let out = standing.out.as_ref()?;
+    let (name, cell) = (&names[standing.run], &out.cell);
+    let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
+    let reason = &out.reason;
+    Some(text!(
+        "{name} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({reason})",
+        "{name} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({reason})";
+        name, reason
+    ))
+}

@@ -1,0 +1,141 @@
+//! The slowest operations of two runs: the percentiles that differ, and in a sentence the rest.
+//!
+//! The model: a table of all percentiles of all cells would be longer than that of the figures and mostly say what that
+//! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
+//! counted.
+
+use crate::compare::verdict::verdict_words;
+use crate::compare::{cell_name, columns};
+use crate::doc::{Doc, Entry, Table, TableRow};
+use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
+use kurabe_core::number;
+use kurabe_core::record::Measure;
+use kurabe_core::{Text, text};
+use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
+
+/// The tails of a comparison; nothing where no cell has any.
+pub(crate) fn doc(pair: &Pair) -> Doc {
+    let rows: Vec<TableRow> = different(pair)
+        .map(|(cell, tail)| {
+            let (role, words) = verdict_words(&tail.compared, tail.count);
+            let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
+            let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
+            [name.into(), baseline, other, Entry::new(role, words)].into()
+        })
+        .collect();
+    let (mut doc, rest) = (Doc::new(), rest(pair));
+    if rows.is_empty() && rest.is_empty() {
+        return doc;
+    }
+    doc.gap();
+    if !rows.is_empty() {
+        doc.push(Table::new(columns(text!("slowest operations", "遅い操作"), pair), rows).stacks());
+    }
+    doc.say_all(rest);
+    doc
+}
+
+/// The same in sentences.
+pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
+    let sentence = |(cell, tail): (&ComparedCell, &ComparedTail)| {
+        let verdict = verdict_words(&tail.compared, tail.count).1;
+        let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| Text::from(number::latency(ns)));
+        let (cell, name) = (cell_name(cell), Text::same(name(tail.fraction)));
+        let [first, second] = &pair.names;
+        text!(
+            "{name} of {cell}: {first} {one}, {second} {two}; {second} is {verdict}",
+            "{cell} の {name}: {first} {one}、{second} {two}。{second} は{verdict}";
+            name, cell, first, one, second, two, verdict
+        )
+    };
+    different(pair).map(sentence).chain(rest(pair)).collect()
+}
+
+/// The tails that differ, and otherwise than the figure of their cell does.
+fn different(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
+    all(pair).filter(|(cell, tail)| differs(tail) && !as_the_figure(cell, tail, pair.margin))
+}
+
+fn all(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
+    pair.cells.iter().flat_map(|cell| cell.tails.iter().map(move |tail| (cell, tail)))
+}
+
+fn differs(tail: &ComparedTail) -> bool {
+    matches!(tail.compared.verdict, Verdict::Faster | Verdict::Slower)
+}
+
+/// Whether a tail says no more than the figure of its cell: as fast or as slow, but for what does not matter.
+fn as_the_figure(cell: &ComparedCell, tail: &ComparedTail, margin: f64) -> bool {
+    cell.compared.is_some_and(|compared| {
+        let apart = (tail.compared.speed.value / compared.speed.value).ln().abs();
+        compared.verdict == tail.compared.verdict && apart <= (1.0 + margin).ln()
+    })
+}
+
+/// What there is to say of all others.
+fn rest(pair: &Pair) -> Vec<Text> {
+    let count = |counts: &dyn Fn(&ComparedTail) -> bool| all(pair).filter(|(_, tail)| counts(tail)).count();
+    let shown = different(pair).count();
+    let alike = count(&differs) - shown;
+    let same = count(&|tail| tail.compared.verdict == Verdict::Same);
+    let open = count(&|tail| matches!(tail.compared.verdict, Verdict::NotEnough { .. }));
+    let as_above =
+        if alike == 1 { "differs as the figure above does" } else { "differ as the figures above do" };
+    let counts = [
+        (alike, text!("{alike} {as_above}", "上の値と同程度の差 {alike} 件")),
+        (same, text!("{same} without a difference that matters", "問題になる差なし {same} 件")),
+        (open, text!("{open} not clear yet", "まだ判断できない {open} 件")),
+    ];
+    let others: Vec<Text> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    let is_empty = others.is_empty();
+    let others = Text::list(others);
+    let words = match shown {
+        0 => text!("p99 and p99.9: {others}.", "p99 と p99.9: {others}。"; others),
+        _ => text!("The other p99 and p99.9: {others}.", "そのほかの p99 と p99.9: {others}。"; others),
+    };
+    Some(words).filter(|_| !is_empty).into_iter().chain(lacking(pair)).collect()
+}
+
+/// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence.
+fn lacking(pair: &Pair) -> Vec<Text> {
+    let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
+    for fraction in TAILS {
+        let count = pair.cells.iter().filter(|cell| has_operations(cell) && lacks(cell, fraction)).count();
+        match counts.last_mut().filter(|(last, _)| *last == count) {
+            Some((_, fractions)) => fractions.push(fraction),
+            None => counts.push((count, vec![fraction])),
+        }
+    }
+    counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .filter_map(|(count, of)| not_compared(count, &of))
+        .collect()
+}
+
+fn has_operations(cell: &ComparedCell) -> bool {
+    let printed = cell.baseline.printed || cell.other.printed;
+    cell.measure != Measure::Duration && cell.compared.is_some() && !printed
+}
+
+fn lacks(cell: &ComparedCell, fraction: f64) -> bool {
+    !cell.tails.iter().any(|tail| tail.fraction == fraction)
+}
+
+fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {
+    let fewest = number::count(fewest_for_quantile(*fractions.first()?, CONFIDENCE)?);
+    let names: Vec<String> = fractions.iter().map(|fraction| name(*fraction)).collect();
+    let (are, plural) = (if names.len() == 1 { "is" } else { "are" }, if count == 1 { "" } else { "s" });
+    let (en, ja) = (names.join(" and "), names.join(" と "));
+    Some(text!(
+        "{en} {are} not compared in {count} cell{plural}: that takes two repetitions of at least {fewest} operations each.",
+        "{ja} を比べていない項目 {count} 件: 1 回あたり {fewest} 操作以上、2 回以上の測定が必要です。"
+    ))
+}
+
+/// `p99`, `p99.9`
+fn name(fraction: f64) -> String {
+    let percent = (fraction * 1e4).round() / 1e2;
+    format!("p{percent}")
+}

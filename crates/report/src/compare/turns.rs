@@ -1,0 +1,298 @@
+//! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
+
+use crate::compare::verdict::{change_span, per_cent};
+use crate::compare::{Asked, answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
+use crate::doc::{Doc, Paragraph, Style};
+use kurabe_compare::{ComparedCell, Pair};
+use kurabe_core::record::RunHeader;
+use kurabe_core::{Text, text};
+use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
+
+/// A bound above this says nothing that anybody would read aloud.
+const MOST_BOUND_PERCENT: i64 = 50;
+
+/// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped. `fastest` tells
+/// which of several is.
+pub fn render_versus(
+    pairs: &[Pair],
+    headers: &[&RunHeader],
+    settled: Option<bool>,
+    fastest: Option<Text>,
+    style: &Style,
+) -> String {
+    let mut doc = Doc::new();
+    doc.heading(1, "kurabe versus".to_owned());
+    doc.append(sides(pairs, headers));
+    let most = MOST_BLOCKS;
+    let ended = match settled {
+        Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
+            "What is not clear after {most} blocks stays open, so measuring ended; a larger --margin, a longer --repetition or a \
+             quieter machine would tell.",
+            "{most} ブロックではっきりしない項目は保留とし、測定を終えました。--margin を広げる、--repetition を長くする、ほかの\
+             処理を止めるのいずれかで判断できます。"
+        ),
+        Some(true) => text!(
+            "Every cell is clear, so measuring ended.",
+            "すべての項目がはっきりしたため、測定を終えました。"
+        ),
+        Some(false) => text!("The time is up (--time allows more).", "時間切れです(--time で延ばせます)。"),
+        None => text!(
+            "It was stopped; this is what was measured until then.",
+            "中断しました。そこまでの結果です。"
+        ),
+    };
+    doc.gap().say(ended);
+    if let Some(words) = fastest {
+        doc.gap().say(words);
+    }
+    for pair in pairs {
+        doc.gap().say(answer(pair)).gap().push(table(pair));
+        doc.say_all(counterparts(pair)).append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
+        doc.gap().append(fairness(&pair.differences, &Asked::NONE));
+    }
+    doc.terminal(style)
+}
+
+/// Whether a cell has no verdict.
+fn is_open(cell: &ComparedCell) -> bool {
+    cell.course.is_some_and(|course| !course.settled)
+}
+
+/// How the runs took turns, and what changed over them; nothing for runs that did not.
+pub(crate) fn doc(pair: &Pair) -> Doc {
+    let mut doc = Doc::new();
+    let Some(versus) = &pair.versus else { return doc };
+    let blocks = pair.cells.iter().filter_map(|cell| cell.course.map(|course| 2 * course.block_pairs));
+    let Some((fewest, most)) = blocks.clone().min().zip(blocks.max()) else { return doc };
+    let span = match fewest == most {
+        true => Text::same(most.to_string()),
+        false => text!("{fewest}–{most}", "{fewest}〜{most}"),
+    };
+    let seed = versus.order_seed;
+    doc.gap().say(text!(
+        "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
+         within blocks, so what went on meanwhile met both.",
+        "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、シード {seed})。比は同じブロックどうしで\
+         取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
+        span
+    ));
+    doc.say_all(remedies(pair));
+    let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
+    doc.say(match drifts.is_empty() {
+        true => text!(
+            "Drift: none that shows above the scatter, neither of a side nor of a ratio.",
+            "経時変化: ばらつきを超える変化は、どちらの側にも比にもありません。"
+        ),
+        false => text!("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):"),
+    });
+    doc.append(drifts.into_iter().map(|words| Paragraph::new(words).indent(2, 4)).collect());
+    doc
+}
+
+/// What changed in a cell from the first block to the last, if it shows above the scatter.
+fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
+    let course = cell.course.as_ref()?;
+    // Beyond the scatter, and enough for a whole percent.
+    let shows = |trend: &Option<Estimate>| {
+        trend.filter(|trend| (trend.low > 1.0 || trend.high < 1.0) && per_cent(trend.value) != 0)
+    };
+    let side = |(run, trend): (&Text, &Option<Estimate>)| -> Option<Text> {
+        let percent = per_cent(shows(trend)?.value);
+        Some(run.map(|run| format!("{run} {percent:+} %")))
+    };
+    let trends = [&course.baseline_trend, &course.other_trend];
+    let sides = Text::list(pair.names.iter().zip(trends).filter_map(side));
+    let (name, ratio) = (cell_name(cell), shows(&course.ratio_trend));
+    match (ratio, sides.en.as_str()) {
+        (None, "") => None,
+        (None, _) => {
+            Some(text!("{name}: {sides}; the ratio is steady", "{name}: {sides}。比は安定"; name, sides))
+        }
+        (Some(ratio), _) => {
+            let (change, span) = (per_cent(ratio.value), change_span(&ratio));
+            let before = if sides.en.is_empty() { sides } else { sides.map(|sides| format!("{sides}; ")) };
+            Some(text!(
+                "{name}: {before}the ratio itself changed by {change:+} % ({span}): it holds for this time only",
+                "{name}: {before}比そのものが {change:+} % 変化({span})。この時間内に限った結果です";
+                name, before, span
+            ))
+        }
+    }
+}
+
+/// What may be said of a cell that is not settled: how large a difference could be.
+pub(crate) fn unsettled(speed: &Estimate) -> Text {
+    let bound = per_cent(speed.high).abs().max(per_cent(speed.low).abs());
+    if !speed.low.is_finite() || !speed.high.is_finite() || bound > MOST_BOUND_PERCENT || speed.low <= 0.0 {
+        return text!("too early to tell", "まだ判断できない");
+    }
+    let span = change_span(speed);
+    text!(
+        "no difference found; it is below {bound} % ({span})",
+        "差は見つからず、あっても {bound} % 未満({span})";
+        span
+    )
+}
+
+/// Pairs of blocks from which on their scatter tells how many more it takes.
+const FEWEST_PAIRS: usize = 3;
+
+/// What a measurement of its own would need until all cells are clear: they share the time, and a new one begins anew.
+#[derive(Debug, PartialEq)]
+struct Needed {
+    /// Time of all cells, by their repetitions so far.
+    time_ns: u64,
+    /// Cells of which so few blocks are there that the time is that of the first look, before which nothing is told.
+    unforeseen: usize,
+    /// Cells that no number of blocks would make clear, as far as can be foreseen; of these the time is that so far.
+    never: usize,
+}
+
+/// `None` if all is clear already.
+fn needed(pair: &Pair) -> Option<Needed> {
+    let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
+    if turns().all(|(_, course)| course.settled) {
+        return None;
+    }
+    let mut needed = Needed { time_ns: 0, unforeseen: 0, never: 0 };
+    for (cell, course) in turns() {
+        let verdict = cell.compared.map(|compared| compared.verdict).filter(|_| !course.settled);
+        let more = match verdict {
+            Some(Verdict::NotEnough { more: Some(more) }) => u64::from(more).div_ceil(2),
+            Some(Verdict::NotEnough { more: None }) if course.block_pairs < FEWEST_PAIRS => {
+                needed.unforeseen += 1;
+                (FEWEST_BLOCKS / 2 - course.block_pairs) as u64
+            }
+            Some(Verdict::NotEnough { more: None }) => {
+                needed.never += 1;
+                0
+            }
+            _ => 0,
+        };
+        let pairs = (course.block_pairs as u64).saturating_add(more);
+        needed.time_ns = needed.time_ns.saturating_add(cell.pair_ns.unwrap_or(0).saturating_mul(pairs));
+    }
+    Some(needed)
+}
+
+/// How much it would likely take to know, as lines; nothing where all is clear.
+fn remedies(pair: &Pair) -> Vec<Text> {
+    const MINUTE_NS: u64 = 60_000_000_000;
+    let Some(Needed { time_ns, unforeseen, never }) = needed(pair) else { return Vec::new() };
+    let open = pair.cells.iter().filter(|cell| is_open(cell)).count();
+    let minutes = time_ns.div_ceil(MINUTE_NS);
+    let mut lines = Vec::new();
+    if unforeseen > 0 {
+        lines.push(text!(
+            "Nothing can be told before {FEWEST_BLOCKS} blocks of each cell; --time {minutes}min suffices for these.",
+            "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。--time {minutes}min なら足ります。"
+        ));
+    } else if open > never {
+        lines.push(text!(
+            "What is not clear yet would likely be with --time {minutes}min.",
+            "まだ判断できない項目も、--time {minutes}min なら判断できる見込みです。"
+        ));
+    }
+    if never > 0 {
+        lines.push(text!(
+            "More time would not settle {never} of the cells within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger --margin, a \
+             longer --repetition or a quieter machine would.",
+            "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。--margin を広げる、--repetition を\
+             長くする、ほかの処理を止めるのいずれかが必要です。"
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_compare::{CellKey, Side};
+    use kurabe_core::profile::Statistic;
+    use kurabe_core::record::Measure;
+    use kurabe_stats::{Compared, Course};
+
+    /// A comparison in turns with a cell for each number of pairs of blocks and of repetitions that it needs more; a pair takes a
+    /// second, and all are open.
+    fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
+        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
+        let side = || Side { mean: 1.0, count: 2, printed: false, stutter: None };
+        let cell = |(block_pairs, more): &(usize, Option<u32>)| ComparedCell {
+            key: CellKey::Named {
+                label: "a".to_owned(),
+                part: String::new(),
+                direction: String::new(),
+                nth: 0,
+            },
+            label: "a".to_owned(),
+            part: String::new(),
+            direction: None,
+            counterpart: None,
+            measure: Measure::Rate,
+            baseline: side(),
+            other: side(),
+            statistic: Statistic::Mean,
+            compared: Some(Compared {
+                speed: nothing,
+                speed_by_median: nothing,
+                superiority: 0.5,
+                p_value: 1.0,
+                verdict: Verdict::NotEnough { more: *more },
+            }),
+            course: Some(Course {
+                block_pairs: *block_pairs,
+                settled: false,
+                baseline_trend: None,
+                other_trend: None,
+                ratio_trend: None,
+            }),
+            pair_ns: Some(1_000_000_000),
+            tails: Vec::new(),
+        };
+        Pair {
+            baseline: "a".to_owned(),
+            other: "b".to_owned(),
+            names: [Text::same("a"), Text::same("b")],
+            margin: 0.05,
+            cells: cells.iter().map(cell).collect(),
+            only_baseline: Vec::new(),
+            only_other: Vec::new(),
+            differences: Vec::new(),
+            facts: Vec::new(),
+            versus: None,
+        }
+    }
+
+    #[test]
+    fn an_open_verdict_always_says_what_would_settle_it() {
+        let lines = |cells: &[(usize, Option<u32>)]| -> Vec<String> {
+            remedies(&open_pair(cells)).into_iter().map(|words| words.en).collect()
+        };
+        // A pair each, and ten before anything is told: 20 s.
+        assert_eq!(
+            lines(&[(1, None), (1, None)]),
+            ["Nothing can be told before 20 blocks of each cell; --time 1min suffices for these."]
+        );
+        // 70 pairs of a second.
+        assert_eq!(lines(&[(14, Some(112))]), ["What is not clear yet would likely be with --time 2min."]);
+        let both = lines(&[(14, Some(112)), (14, None)]);
+        assert!(
+            both.len() == 2 && both[0].contains("--time 2min") && both[1].contains("1 of the cells"),
+            "{both:?}"
+        );
+        assert!(lines(&[(448, None)])[0].contains("a larger --margin"));
+        let mut clear = open_pair(&[(14, None)]);
+        clear.cells[0].course.as_mut().unwrap().settled = true;
+        assert_eq!(remedies(&clear), []);
+    }
+
+    #[test]
+    fn what_is_not_settled_has_a_bound_where_the_interval_allows_it() {
+        let of = |low: f64, high: f64| Estimate { value: 1.01, low, high };
+        let words = unsettled(&of(0.94, 1.09));
+        assert_eq!(words.en, "no difference found; it is below 9 % (-6 to +9 %)");
+        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満(-6〜+9 %)");
+        assert_eq!(unsettled(&of(0.4, 2.0)).en, "too early to tell");
+        assert_eq!(unsettled(&of(0.0, f64::INFINITY)).ja, "まだ判断できない");
+    }
+}

@@ -1,0 +1,357 @@
+//! Verdicts as they are read aloud: of a cell, and of all cells in a sentence.
+//!
+//! The model: nothing but the interval and the verdict is known here; whoever calls says how many values stand behind
+//! them. A number is told only as exactly as it is known, and an interval only if it says something.
+
+use crate::doc::Role;
+use kurabe_core::{Text, text};
+use kurabe_stats::{Compared, Estimate, Verdict};
+
+/// What may be said of a cell.
+#[derive(Clone, Copy)]
+pub(crate) struct CellVerdict {
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// The speed, where a side has one value only.
+    pub(crate) single: Option<f64>,
+}
+
+/// A kind of verdict among the cells.
+#[derive(Clone, Copy, PartialEq)]
+enum VerdictKind {
+    Faster,
+    Slower,
+    Same,
+    Unclear,
+    FasterBySingle,
+    SlowerBySingle,
+    SameBySingle,
+}
+
+impl VerdictKind {
+    const ALL: [Self; 7] = [
+        Self::Faster,
+        Self::Slower,
+        Self::Same,
+        Self::FasterBySingle,
+        Self::SlowerBySingle,
+        Self::SameBySingle,
+        Self::Unclear,
+    ];
+
+    fn of(judged: &CellVerdict) -> Self {
+        match (judged.verdict, judged.single.map(per_cent)) {
+            (Verdict::Faster, _) => Self::Faster,
+            (Verdict::Slower, _) => Self::Slower,
+            (Verdict::Same, _) => Self::Same,
+            (Verdict::NotEnough { .. }, None) => Self::Unclear,
+            // As the words of the cell have it: what rounds to no percent is the same.
+            (Verdict::NotEnough { .. }, Some(0)) => Self::SameBySingle,
+            (Verdict::NotEnough { .. }, Some(1..)) => Self::FasterBySingle,
+            (Verdict::NotEnough { .. }, Some(_)) => Self::SlowerBySingle,
+        }
+    }
+
+    /// What the other run is in some cells.
+    fn words(self) -> Text {
+        match self {
+            Self::Faster => text!("faster", "速い"),
+            Self::Slower => text!("slower", "遅い"),
+            Self::Same => text!("not measurably different", "有意な差なし"),
+            Self::Unclear => text!("not clear yet", "まだ判断できない"),
+            Self::FasterBySingle => text!("faster by single figures", "1 回の値では速い"),
+            Self::SlowerBySingle => text!("slower by single figures", "1 回の値では遅い"),
+            Self::SameBySingle => text!("the same by single figures", "1 回の値では同じ"),
+        }
+    }
+
+    /// The sentence where all cells are of this kind.
+    fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
+        let (all, any) = match count {
+            1 => ("the one cell".to_owned(), "the one cell".to_owned()),
+            2 => ("both cells".to_owned(), "either cell".to_owned()),
+            _ => (format!("all {count} cells"), format!("any of the {count} cells")),
+        };
+        let ja = if count == 1 { "1 項目".to_owned() } else { format!("{count} 項目すべて") };
+        let (all, any) = (Text { en: all, ja: ja.clone() }, Text { en: any, ja });
+        match self {
+            Self::Faster => {
+                text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
+            }
+            Self::Slower => {
+                text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
+            }
+            Self::Same => text!(
+                "{b} is not measurably different from {a} in {all}.",
+                "{all}で {b} と {a} に有意な差はありません。"; a, b, all
+            ),
+            Self::Unclear => text!(
+                "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
+                "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
+            ),
+            Self::FasterBySingle => text!(
+                "By single figures, {b} is faster than {a} in {all}.",
+                "1 回の値では、{all}で {b} は {a} より速いという結果です。"; a, b, all
+            ),
+            Self::SlowerBySingle => text!(
+                "By single figures, {b} is slower than {a} in {all}.",
+                "1 回の値では、{all}で {b} は {a} より遅いという結果です。"; a, b, all
+            ),
+            Self::SameBySingle => text!(
+                "By single figures, {b} and {a} are the same in {all}.",
+                "1 回の値では、{all}で {b} と {a} は同じです。"; a, b, all
+            ),
+        }
+    }
+}
+
+/// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `said` is not empty.
+pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Text {
+    let all = judged.len();
+    let count = |kind: VerdictKind| judged.iter().filter(|one| VerdictKind::of(one) == kind).count();
+    let counts: Vec<(VerdictKind, usize)> = VerdictKind::ALL
+        .into_iter()
+        .map(|kind| (kind, count(kind)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    if let [(only, _)] = counts.as_slice() {
+        return only.everywhere(all, baseline, other);
+    }
+    let clear = counts.iter().filter(|(kind, _)| *kind != VerdictKind::Unclear);
+    let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
+    let ja: Vec<String> =
+        counts.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
+    let open = match count(VerdictKind::Unclear) {
+        0 => String::new(),
+        1 => "; 1 is not clear yet".to_owned(),
+        count => format!("; {count} are not clear yet"),
+    };
+    let counted = Text { en: en.join(", ") + &open, ja: ja.join("、") };
+    text!(
+        "Of {all} cells, {other} against {baseline} is {counted}.",
+        "{baseline} と比べた {other} の結果(全 {all} 項目): {counted}。";
+        other, baseline, counted
+    )
+}
+
+/// A verdict as it is read aloud.
+pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
+    words_of(&compared.speed, compared.verdict, count)
+}
+
+/// The words of a verdict; `count` values are behind the side that has fewer.
+pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Role, Text) {
+    match verdict {
+        Verdict::Faster => (Role::Good, faster(speed)),
+        Verdict::Slower => (Role::Bad, slower(speed)),
+        Verdict::Same if is_exact(speed) => {
+            let percent = per_cent(speed.value);
+            (
+                Role::Plain,
+                text!("no difference that matters ({percent:+} %)", "問題になる差なし({percent:+} %)"),
+            )
+        }
+        Verdict::Same => {
+            let span = change_span(speed);
+            (Role::Plain, text!("no measurable difference ({span})", "有意な差なし({span})"; span))
+        }
+        Verdict::NotEnough { .. } if count < 2 => {
+            let words = by_single_figures(speed);
+            (Role::Plain, text!("{words} (single figures)", "{words}(1 回の値)"; words))
+        }
+        Verdict::NotEnough { more } => (Role::Warn, not_clear(speed, more)),
+    }
+}
+
+/// Intervals that reach further than this, as a ratio, say nothing that anybody would read aloud.
+const WIDEST_TOLD: f64 = 3.0;
+
+fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
+    let span = if speed.high <= WIDEST_TOLD && speed.low >= 1.0 / WIDEST_TOLD {
+        let span = change_span(speed);
+        text!(" ({span})", "({span})"; span)
+    } else {
+        Text::default()
+    };
+    let more = match more {
+        Some(1) => text!(
+            ": 1 more repetition of each would likely settle it",
+            "。あと 1 回ずつ測れば判断できる見込み"
+        ),
+        Some(more) => text!(
+            ": about {more} more repetitions of each would likely settle it",
+            "。あと約 {more} 回ずつ測れば判断できる見込み"
+        ),
+        None => Text::default(),
+    };
+    text!("not clear yet{span}{more}", "まだ判断できない{span}{more}"; span, more)
+}
+
+/// Ratios up to this are told in percent.
+const TOLD_IN_PERCENT: f64 = 2.0;
+
+/// Computed figures have no interval.
+fn is_exact(speed: &Estimate) -> bool {
+    speed.low == speed.high
+}
+
+/// `4.9`, `177`: how many times, as exactly as anybody would say it.
+pub(crate) fn times(ratio: f64) -> String {
+    format!("{ratio:.*}", usize::from(ratio < 9.95))
+}
+
+fn faster(speed: &Estimate) -> Text {
+    let Estimate { value, low, high } = *speed;
+    if value < TOLD_IN_PERCENT {
+        let percent = per_cent(value);
+        let (from, to) = (per_cent(low), per_cent(high));
+        if is_exact(speed) || (from, to) == (percent, percent) {
+            return text!("{percent} % faster", "{percent} % 速い");
+        }
+        return text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い({from}〜{to} %)");
+    }
+    let (value, from, to) = (times(value), times(low), times(high));
+    if is_exact(speed) || (from == value && to == value) {
+        return text!("{value} times as fast", "{value} 倍の速さ");
+    }
+    text!("{value} times as fast ({from} to {to})", "{value} 倍の速さ({from}〜{to} 倍)")
+}
+
+fn slower(speed: &Estimate) -> Text {
+    let Estimate { value, low, high } = *speed;
+    if value > 1.0 / TOLD_IN_PERCENT {
+        let percent = -per_cent(value);
+        let (from, to) = (-per_cent(high), -per_cent(low));
+        if is_exact(speed) || (from, to) == (percent, percent) {
+            return text!("{percent} % slower", "{percent} % 遅い");
+        }
+        return text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い({from}〜{to} %)");
+    }
+    let (long, from, to) = (times(1.0 / value), times(1.0 / high), times(1.0 / low));
+    if is_exact(speed) || (from == long && to == long) {
+        return text!("slower: it takes {long} times as long", "遅い: {long} 倍の時間がかかる");
+    }
+    text!(
+        "slower: it takes {long} times as long ({from} to {to})",
+        "遅い: {long} 倍の時間がかかる({from}〜{to} 倍)"
+    )
+}
+
+/// What two single figures say, without an interval.
+fn by_single_figures(speed: &Estimate) -> Text {
+    let exact = Estimate { value: speed.value, low: speed.value, high: speed.value };
+    match per_cent(speed.value) {
+        0 => text!("the same", "同じ"),
+        more if more > 0 => faster(&exact),
+        _ => slower(&exact),
+    }
+}
+
+/// The change of speed in whole percent.
+pub(crate) fn per_cent(ratio: f64) -> i64 {
+    ((ratio - 1.0) * 100.0).round() as i64
+}
+
+/// `-1 to +2 %`
+pub(crate) fn change_span(speed: &Estimate) -> Text {
+    let (from, to) = (per_cent(speed.low), per_cent(speed.high));
+    // Ends that round alike are one number to a reader.
+    match from == to {
+        true => Text::same(format!("{from:+} %")),
+        false => text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(value: f64, low: f64, high: f64, verdict: Verdict) -> Compared {
+        let speed = Estimate { value, low, high };
+        Compared { speed, speed_by_median: speed, superiority: 1.0, p_value: 0.01, verdict }
+    }
+
+    #[test]
+    fn verdicts_can_be_read_aloud_in_both_languages() {
+        let spoken = |compared: &Compared| verdict_words(compared, 5).1;
+        let words = spoken(&compared(1.3, 1.27, 1.34, Verdict::Faster));
+        assert_eq!(words.en, "30 % faster (27 to 34 %)");
+        assert_eq!(words.ja, "30 % 速い(27〜34 %)");
+        assert_eq!(spoken(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
+        assert_eq!(spoken(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ(3.0〜3.4 倍)");
+        assert_eq!(spoken(&compared(177.2, 177.2, 177.2, Verdict::Faster)).en, "177 times as fast");
+        assert_eq!(spoken(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
+        assert_eq!(
+            spoken(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
+            "遅い: 4.0 倍の時間がかかる(3.3〜5.0 倍)"
+        );
+        let words = spoken(&compared(1.01, 0.99, 1.02, Verdict::Same));
+        assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
+        assert_eq!(
+            spoken(&compared(1.01, 1.008, 1.012, Verdict::Same)).en,
+            "no measurable difference (+1 %)"
+        );
+        // Computed figures have no interval.
+        assert_eq!(
+            spoken(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
+            "slower: it takes 25 times as long"
+        );
+        assert_eq!(spoken(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし(+1 %)");
+        let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
+        assert_eq!(words.en, "2.0 times as fast (single figures)");
+    }
+
+    #[test]
+    fn what_is_not_clear_says_what_would_settle_it_and_no_interval_that_says_nothing() {
+        let spoken =
+            |low, high, more| verdict_words(&compared(1.1, low, high, Verdict::NotEnough { more }), 5).1;
+        let words = spoken(0.9, 1.3, Some(6));
+        assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
+        let words = spoken(0.9, 1.3, Some(1));
+        assert_eq!(
+            words.en,
+            "not clear yet (-10 to +30 %): 1 more repetition of each would likely settle it"
+        );
+        assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと 1 回ずつ測れば判断できる見込み");
+        assert_eq!(spoken(0.001, 1200.0, None).en, "not clear yet");
+        assert_eq!(spoken(f64::NAN, f64::NAN, None).ja, "まだ判断できない");
+    }
+
+    #[test]
+    fn all_cells_are_told_in_a_sentence() {
+        let spoken = |verdict, single| CellVerdict { verdict, single };
+        let (fast, slow) = (spoken(Verdict::Faster, None), spoken(Verdict::Slower, None));
+        let open = spoken(Verdict::NotEnough { more: None }, None);
+        let (a, b) = (Text::same("a"), Text::same("b"));
+        let sentence = |spoken: &[CellVerdict]| tally(spoken, &b, &a);
+        assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
+        assert_eq!(sentence(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
+        assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
+        assert_eq!(
+            sentence(&[fast, slow, open]).en,
+            "Of 3 cells, b against a is faster in 1, slower in 1; 1 is not clear yet."
+        );
+        assert_eq!(
+            sentence(&[fast, open, open]).ja,
+            "a と比べた b の結果(全 3 項目): 速い 1 項目、まだ判断できない 2 項目。"
+        );
+        let words = sentence(&[open; 6]);
+        assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");
+        assert_eq!(
+            sentence(&[open; 2]).en,
+            "Whether b is faster or slower than a is not clear yet in either cell."
+        );
+    }
+
+    #[test]
+    fn single_figures_are_counted_as_they_are_told() {
+        // 0.996 is told as "the same", so it is not counted as slower.
+        let single = |speed| CellVerdict { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
+        let (a, b) = (Text::same("a"), Text::same("b"));
+        let words = tally(&[single(0.996), single(1.2), single(1.3)], &b, &a);
+        assert_eq!(
+            words.en,
+            "Of 3 cells, b against a is faster by single figures in 2, the same by single figures in 1."
+        );
+    }
+}

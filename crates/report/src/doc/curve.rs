@@ -1,0 +1,196 @@
+//! A curve in the terminal: columns of block characters over places, each of which holds until the next.
+//!
+//! The model: points are put into as many columns as there is room for; a column is as high as the mean of its points,
+//! against a scale that begins at zero, so that a steady curve looks steady. A column without points holds the value before
+//! it.
+
+use crate::doc::layout::{display_width, pad_left};
+use crate::doc::{Role, Style};
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes_decimal;
+
+/// Columns of a point that holds, at most.
+const HOLDING_COLUMNS: usize = 6;
+/// Lines of the columns.
+const HEIGHT: usize = 4;
+const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DrawnCurve {
+    /// Place and value of each point; none of it negative.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// The place at the right edge.
+    pub(crate) until: f64,
+    pub(crate) values: Values,
+    pub(crate) places: CurvePlaces,
+}
+
+/// What the values of a curve are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    /// Bytes per second.
+    Rate,
+    /// Figures with so many decimals in a unit.
+    Fixed(usize, String),
+}
+
+/// What the places of a curve are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum CurvePlaces {
+    /// Bytes from the beginning.
+    Bytes,
+    /// Numbers from 0 on, by these names.
+    Named(Vec<String>),
+}
+
+impl Values {
+    fn words(&self, value: f64) -> String {
+        match self {
+            Self::Rate => number::rate(value).to_string(),
+            Self::Fixed(decimals, unit) => {
+                format!("{} {unit}", number::fixed(value, *decimals)).trim_end().to_owned()
+            }
+        }
+    }
+}
+
+impl CurvePlaces {
+    fn words(&self, place: f64) -> String {
+        match self {
+            Self::Bytes => format_bytes_decimal(place as u64),
+            Self::Named(names) => {
+                let last = names.len().saturating_sub(1);
+                names.get((place.round() as usize).min(last)).cloned().unwrap_or_default()
+            }
+        }
+    }
+}
+
+impl DrawnCurve {
+    /// Whether there is something to draw.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.drawable().any(|(_, value)| value > 0.0)
+    }
+
+    fn drawable(&self) -> impl Iterator<Item = (f64, f64)> {
+        let is_drawable = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite() && *x >= 0.0 && *y >= 0.0;
+        self.points.iter().copied().filter(is_drawable)
+    }
+
+    /// The lines; none without points.
+    pub(crate) fn render(&self, style: &Style) -> Vec<String> {
+        let points: Vec<(f64, f64)> = self.drawable().collect();
+        let until = points.iter().map(|point| point.0).fold(self.until, f64::max);
+        if points.is_empty() || until <= 0.0 {
+            return Vec::new();
+        }
+        // No scale is wider than that of the highest point.
+        let highest_point = points.iter().map(|point| point.1).fold(0.0, f64::max);
+        let labels = [highest_point, highest_point / 2.0, 0.0].map(|value| self.values.words(value));
+        let scale = labels.iter().map(|words| display_width(words)).max().unwrap_or(0);
+        let most = (points.len() * HOLDING_COLUMNS).max(10);
+        let width = style.width.saturating_sub(scale + 4).clamp(10, 72).min(most);
+        let mut last = None;
+        let columns: Vec<Option<f64>> = binned(&points, until, width)
+            .into_iter()
+            .map(|column| {
+                last = column.or(last);
+                last
+            })
+            .collect();
+        let highest = columns.iter().flatten().copied().fold(0.0, f64::max);
+        if highest <= 0.0 {
+            return Vec::new();
+        }
+        let eighths: Vec<usize> = columns
+            .iter()
+            .map(|mean| {
+                let share = mean.map_or(0.0, |mean| mean / highest);
+                let filled = (share * (HEIGHT * 8) as f64).round() as usize;
+                filled.max(usize::from(mean.is_some()))
+            })
+            .collect();
+        // A label stands at the upper edge of its line, but 0 at the lower one.
+        let labels = [Some(highest), None, Some(highest / 2.0), Some(0.0)];
+        let mut lines: Vec<String> = labels
+            .into_iter()
+            .enumerate()
+            .map(|(line, label)| {
+                let below = (HEIGHT - 1 - line) * 8;
+                let body: String =
+                    eighths.iter().map(|filled| LEVELS[filled.saturating_sub(below).min(8)]).collect();
+                let label = label.map(|value| self.values.words(value)).unwrap_or_default();
+                format!("  {} {}", pad_left(&label, scale), style.paint(Role::Course, body.trim_end()))
+            })
+            .collect();
+        let [first, last] = [0.0, until].map(|place| self.places.words(place));
+        let gap = width.saturating_sub(display_width(&first) + display_width(&last)).max(1);
+        lines.push(format!("  {} {first}{}{last}", " ".repeat(scale), " ".repeat(gap)));
+        lines
+    }
+}
+
+/// The mean of each column's points.
+fn binned(points: &[(f64, f64)], until: f64, width: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0_u32); width];
+    for (x, y) in points {
+        let column = ((x / until * width as f64) as usize).min(width - 1);
+        sums[column].0 += y;
+        sums[column].1 += 1;
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::Lang;
+    use proptest::prelude::*;
+
+    fn drawn(points: &[(f64, f64)]) -> Vec<String> {
+        let names = (0..=10).map(|place| format!("{place} GB")).collect();
+        let curve = DrawnCurve {
+            points: points.to_vec(),
+            until: 10.0,
+            values: Values::Fixed(0, "MB/s".to_owned()),
+            places: CurvePlaces::Named(names),
+        };
+        curve.render(&Style { lang: Lang::En, color: false, width: 40 })
+    }
+
+    #[test]
+    fn a_value_holds_until_the_next_point() {
+        assert_eq!(
+            drawn(&[(0.0, 100.0), (5.0, 50.0)]),
+            [
+                "  100 MB/s ██████",
+                "           ██████",
+                "   50 MB/s ████████████",
+                "    0 MB/s ████████████",
+                "           0 GB   10 GB"
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        assert!(drawn(&[]).is_empty());
+        assert!(drawn(&[(1.0, 0.0)]).is_empty());
+        assert!(drawn(&[(f64::NAN, 1.0)]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_points_can_be_drawn(points in prop::collection::vec((any::<f64>(), any::<f64>()), 0..50)) {
+            drawn(&points);
+        }
+
+        #[test]
+        fn plausible_points_keep_to_the_width(points in prop::collection::vec((0.0..1e6, 0.0..1e6), 0..50)) {
+            for line in drawn(&points) {
+                prop_assert!(display_width(&line) <= 40, "{line}");
+            }
+        }
+    }
+}

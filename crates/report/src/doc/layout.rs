@@ -1,0 +1,107 @@
+//! Text in columns of a terminal: rows and paragraphs; widths and wrapping are kurabe-core's.
+//!
+//! The model: a row is filled from left to right and pads only before the next piece, so no line ends in spaces.
+
+use crate::doc::{Role, Style};
+pub use kurabe_core::display::display_width;
+pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
+use kurabe_core::shown;
+
+/// Lays items behind each other with ` · ` between them; a line breaks between items if it can.
+pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let items: Vec<String> = items.iter().map(|item| shown::line(item)).collect();
+    let items: Vec<&str> =
+        items.iter().flat_map(|item| item.split(" · ")).filter(|item| !item.is_empty()).collect();
+    for (index, item) in items.iter().enumerate() {
+        let last = index + 1 == items.len();
+        // Two columns stay free for the ` ·` that ends a line.
+        let limit = if last { width } else { width.saturating_sub(2) };
+        match lines.last_mut() {
+            Some(line) if display_width(line) + 3 + display_width(item) <= limit => {
+                line.push_str(" · ");
+                line.push_str(item);
+            }
+            line => {
+                if let Some(line) = line {
+                    line.push_str(" ·");
+                }
+                lines.extend(wrap(item, limit));
+            }
+        }
+    }
+    lines
+}
+
+/// A paragraph: the first line stands at `first` columns, the others at `rest`.
+pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
+    lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, line)| format!("{}{line}", " ".repeat(if index == 0 { first } else { rest })))
+        .collect()
+}
+
+/// A line that is filled from left to right.
+pub(crate) struct Line<'a> {
+    style: &'a Style,
+    text: String,
+    width: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn new(style: &'a Style) -> Self {
+        Self { style, text: String::new(), width: 0 }
+    }
+
+    /// Puts a text at a column, or behind what is there already.
+    pub(crate) fn at(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
+        if !text.is_empty() {
+            let gap = column.saturating_sub(self.width);
+            self.text.push_str(&" ".repeat(gap));
+            // Leading blanks are no part of what is painted.
+            let body = text.trim_start_matches(' ');
+            self.text.push_str(&text[..text.len() - body.len()]);
+            self.text.push_str(&self.style.paint(role, body));
+            self.width += gap + display_width(text);
+        }
+        self
+    }
+
+    /// Puts a text so that it ends at a column.
+    pub(crate) fn until(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
+        self.at(column.saturating_sub(display_width(text)), role, text)
+    }
+
+    pub(crate) fn finish(&mut self) -> String {
+        std::mem::take(&mut self.text).trim_end().to_owned()
+    }
+}
+
+/// Lines as one text that ends in a line end.
+pub(crate) fn page(lines: &[String]) -> String {
+    let mut page = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+    page.push('\n');
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_dot_ends_the_line() {
+        let items = ["default".to_owned(), "file 1 GiB".to_owned(), "direct".to_owned()];
+        assert_eq!(flow(&items, 22), ["default · file 1 GiB ·", "direct"]);
+    }
+
+    proptest! {
+        #[test]
+        fn flowing_keeps_the_width_and_never_panics(text in ".{0,120}", width in 8usize..60) {
+            for line in &flow(&[text.clone(), text.clone()], width) {
+                prop_assert!(display_width(line) <= width + 2, "{line:?}");
+            }
+        }
+    }
+}

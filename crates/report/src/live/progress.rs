@@ -1,0 +1,293 @@
+//! Progress of a run on standard error: a consumer of its events.
+//!
+//! The model: what stands (header, notices, a line per cell) is printed above; what moves is one live line below
+//! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
+//! a clock: time left comes from the events.
+
+use crate::doc::Style;
+use crate::doc::spark::sparkline;
+use crate::live::{LiveLine, Mode};
+use crate::run::programs::program_lines;
+use crate::run::{remarks, render_cell, render_header, steady};
+use crate::words;
+use indicatif::ProgressDrawTarget;
+use kurabe_core::Text;
+use kurabe_core::event::Event;
+use kurabe_core::number;
+use kurabe_core::profile::{PlannedWrites, Statistic};
+use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, RunHeader};
+use kurabe_core::shown;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+use std::collections::{BTreeSet, VecDeque};
+use std::io::Write;
+
+/// Intervals that the live course shows.
+const COURSE_INTERVALS: usize = 40;
+const COURSE_LENGTH: usize = 10;
+/// The live rate is the mean over this time.
+const RATE_WINDOW_NS: u64 = 1_000_000_000;
+
+/// Makes the words in parentheses behind the target.
+type Headline = Box<dyn Fn(&RunHeader) -> Text + Send>;
+
+/// Shows a run while it goes on.
+pub struct Progress {
+    live: LiveLine,
+    headline: Option<Headline>,
+    statistic: Statistic,
+    cell_count: u32,
+    /// Time that remains, the running repetition not subtracted.
+    left_ns: Option<u64>,
+    running: Option<Running>,
+    /// Preparations that were told; what comes again for each repetition is told once.
+    prepared: BTreeSet<String>,
+    /// Whether noise needs no more words: the first remark stands for all that the result tells.
+    noise_told: bool,
+}
+
+/// The running repetition.
+struct Running {
+    place: String,
+    direction: Option<Direction>,
+    intervals: VecDeque<(Interval, u64)>,
+}
+
+impl Progress {
+    /// Progress on standard error. A live line needs a terminal there; without one, lines only.
+    pub fn new(style: Style, mode: Mode) -> Self {
+        Self::with(LiveLine::new(style, mode))
+    }
+
+    /// What [`Mode::Quiet`] writes, into any writer.
+    pub fn quiet_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self::with(LiveLine::quiet(style, writer))
+    }
+
+    /// Lines into any writer, as [`Mode::Plain`] writes them.
+    pub fn plain_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self::with(LiveLine::plain(style, writer))
+    }
+
+    /// A live line on any terminal that indicatif can draw on.
+    pub fn terminal_on(style: Style, target: ProgressDrawTarget) -> Self {
+        Self::with(LiveLine::on_terminal(style, target))
+    }
+
+    fn with(live: LiveLine) -> Self {
+        Self {
+            live,
+            headline: None,
+            statistic: Statistic::Mean,
+            cell_count: 0,
+            left_ns: None,
+            running: None,
+            prepared: BTreeSet::new(),
+            noise_told: false,
+        }
+    }
+
+    /// Without remarks on noise if the result, which tells them, comes right below.
+    #[must_use]
+    pub fn above_result(mut self, is_above: bool) -> Self {
+        self.noise_told = is_above;
+        self
+    }
+
+    /// Says what stands in parentheses behind the target when the run starts.
+    #[must_use]
+    pub fn with_headline(mut self, headline: impl Fn(&RunHeader) -> Text + Send + 'static) -> Self {
+        self.headline = Some(Box::new(headline));
+        self
+    }
+
+    /// Takes notice of an event.
+    pub fn on_event(&mut self, event: &Event) {
+        if !self.live.is_quiet() {
+            return self.show(event);
+        }
+        // What runs must be seen, also by who wants to see no progress: one line for each kind.
+        for words in program_lines(event) {
+            let words = self.live.style.say(&words);
+            self.live.always(&words);
+        }
+    }
+
+    fn show(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { header, cell_count, planned_write_bytes, planned_write_ns, planned_ns } => {
+                (self.cell_count, self.left_ns) = (*cell_count, *planned_ns);
+                let [bytes, time_ns] =
+                    [planned_write_bytes, planned_write_ns].map(|planned| planned.unwrap_or(0));
+                self.start(header, PlannedWrites { bytes, time_ns });
+            }
+            Event::StepsAdded { cell_count, planned_ns, .. } => {
+                self.cell_count = *cell_count;
+                self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
+            }
+            Event::Notice { notice } => self.notice(notice),
+            Event::FillProgress { done_bytes, total_bytes } => self.live.fill(*done_bytes, *total_bytes),
+            Event::FillDone { .. } => self.live.show(""),
+            Event::Pause { length_ns } => self.live.show(&self.live.style.say(&words::pause(*length_ns))),
+            Event::RepetitionStarted {
+                cell_index,
+                label,
+                direction,
+                repetition_index,
+                repetition_count,
+                discarded,
+            } => {
+                let repetition =
+                    words::repetition(*direction, label, *repetition_index, *repetition_count, *discarded);
+                let place = self.place(*cell_index);
+                self.running = Some(Running {
+                    place: format!("{place} {}", self.live.style.say(&repetition)),
+                    direction: *direction,
+                    intervals: VecDeque::new(),
+                });
+                self.live_repetition(0);
+            }
+            Event::Progress { elapsed_ns, interval, interval_ns } => {
+                if let Some(running) = &mut self.running {
+                    running.intervals.push_back((*interval, *interval_ns));
+                    if running.intervals.len() > COURSE_INTERVALS {
+                        running.intervals.pop_front();
+                    }
+                }
+                self.live_repetition(*elapsed_ns);
+            }
+            Event::RepetitionDone { repetition, .. } => {
+                self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
+                self.running = None;
+            }
+            Event::CellDone { cell } => self.cell(cell),
+            // A program is shown when its turn comes.
+            Event::CellBegun { .. } | Event::Sampled { .. } | Event::Programs { .. } => {}
+            Event::Preparing { what } => self.preparing(what.get(self.live.style.lang)),
+            Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
+                let line = steady::round_line(
+                    *round_index,
+                    *round_count,
+                    *steady,
+                    excursion_percent.zip(*slope_percent),
+                    &self.live.style,
+                );
+                self.live.print(&line);
+            }
+            Event::RunDone { .. } => self.finish(),
+        }
+    }
+
+    /// Clears the live line. Called at the end of the run, on every way out; dropping does it too.
+    pub fn finish(&mut self) {
+        self.running = None;
+        self.live.finish();
+    }
+
+    fn start(&mut self, header: &RunHeader, writes: PlannedWrites) {
+        self.statistic = header.statistic();
+        let headline = self.headline.as_ref().map_or_else(|| Text::same(""), |make| make(header));
+        for line in render_header(header, &headline, &self.live.style).lines() {
+            self.live.print(line);
+        }
+        let mut plan = Vec::new();
+        let cells = self.cell_count;
+        let plural = if cells == 1 { "" } else { "s" };
+        plan.push(self.live.style.say(&text!("{cells} cell{plural}", "{cells} 項目")));
+        plan.extend(self.left_ns.map(|ns| {
+            let time = self.live.style.say(&words::time(&number::long_time(ns)));
+            self.live.style.say(&match header.model {
+                Some(_) => text!("{time} of the model's time", "モデルの中の時間で {time}"),
+                None => text!("{time} of measuring", "測定時間 {time}"),
+            })
+        }));
+        plan.extend(remarks::planned_writes(writes).map(|words| self.live.style.say(&words)));
+        for line in crate::doc::layout::flow(&plan, self.live.style.width) {
+            self.live.print(&line);
+        }
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
+            return;
+        }
+        let words = format!(
+            "{}: {}",
+            self.live.style.say(&words::notice(notice.kind)),
+            notice.text.get(self.live.style.lang)
+        );
+        self.live.paragraph(&words);
+    }
+
+    /// What goes on before or between repetitions: on a line that stays the first time, always in the live line.
+    fn preparing(&mut self, words: &str) {
+        self.running = None;
+        if self.prepared.insert(words.to_owned()) {
+            self.live.paragraph(words);
+        }
+        self.live.show(&shown::line(words));
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        let place = self.place(cell.index);
+        let width = self.live.style.width.saturating_sub(place.len() + 1);
+        let line = render_cell(cell, self.statistic, &Style { width, ..self.live.style });
+        self.live.print(&format!("{place} {line}"));
+    }
+
+    /// `[3/8]`, as wide for every cell.
+    fn place(&self, cell_index: u32) -> String {
+        let count = self.cell_count.to_string();
+        format!("[{:>width$}/{count}]", u64::from(cell_index) + 1, width = count.len())
+    }
+
+    fn live_repetition(&mut self, elapsed_ns: u64) {
+        let Some(running) = &self.running else { return };
+        let rate = running.rate_bytes_per_s().map(|rate| number::rate(rate).to_string());
+        let rates = match rate {
+            Some(rate) => vec![format!("{rate} {}", sparkline(&running.course(), COURSE_LENGTH)), rate],
+            None => Vec::new(),
+        };
+        let left = self.left_ns.map(|left| {
+            let time = number::clock(left.saturating_sub(elapsed_ns));
+            self.live.style.say(&text!("{time} left", "残り {time}"))
+        });
+        self.live.show_facts(&running.place, &rates, left.as_deref());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Running {
+    fn bytes(&self, interval: &Interval) -> u64 {
+        match self.direction {
+            Some(Direction::Read) => interval.read_bytes,
+            Some(Direction::Write) => interval.write_bytes,
+            Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
+        }
+    }
+
+    /// The rate over the last second or so.
+    fn rate_bytes_per_s(&self) -> Option<f64> {
+        let (mut bytes, mut time_ns) = (0.0, 0u64);
+        for (interval, interval_ns) in self.intervals.iter().rev() {
+            if time_ns >= RATE_WINDOW_NS {
+                break;
+            }
+            bytes += self.bytes(interval) as f64;
+            time_ns = time_ns.saturating_add(*interval_ns);
+        }
+        (time_ns > 0).then(|| bytes * 1e9 / time_ns as f64)
+    }
+
+    fn course(&self) -> Vec<f64> {
+        self.intervals
+            .iter()
+            .map(|(interval, ns)| self.bytes(interval) as f64 / (*ns).max(1) as f64)
+            .collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
+
+use crate::compare::verdict::verdict_words;
+use crate::doc::Style;
+use crate::live::{LiveLine, Mode};
+use crate::run::programs::program_lines;
+use crate::words;
+use kurabe_core::event::Event;
+use kurabe_core::number;
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
+use kurabe_core::shown;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
+use kurabe_lab::versus::{LongestTime, TooShort};
+use kurabe_lab::{Envelope, Happening, TurnsEvent};
+use kurabe_stats::Blocked;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Shows how far a measurement in turns is.
+pub struct VersusProgress {
+    live: LiveLine,
+    /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
+    left_ns: Option<u64>,
+    /// What the sides are called, by the ids of their runs: configurations by what they differ in, targets by their names.
+    names: BTreeMap<String, String>,
+    /// Models beside real targets, whose time does not count.
+    computed: BTreeSet<String>,
+    blocks: u32,
+    settled: (usize, usize),
+    /// What was told of several targets is told once.
+    told: BTreeSet<String>,
+    /// Of the noise one remark is told; a busy machine has one for each cell of each target. How many more, and of which
+    /// runs.
+    noise_told: bool,
+    noise_more: u32,
+    noisy: BTreeSet<String>,
+}
+
+impl VersusProgress {
+    /// Progress on standard error. A live line needs a terminal there; without one, lines only.
+    pub fn new(style: Style, mode: Mode) -> Self {
+        Self {
+            live: LiveLine::new(style, mode),
+            left_ns: None,
+            names: BTreeMap::new(),
+            computed: BTreeSet::new(),
+            blocks: 0,
+            settled: (0, 0),
+            told: BTreeSet::new(),
+            noise_told: false,
+            noise_more: 0,
+            noisy: BTreeSet::new(),
+        }
+    }
+
+    /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
+    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: u64) {
+        self.left_ns = match limit {
+            LongestTime::Measuring(time_ns) => Some(time_ns),
+            LongestTime::Computing(_) => None,
+        };
+        let models = runs.iter().filter(|(header, _)| header.model.is_some());
+        if runs.iter().any(|(header, _)| header.model.is_none()) {
+            self.computed = models.map(|(header, _)| header.id.clone()).collect();
+        }
+        let targets: BTreeSet<&str> = runs.iter().map(|(header, _)| header.target_name()).collect();
+        for (place, (header, headline)) in runs.iter().enumerate() {
+            let role = if place == 0 { self.live.style.pick(" · baseline", " · 基準") } else { "" };
+            let headline = match self.live.style.say(headline) {
+                words if words.is_empty() => String::new(),
+                words => format!(" ({words})"),
+            };
+            let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+            let target = Some(header.target_name()).filter(|_| targets.len() == runs.len());
+            if let Some(name) = variant.or(target) {
+                self.names.insert(header.id.clone(), shown::line(name));
+            }
+            let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
+            let name = shown::line(header.target_name());
+            self.live.paragraph(&format!("{} · {name}{variant}{headline}{role}", header.id));
+        }
+        let Some((header, _)) = runs.first() else { return };
+        let profile = header.profile_name();
+        let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
+        let most = self.left_ns.map(|time_ns| words::time(&number::long_time(time_ns)));
+        let end = match most {
+            Some(most) => text!("at most {most}", "最長 {most}"; most),
+            None => text!("as many as it needs", "回数は必要なだけ"),
+        };
+        let once = format_time_setting(repetition_ns);
+        self.live.paragraph(&self.live.style.say(&text!(
+            "profile {profile}, {once} per repetition, {end} · order seed {seed}",
+            "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
+            end
+        )));
+    }
+
+    /// Shows something that happened.
+    pub fn on_envelope(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Happening::Run(event) => self.on_event(&envelope.run, event),
+            Happening::Turns(TurnsEvent::VersusSettled { label, direction, other, blocked }) => {
+                self.settled(label, *direction, other, blocked);
+            }
+            Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
+                (self.blocks, self.settled) = (*blocks, (*settled, *comparisons));
+            }
+            Happening::Point(_) => {}
+        }
+    }
+
+    /// Takes notice of what happened in the run of this id.
+    fn on_event(&mut self, run: &str, event: &Event) {
+        match event {
+            Event::RepetitionDone { repetition, .. } => {
+                if let Some(left_ns) = self.left_ns.as_mut().filter(|_| !self.computed.contains(run)) {
+                    *left_ns = left_ns.saturating_sub(repetition.elapsed_ns);
+                }
+            }
+            Event::Notice { notice } => {
+                if let Some(words) = self.notice(run, notice) {
+                    self.live.paragraph(&words);
+                }
+            }
+            Event::FillProgress { done_bytes, total_bytes } => {
+                let (done, total) = (format_bytes(*done_bytes), format_bytes(*total_bytes));
+                self.live.show(&self.live.style.say(&text!(
+                    "{run}: writing the test file, {done} of {total}",
+                    "{run}: テストファイルを書き込み中 {done} / {total}"
+                )));
+            }
+            Event::Programs { .. } => {
+                for words in program_lines(event) {
+                    self.live.always(&format!("{run}: {}", self.live.style.say(&words)));
+                }
+            }
+            Event::Preparing { what } => self.live.show(&format!("{run}: {}", self.live.style.say(what))),
+            Event::RepetitionStarted { label, direction, .. } => {
+                let name = self.live.style.say(&words::directed(*direction, &shown::line(label).into()));
+                let name = name.trim();
+                let (block, (settled, all)) = (self.blocks + 1, self.settled);
+                let left = self.left_ns.map(number::clock);
+                let left =
+                    left.map(|left| self.live.style.say(&text!("at most {left} left", "残り最大 {left}")));
+                let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
+                let clear: Vec<String> = (all > 0).then(|| self.live.style.say(&clear)).into_iter().collect();
+                let run = self.called(run);
+                let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
+                self.live.show_facts(&self.live.style.say(&words), &clear, left.as_deref());
+            }
+            _ => {}
+        }
+    }
+
+    /// A cell became clear.
+    fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
+        let name = self.live.style.say(&words::directed(direction, &shown::line(label).into()));
+        let (_, verdict) = verdict_words(&blocked.compared, 2 * blocked.course.block_pairs);
+        let blocks = 2 * blocked.course.block_pairs;
+        let other = self.called(other);
+        let words = text!(
+            "clear after {blocks} blocks: {name} · {other}: {verdict}",
+            "{blocks} ブロックで確定: {name} · {other}: {verdict}";
+            verdict
+        );
+        self.live.paragraph(&self.live.style.say(&words));
+    }
+
+    /// What a side is called; its id, if its target does not tell it from another.
+    fn called<'n>(&'n self, run: &'n str) -> &'n str {
+        self.names.get(run).map_or(run, String::as_str)
+    }
+
+    /// Clears the live line, and says what was only counted.
+    pub fn finish(&mut self) {
+        if let Some(words) = self.more_noise() {
+            self.live.paragraph(&words);
+        }
+        self.live.finish();
+    }
+
+    /// The words of a notice, unless it is only counted.
+    fn notice(&mut self, run: &str, notice: &Notice) -> Option<String> {
+        let words = self.live.style.say(&notice.text);
+        // What holds for all targets is told once.
+        if !self.told.insert(words.clone()) {
+            return None;
+        }
+        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
+            self.noise_more += 1;
+            self.noisy.insert(run.to_owned());
+            return None;
+        }
+        Some(format!("{} ({run}): {words}", self.live.style.say(&words::notice(notice.kind))))
+    }
+
+    /// How many more notices of noise there are, once.
+    fn more_noise(&mut self) -> Option<String> {
+        let more = std::mem::take(&mut self.noise_more);
+        let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
+        let shown = shown.join(", ");
+        let kind = self.live.style.say(&words::notice(NoticeKind::Noise));
+        let words = text!(
+            "{kind}: {more} more such remarks in {shown}",
+            "{kind}: 同様の注意がほかに {more} 件({shown})"
+        );
+        (more > 0).then(|| self.live.style.say(&words))
+    }
+}
+
+/// What must be said before a measurement whose time is too short for a verdict.
+pub fn too_short(short: &TooShort) -> Text {
+    let (blocks, fewest) = (short.blocks, short.fewest);
+    let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
+    text!(
+        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; --time {needed} would do, \
+         or fewer cells (--profile), or a shorter --repetition",
+        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。--time {needed} にするか、\
+         項目の少ない --profile、または短い --repetition を指定してください"
+    )
+}
+
+impl Drop for VersusProgress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::Lang;
+
+    #[test]
+    fn of_a_busy_machine_one_remark_is_told_and_the_others_are_counted() {
+        let style = Style { lang: Lang::En, color: false, width: 80 };
+        let mut progress = VersusProgress::new(style, Mode::Quiet);
+        let mut lines = Vec::new();
+        for (run, kind, words) in [
+            ("7kq", NoticeKind::Noise, "others kept 1.9 CPUs busy"),
+            ("9mz", NoticeKind::Noise, "others kept 1.7 CPUs busy"),
+            ("9mz", NoticeKind::CacheDrop, "not allowed"),
+            ("7kq", NoticeKind::CacheDrop, "not allowed"),
+            ("9mz", NoticeKind::Noise, "others read 3 MB"),
+        ] {
+            lines.extend(progress.notice(run, &Notice::new(kind, Text::same(words))));
+        }
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines[0].ends_with("(7kq): others kept 1.9 CPUs busy") && lines[1].contains("(9mz)"),
+            "{lines:?}"
+        );
+        let more = progress.more_noise().unwrap();
+        assert!(more.ends_with(": 2 more such remarks in `kurabe show 9mz`"), "{more}");
+        assert_eq!(progress.more_noise(), None);
+    }
+}

@@ -1,0 +1,10 @@
+//! The machine: what runs stand on, what it allows, and what earlier runs left on it.
+
+mod doctor;
+pub(crate) mod environment;
+pub(crate) mod headline;
+mod leftovers;
+
+pub use doctor::{Check, CheckMark, Doctor, Section, doctor, render_doctor};
+pub use headline::{headline, surroundings};
+pub use leftovers::leftover_words;

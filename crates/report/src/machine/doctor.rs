@@ -1,0 +1,232 @@
+//! What `kurabe doctor` found: what is well, what is worth knowing, what is wrong, and what to do about it.
+//!
+//! Marks are letters as well as colours, so that nothing depends on colour.
+
+use crate::doc::layout::{Line, display_width, page, wrap};
+use crate::doc::{Role, Style};
+use crate::machine::leftovers::leftovers_section;
+use kurabe_core::{Error, Text, shown, text};
+use kurabe_lab::{Leftover, MachineFacts};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// All findings.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct Doctor {
+    /// Findings by subject.
+    pub sections: Vec<Section>,
+}
+
+/// Findings on one subject.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// The subject.
+    pub title: Text,
+    /// The findings.
+    pub lines: Vec<Check>,
+}
+
+/// How a finding is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckMark {
+    /// As it should be.
+    Good,
+    /// Worth knowing; kurabe works.
+    Note,
+    /// kurabe cannot do something because of it.
+    Bad,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// How it is to be taken.
+    pub mark: CheckMark,
+    /// What was looked at.
+    pub what: Text,
+    /// What was found.
+    pub value: Text,
+    /// What to do about it.
+    pub remedy: Option<Text>,
+}
+
+impl Check {
+    fn new(mark: CheckMark, what: Text, value: impl Into<Text>) -> Self {
+        Self { mark, what, value: value.into(), remedy: None }
+    }
+
+    /// What could not be had, with its remedy.
+    fn bad(what: Text, value: impl Into<Text>, error: &Error) -> Self {
+        Self { remedy: error.remedy_text().cloned(), ..Self::new(CheckMark::Bad, what, value) }
+    }
+}
+
+/// What a machine's facts mean, and what earlier runs left on it.
+pub fn doctor(facts: &MachineFacts, leftovers: &[Leftover]) -> Doctor {
+    let mut sections = vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)];
+    sections.extend(leftovers_section(leftovers));
+    Doctor { sections }
+}
+
+fn engines(facts: &MachineFacts) -> Section {
+    let refused = || text!("io_uring goes without", "io_uring で使えない機能");
+    let mut lines = match &facts.ring {
+        Ok(ring) => vec![Check::new(CheckMark::Good, Text::same("io_uring"), ring.features.join(", "))],
+        Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],
+    };
+    let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
+    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), feature.clone())));
+    lines.push(Check::new(
+        CheckMark::Good,
+        text!("threads", "スレッド"),
+        text!("pread and pwrite", "pread と pwrite"),
+    ));
+    Section { title: text!("Engines", "エンジン"), lines }
+}
+
+/// Direct I/O and the page cache for a path.
+fn path(facts: &MachineFacts) -> Section {
+    let what = text!("direct I/O", "ダイレクト I/O");
+    let direct = match &facts.direct {
+        Ok((is_direct, unit)) => {
+            let value = text!("yes, in units of {unit} bytes", "可({unit} バイト単位)");
+            Check::new(if *is_direct { CheckMark::Good } else { CheckMark::Note }, what, value)
+        }
+        Err(error) => Check::bad(what, error.what().clone(), error),
+    };
+    let what = text!("dropping the page cache", "ページキャッシュの破棄");
+    let mut cache = Check::new(CheckMark::Good, what, text!("allowed", "可"));
+    if !facts.may_drop_page_cache {
+        cache.mark = CheckMark::Note;
+        cache.value = text!(
+            "not allowed; posix_fadvise is used for the test file",
+            "不可(テストファイルには posix_fadvise を使います)"
+        );
+        cache.remedy = Some(text!(
+            "only buffered runs need it; run them as root",
+            "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
+        ));
+    }
+    let path = shown::path(&facts.path);
+    Section { title: text!("This path: {path}", "このパス: {path}"), lines: vec![direct, cache] }
+}
+
+fn instrument(facts: &MachineFacts) -> Section {
+    /// Above this a reading of the clock, of which an operation takes two or three, disturbs fast storage.
+    const DEAR_CLOCK_NS: f64 = 100.0;
+    let (resolution, cost) = (facts.clock.clock_resolution_ns, facts.clock.clock_cost_ns);
+    let mut lines = vec![Check {
+        mark: if cost > DEAR_CLOCK_NS { CheckMark::Note } else { CheckMark::Good },
+        what: text!("clock", "時計"),
+        value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み取り {cost:.0} ns"),
+        remedy: (cost > DEAR_CLOCK_NS).then(|| {
+            text!(
+                "a slow clock source: see /sys/devices/system/clocksource (tsc is the fast one)",
+                "クロックソースが遅いようです。/sys/devices/system/clocksource を確認してください(速いのは tsc)"
+            )
+        }),
+    }];
+    lines.extend(facts.driver_costs_ns.iter().map(|(iodepth, cost)| {
+        let what = text!("driver at queue depth {iodepth}", "ドライバー(キュー深さ {iodepth})");
+        let value = text!(
+            "{cost:.0} ns per operation, everything recorded",
+            "1 操作あたり {cost:.0} ns(すべて記録した場合)"
+        );
+        Check::new(CheckMark::Good, what, value)
+    }));
+    Section { title: text!("The instrument", "測定器としての kurabe"), lines }
+}
+
+/// Block devices and whether they may be read.
+fn devices(facts: &MachineFacts) -> Section {
+    let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
+        let device = Text::same(shown::path(device));
+        match refusal {
+            None => Check::new(CheckMark::Good, device, text!("may be read", "読み出し可")),
+            Some(error) => Check::new(
+                CheckMark::Note,
+                device,
+                text!("may not be read ({error})", "読み出し不可({error})"),
+            ),
+        }
+    };
+    Section {
+        title: text!("Block devices", "ブロックデバイス"),
+        lines: facts.devices.iter().map(line).collect(),
+    }
+}
+
+fn tools(facts: &MachineFacts) -> Section {
+    let missing = || text!("not installed; kurabe works without it", "未インストール(なくても動きます)");
+    let line = |(name, version): &(&str, Option<String>)| match version {
+        Some(version) => Check::new(CheckMark::Good, Text::same(*name), version.clone()),
+        None => Check::new(CheckMark::Note, Text::same(*name), missing()),
+    };
+    Section {
+        title: text!("Other tools", "ほかのツール"), lines: facts.tools.iter().map(line).collect()
+    }
+}
+
+/// The findings as a page.
+pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
+    let all = || doctor.sections.iter().flat_map(|section| &section.lines);
+    let what_width = all().map(|line| display_width(line.what.get(style.lang))).max().unwrap_or(0);
+    let value_at = 4 + what_width.min(style.width / 2) + 2;
+    let mut lines = Vec::new();
+    for section in &doctor.sections {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(style.paint(Role::Strong, section.title.get(style.lang)));
+        for line in &section.lines {
+            lines.extend(render_line(line, value_at, style));
+        }
+    }
+    let (bad, notes) = (count(doctor, CheckMark::Bad), count(doctor, CheckMark::Note));
+    lines.push(String::new());
+    lines.extend(wrap(
+        &style.say(&match (bad, notes) {
+            (0, 0) => text!("All is well.", "問題はありません。"),
+            (0, _) => text!("kurabe works here; notes: {notes}.", "kurabe は動作します。注意: {notes} 件。"),
+            _ => text!("Problems: {bad}; notes: {notes}.", "問題: {bad} 件、注意: {notes} 件。"),
+        }),
+        style.width,
+    ));
+    page(&lines)
+}
+
+fn count(doctor: &Doctor, mark: CheckMark) -> usize {
+    doctor.sections.iter().flat_map(|section| &section.lines).filter(|line| line.mark == mark).count()
+}
+
+fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
+    let (sign, role) = match line.mark {
+        CheckMark::Good => ("✓", Role::Good),
+        CheckMark::Note => ("!", Role::Warn),
+        CheckMark::Bad => ("✗", Role::Bad),
+    };
+    let room = style.width.saturating_sub(value_at).max(20);
+    let mut lines = Vec::new();
+    let values = wrap(line.value.get(style.lang), room);
+    let remedies = line.remedy.iter().flat_map(|remedy| wrap(&format!("→ {}", remedy.get(style.lang)), room));
+    let remedies: Vec<String> = remedies.collect();
+    let mut first = Line::new(style);
+    first.at(2, role, sign).at(4, Role::Plain, line.what.get(style.lang));
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            first = Line::new(style);
+        }
+        first.at(value_at, Role::Plain, value);
+        lines.push(first.finish());
+    }
+    if values.is_empty() {
+        lines.push(first.finish());
+    }
+    for (index, remedy) in remedies.iter().enumerate() {
+        let mut row = Line::new(style);
+        row.at(value_at + if index == 0 { 0 } else { 2 }, Role::Plain, remedy);
+        lines.push(row.finish());
+    }
+    lines
+}

@@ -1,0 +1,108 @@
+//! What runs that died left behind, in words.
+
+use crate::machine::doctor::{Check, CheckMark, Section};
+use kurabe_core::made::StillThere;
+use kurabe_core::{Text, shown, text};
+use kurabe_lab::{Became, Leftover};
+
+/// What became of a leftover, and what to do about it.
+pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
+    let (path, run) = (shown::path(&leftover.path), &leftover.run);
+    match &leftover.became {
+        Became::Removed => (
+            text!(
+                "removed the test file of a run that died: {path} ({run})",
+                "異常終了した測定のテストファイルを消しました: {path} ({run})"
+            ),
+            None,
+        ),
+        Became::Failed(error) => (error.what().clone(), error.remedy_text().cloned()),
+        Became::Left(StillThere::FolderAway) => (
+            text!(
+                "what the run {run} left behind is not where it was: the folder of {path} was renamed, or its file \
+                 system is not mounted",
+                "測定 {run} の残りが元の場所にありません: {path} のフォルダーの名前が変わったか、ファイルシステムがマウントされていません"
+            ),
+            Some(text!(
+                "it is removed once the folder is back; until then `kurabe doctor` names it",
+                "フォルダーが戻れば削除します。それまでは `kurabe doctor` に表示されます"
+            )),
+        ),
+        Became::Left(why) => (
+            match why {
+                StillThere::OtherMark => text!(
+                    "{path} is left as it is: it does not bear the mark of the run {run}, which died",
+                    "{path} には手を付けていません: 異常終了した測定 {run} の印がありません"
+                ),
+                StillThere::OtherUser => text!(
+                    "{path} is left as it is: it is not for this user to remove what the run {run} made",
+                    "{path} には手を付けていません: 測定 {run} が作ったものは、このユーザーからは削除しません"
+                ),
+                StillThere::OtherFile | StillThere::FolderAway => text!(
+                    "{path} is left as it is: it is not the file that the run {run} made, or it has a second name",
+                    "{path} には手を付けていません: 測定 {run} が作ったファイルではないか、別の名前(ハードリンク)が付いています"
+                ),
+            },
+            Some(text!(
+                "if nobody needs it, remove it by hand; until then `kurabe doctor` names it",
+                "不要なら手作業で削除してください。それまでは `kurabe doctor` に表示されます"
+            )),
+        ),
+    }
+}
+
+/// What is still there, for the doctor; `None` if nothing is.
+pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
+    let lines: Vec<Check> = leftovers
+        .iter()
+        .map(|leftover| {
+            let (value, remedy) = leftover_words(leftover);
+            let mark = match leftover.became {
+                Became::Removed => CheckMark::Good,
+                Became::Left(_) | Became::Failed(_) => CheckMark::Note,
+            };
+            Check { mark, what: text!("run {}", "測定 {}", leftover.run), value, remedy }
+        })
+        .collect();
+    let title = text!("What earlier runs left behind", "以前の測定が残したもの");
+    (!lines.is_empty()).then_some(Section { title, lines })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::{Error, ErrorKind};
+
+    #[test]
+    fn whatever_is_left_is_named_with_its_run_and_what_to_do() {
+        let whys =
+            [StillThere::OtherMark, StillThere::OtherFile, StillThere::OtherUser, StillThere::FolderAway];
+        let leftover = |became| Leftover {
+            run: "abc".to_owned(),
+            path: "/mnt/x/.kurabe-abc-1.test".into(),
+            became,
+            is_news: true,
+        };
+        let mut texts = Vec::new();
+        for why in whys {
+            let (what, remedy) = leftover_words(&leftover(Became::Left(why)));
+            assert!(
+                what.en.contains("/mnt/x/.kurabe-abc-1.test")
+                    && what.en.contains("abc,") | what.en.contains("abc ")
+            );
+            assert!(what.ja.contains("/mnt/x/.kurabe-abc-1.test") && remedy.is_some());
+            texts.push(what.en);
+        }
+        texts.dedup();
+        assert_eq!(texts.len(), whys.len());
+        let all = [
+            leftover(Became::Removed),
+            leftover(Became::Failed(Error::new(ErrorKind::Target, text!("cannot", "不可")))),
+            leftover(Became::Left(StillThere::FolderAway)),
+        ];
+        let marks: Vec<CheckMark> =
+            leftovers_section(&all).unwrap().lines.iter().map(|line| line.mark).collect();
+        assert_eq!(marks, [CheckMark::Good, CheckMark::Note, CheckMark::Note]);
+        assert!(leftovers_section(&[]).is_none());
+    }
+}

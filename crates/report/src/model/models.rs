@@ -1,0 +1,342 @@
+//! Models of devices: which there are, and what one is made of, with every parameter, its value and where that is from.
+
+mod drawing;
+
+use crate::doc::layout::display_width;
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Text, shown, text};
+use kurabe_sim::{DeviceSpec, LayerSpec, ParameterScale, ParameterType, Setting};
+use serde::Serialize;
+
+/// A value of more columns than this stands below its parameter.
+const WIDEST_VALUE: usize = 18;
+
+/// Where a value is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// From a document.
+    Sourced,
+    /// Worked out from what is in documents.
+    Derived,
+    /// Taken without a document.
+    Assumed,
+    /// Fitted so that a published figure comes out.
+    Calibrated,
+    /// Changed by the command line or a study.
+    Changed,
+}
+
+impl Provenance {
+    /// That of a value with this source; `changed` says whether the command line or a study set it.
+    pub(crate) fn of(source: &str, changed: bool) -> Self {
+        let begins = |word: &str| source.trim_start().starts_with(word);
+        match () {
+            () if changed => Self::Changed,
+            () if begins("calibrated") => Self::Calibrated,
+            () if begins("assumed") => Self::Assumed,
+            () if begins("derived") => Self::Derived,
+            () => Self::Sourced,
+        }
+    }
+
+    fn mark(self) -> (&'static str, Role) {
+        match self {
+            Self::Sourced | Self::Derived => ("", Role::Plain),
+            Self::Assumed => ("?", Role::Quiet),
+            Self::Calibrated => ("≈", Role::Warn),
+            Self::Changed => ("*", Role::Strong),
+        }
+    }
+}
+
+/// A model for scripts.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelDescription {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub title: Text,
+    /// Where it stops being true.
+    pub note: Option<Text>,
+    /// Bytes that can be addressed.
+    pub capacity_bytes: Option<u64>,
+    /// Its layers from the host down.
+    pub layers: Vec<LayerDescription>,
+}
+
+/// A layer of a model.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerDescription {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// What its kind is.
+    pub title: Text,
+    /// Its parameters.
+    pub parameters: Vec<ParameterDescription>,
+    /// What stands below it, if that is not the rest of the list.
+    pub members: Vec<MemberDescription>,
+}
+
+/// A parameter of a layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParameterDescription {
+    /// Its key.
+    pub key: &'static str,
+    /// Its value with its unit.
+    pub value: String,
+    /// Where the value is from.
+    pub source: String,
+    /// What kind of source that is.
+    pub standing: Provenance,
+    /// What it is.
+    pub meaning: Text,
+    /// Its value, and least and most, as numbers of the unit; a number with the unit can be set.
+    pub number: Option<f64>,
+    /// Least and most.
+    pub range: Option<(f64, f64)>,
+    /// The unit of these numbers: `B`, `ns`, `B/s` or none.
+    pub unit: &'static str,
+    /// `linear`, `log`, `powers-of-two`, `multiples` or `choice`.
+    pub scale: &'static str,
+    /// Of what a multiple it is, if that is its scale.
+    pub step: Option<u64>,
+    /// Its values, if it is one of few words or numbers.
+    pub choices: Vec<String>,
+    /// Whether it may change while requests are served.
+    pub live: bool,
+    /// Parameters from which it is worked out where it is left out.
+    pub derived_from: &'static [&'static str],
+}
+
+/// Members below a layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct MemberDescription {
+    /// How many.
+    pub count: u32,
+    /// Their layers.
+    pub layers: Vec<LayerDescription>,
+}
+
+/// A model as data.
+pub fn describe_model(spec: &DeviceSpec, capacity_bytes: Option<u64>) -> ModelDescription {
+    ModelDescription {
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        note: spec.note.clone(),
+        capacity_bytes,
+        layers: spec.layers.iter().map(describe_layer).collect(),
+    }
+}
+
+fn describe_layer(layer: &LayerSpec) -> LayerDescription {
+    let members = layer.members.iter().map(|member| MemberDescription {
+        count: member.count,
+        layers: member.layers.iter().map(describe_layer).collect(),
+    });
+    LayerDescription {
+        name: layer.name.clone(),
+        kind: layer.kind.word,
+        title: bilingual(layer.kind.title),
+        parameters: parameters(layer),
+        members: members.collect(),
+    }
+}
+
+/// The parameters in the order of their kind.
+fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
+    layer.settings.iter().map(describe_setting).collect()
+}
+
+fn describe_setting(setting: &Setting) -> ParameterDescription {
+    let parameter = setting.parameter;
+    let (scale, step) = match parameter.scale {
+        ParameterScale::Linear => ("linear", None),
+        ParameterScale::Log => ("log", None),
+        ParameterScale::PowersOfTwo => ("powers-of-two", None),
+        ParameterScale::Multiples(step) => ("multiples", Some(step)),
+        ParameterScale::Choice => ("choice", None),
+    };
+    ParameterDescription {
+        key: parameter.key,
+        value: setting.written.clone(),
+        source: setting.source.clone(),
+        standing: Provenance::of(&setting.source, setting.changed),
+        meaning: bilingual(parameter.meaning),
+        number: setting.number().filter(|_| parameter.kind != ParameterType::Flag),
+        range: parameter.kind.range(),
+        unit: parameter.kind.unit(),
+        scale,
+        step,
+        choices: parameter.kind.choices(),
+        live: parameter.live,
+        derived_from: parameter.derived_from,
+    }
+}
+
+fn bilingual((en, ja): (&str, &str)) -> Text {
+    Text { en: en.to_owned(), ja: ja.to_owned() }
+}
+
+/// The models there are: name, what it is, and its layers in a row.
+pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
+    let columns = [
+        Column::left(text!("model", "モデル")),
+        Column::left(text!("what it is", "内容")).cut(Cut::Wrap),
+        Column::left(text!("layers", "層")).cut(Cut::Wrap),
+    ];
+    let rows = models.iter().map(|model| {
+        [
+            Entry::new(Role::Strong, shown::line(&model.name)),
+            model.title.clone().into(),
+            Entry::new(Role::Quiet, row_of_layers(&model.layers)),
+        ]
+    });
+    let hints = [
+        ("kurabe models show NAME", text!("the stack and every parameter", "構成と全パラメーター")),
+        ("kurabe run model:NAME", text!("a run in virtual time", "仮想時間で測定")),
+        ("kurabe models show FILE.toml", text!("one of your own", "自作のモデル")),
+    ];
+    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let mut doc = Doc::new();
+    doc.push(Table::new(columns, rows)).gap();
+    doc.push(Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints));
+    doc.terminal(style)
+}
+
+/// `host → raid → 4 × ssd`; different members in brackets.
+pub fn row_of_layers(layers: &[LayerSpec]) -> String {
+    let mut row = Vec::new();
+    let mut left = layers;
+    while let Some((layer, rest)) = left.split_first() {
+        row.push(layer.kind.word.to_owned());
+        left = match layer.below(rest).as_slice() {
+            [] => &[],
+            [(1, rest)] if layer.members.is_empty() => *rest,
+            [(count, members)] if layer.members.is_empty() => {
+                row.push(times(*count, members));
+                &[]
+            }
+            several => {
+                let members = several.iter().map(|(count, members)| times(*count, members));
+                row.push(format!("({})", members.collect::<Vec<_>>().join(" | ")));
+                &[]
+            }
+        };
+    }
+    row.join(" → ")
+}
+
+fn times(count: u64, layers: &[LayerSpec]) -> String {
+    let row = row_of_layers(layers);
+    match (count, layers.len()) {
+        (1, _) => row,
+        (_, 1) => format!("{count}×{row}"),
+        _ => format!("{count}×({row})"),
+    }
+}
+
+/// What a model is made of: its stack drawn, and every parameter with its value, meaning and source.
+pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Style) -> String {
+    let mut doc = Doc::new();
+    doc.heading(1, shown::line(&spec.name)).aside(spec.title.clone());
+    if let Some(bytes) = capacity_bytes {
+        let size = format_bytes(bytes);
+        doc.aside(text!("capacity {size}", "容量 {size}"));
+    }
+    doc.gap().push(drawing::draw(&spec.layers));
+    let mut shown = Vec::new();
+    for layer in spec.all_layers() {
+        let values: Vec<String> = parameters(layer).into_iter().map(|parameter| parameter.value).collect();
+        let what = (&layer.name, values);
+        if !shown.contains(&what) {
+            doc.gap().append(layer_doc(layer));
+            shown.push(what);
+        }
+    }
+    doc.gap().push(Paragraph::flow(standing(spec)).indent(2, 2));
+    if let Some(note) = &spec.note {
+        let title = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
+        doc.gap().push(Paragraph::new(title).indent(2, 2).role(Role::Quiet));
+        doc.asides(note);
+    }
+    doc.terminal(style)
+}
+
+fn layer_doc(layer: &LayerSpec) -> Doc {
+    let (en, ja) = layer.kind.title;
+    let kind = if layer.name == layer.kind.word { String::new() } else { format!(" ({})", layer.kind.word) };
+    let name = shown::line(&layer.name);
+    let mut rows: Vec<TableRow> = Vec::new();
+    for parameter in parameters(layer) {
+        let (mark, role) = parameter.standing.mark();
+        let long = display_width(&parameter.value) > WIDEST_VALUE;
+        let value = if long { text!("see below", "下記") } else { shown::line(&parameter.value).into() };
+        // A blank keeps the column where no parameter has a mark.
+        let mark = if mark.is_empty() { " " } else { mark };
+        let first = [
+            Entry::new(role, mark.to_owned()),
+            parameter.key.to_owned().into(),
+            Entry::new(Role::Strong, value),
+            parameter.meaning.into(),
+        ];
+        rows.push(first.into());
+        let below = |entry: Entry| [Entry::empty(), Entry::empty(), Entry::empty(), entry].into();
+        if long {
+            rows.push(below(parameter.value.into()));
+        }
+        rows.push(below(Entry::new(Role::Quiet, source_words(&parameter.source))));
+    }
+    let column = Column::untitled;
+    let mut doc = Doc::new();
+    let title = Paragraph::new(name.to_string()).then(text!(" · {en}{kind}", " · {ja}{kind}"));
+    doc.push(title.indent(2, 2).lead(Role::Strong));
+    doc.push(Table::new([column(), column(), column(), column().cut(Cut::Wrap)], rows).indent(2));
+    doc
+}
+
+/// A source as it stands in the file, but with the words that say what kind of source it is in the reader's language.
+fn source_words(source: &str) -> Text {
+    if source == "set for this run" {
+        return text!("set for this run", "今回の指定");
+    }
+    let mut words = source.to_owned();
+    for (en, ja) in [("assumed", "仮定"), ("derived", "導出"), ("calibrated", "較正")] {
+        if let Some(rest) = words.strip_prefix(en) {
+            words = format!("{ja}{rest}");
+        }
+        words = words.replace(&format!("; {en}:"), &format!("; {ja}:"));
+        words = words.replace(&format!(": {en}:"), &format!(": {ja}:"));
+    }
+    Text { en: source.to_owned(), ja: words }
+}
+
+/// How many parameters lean on what, and what the marks mean.
+fn standing(spec: &DeviceSpec) -> Vec<Text> {
+    let all: Vec<Provenance> = spec
+        .all_layers()
+        .into_iter()
+        .flat_map(|layer| parameters(layer).into_iter().map(|parameter| parameter.standing))
+        .collect();
+    let count = all.len();
+    let mut items = vec![text!("{count} parameters", "パラメーター {count} 個")];
+    let words = [
+        (Provenance::Sourced, "from documents", "文書から"),
+        (Provenance::Derived, "derived", "導出"),
+        (Provenance::Assumed, "assumed", "仮定"),
+        (Provenance::Calibrated, "calibrated on published figures", "公表値で較正"),
+        (Provenance::Changed, "changed for this run", "今回変更"),
+    ];
+    for (standing, en, ja) in words {
+        let number = all.iter().filter(|one| **one == standing).count();
+        if number > 0 {
+            let (mark, _) = standing.mark();
+            let mark = if mark.is_empty() { String::new() } else { format!("{mark} ") };
+            items.push(text!("{mark}{number} {en}", "{mark}{ja} {number}"));
+        }
+    }
+    items
+}

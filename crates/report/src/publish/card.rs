@@ -1,0 +1,161 @@
+//! The card: one picture of a run that people post, as SVG.
+//!
+//! The model: what stands on it is what the table of the run shows, with what a reader must know to judge it: device and
+//! connection, procedure and statistic, stutter, warnings, date and machine. Nothing is left out for beauty: what does
+//! not fit is counted, with the command that shows it. A model is marked in words and by a frame.
+//!
+//! Non-goals: comparing (that is a report's), and figures that the record has not.
+
+mod curve;
+mod facts;
+mod paper;
+mod table;
+
+use crate::publish::pictures::{curves, own_pictures};
+use kurabe_chart::{Chart, Plot, Theme, text_width};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, Text, text};
+use paper::{Anchor, Area, Paper, Tone, Type};
+
+/// Width in pixels.
+const WIDTH: f64 = 1200.0;
+/// Height in pixels: 16 to 9.
+const HEIGHT: f64 = 675.0;
+/// Free space at the sides.
+const MARGIN: f64 = 44.0;
+/// Lines of remarks, at most.
+const MOST_REMARKS: usize = 4;
+const REMARK_HEIGHT: f64 = 22.0;
+
+/// The card of a run.
+pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
+    let title = facts::title(run).line(lang);
+    let id = &run.header.id;
+    let name = text!("kurabe {id}: {title}", "kurabe {id}: {title}").line(lang);
+    let mut paper = Paper::new(WIDTH, HEIGHT, theme, &name);
+    head(&mut paper, run, &title, lang);
+    let remarks = remarks(run, lang);
+    let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
+    let body = Area { x: MARGIN, y: 154.0, width: WIDTH - 2.0 * MARGIN, height: foot - 154.0 - 12.0 };
+    draw_body(&mut paper, run, body, theme, lang);
+    for (line, (tone, words)) in remarks.iter().enumerate() {
+        let y = foot + 18.0 + line as f64 * REMARK_HEIGHT;
+        if *tone == Tone::Warn {
+            paper.warning_sign(MARGIN, y);
+        }
+        let indent = if *tone == Tone::Plain { 0.0 } else { 24.0 };
+        paper.text(MARGIN + indent, y, Type::of(15.0), *tone, words);
+    }
+    bottom(&mut paper, run, lang);
+    paper.finish()
+}
+
+fn in_a_line(facts: Vec<Text>, lang: Lang) -> String {
+    Text::join(facts, [" · "; 2]).take(lang)
+}
+
+/// Device, connection, procedure; at the right whose picture it is.
+fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
+    let brand_right = WIDTH - MARGIN;
+    let id = &run.header.id;
+    paper.text(brand_right, 58.0, Type::of(19.0).bold().at(Anchor::End), Tone::Plain, "kurabe");
+    paper.text(
+        brand_right,
+        82.0,
+        Type::of(14.0).at(Anchor::End),
+        Tone::Quiet,
+        &text!("run {id}", "測定 {id}").line(lang),
+    );
+    let room = WIDTH - 2.0 * MARGIN - 130.0;
+    let size =
+        [34.0, 30.0, 26.0].into_iter().find(|size| text_width(title, *size, true) <= room).unwrap_or(24.0);
+    paper.text(MARGIN, 62.0, Type::of(size).bold().within(room), Tone::Plain, title);
+    let connection = in_a_line(facts::connection(run), lang);
+    let procedure = in_a_line(facts::procedure(run), lang);
+    let mut left = MARGIN;
+    if run.header.model.is_some() {
+        left += paper.badge(
+            MARGIN,
+            98.0,
+            16.0,
+            lang.pick("MODEL: computed, not measured", "モデルの計算値(実測ではありません)"),
+        ) + 14.0;
+    }
+    paper.text(left, 98.0, Type::of(17.0).within(WIDTH - MARGIN - left), Tone::Quiet, &connection);
+    paper.text(MARGIN, 129.0, Type::of(17.0).within(WIDTH - 2.0 * MARGIN), Tone::Quiet, &procedure);
+}
+
+/// Curve, chart or table: whatever shows the run best.
+fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang: Lang) {
+    if let Some(chart) = curves(run, lang).into_iter().next() {
+        return curve::draw(paper, run, chart, area, theme, lang);
+    }
+    let rows = table::rows(run, lang);
+    if rows.len() > table::MOST_ROWS
+        && let Some(chart) = wide_chart(run, lang)
+    {
+        return paper.chart(&chart, area, theme);
+    }
+    table::draw(paper, &rows, area, lang);
+}
+
+/// What shows many cells at once: a sweep or a heat map, else bars.
+fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
+    let mut all = own_pictures(run, lang);
+    let place =
+        ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
+            // Of several sweeps the one that shows most.
+            let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
+            named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(place, _)| place)
+        })?;
+    let mut chart = all.swap_remove(place).chart;
+    // The card says the statistic at its foot; the room is for the drawing.
+    chart.notes.clear();
+    Some(chart)
+}
+
+/// Places that are marked in a chart.
+fn changes(chart: &Chart) -> usize {
+    match &chart.plot {
+        Plot::Lines(lines) => lines.marks.len(),
+        _ => 0,
+    }
+}
+
+/// What else is to be known, the weightiest first; what there is no room for is counted.
+fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
+    let width = WIDTH - 2.0 * MARGIN - 24.0;
+    let all = facts::remarks(run);
+    let mut lines: Vec<(Tone, String)> = Vec::new();
+    for (shown, (tone, words)) in all.iter().enumerate() {
+        let wrapped = paper::wrapped(words.get(lang), 15.0, width, 2);
+        let last = shown + 1 == all.len();
+        if lines.len() + wrapped.len() > MOST_REMARKS - usize::from(!last) {
+            let (rest, id) = (all.len() - shown, &run.header.id);
+            let more = text!("and {rest} more: kurabe show {id}", "ほか {rest} 件: kurabe show {id}");
+            lines.push((*tone, more.line(lang)));
+            break;
+        }
+        // Only the first line of a remark has its sign.
+        let rest = if *tone == Tone::Warn { Tone::WarnRest } else { *tone };
+        lines.extend(
+            wrapped
+                .into_iter()
+                .enumerate()
+                .map(|(line, words)| (if line == 0 { *tone } else { rest }, words)),
+        );
+    }
+    lines
+}
+
+/// Date and machine, and how the figures are to be read.
+fn bottom(paper: &mut Paper, run: &RunRecord, lang: Lang) {
+    paper.rule(MARGIN, WIDTH - MARGIN, HEIGHT - 46.0);
+    // A sweep with more cells than the table holds is shown as curves.
+    let is_curve = table::rows(run, lang).len() > table::MOST_ROWS;
+    let (left, right) = (in_a_line(facts::host(run), lang), in_a_line(facts::reading(run, is_curve), lang));
+    let right_width = text_width(&right, 13.0, false);
+    let room = WIDTH - 2.0 * MARGIN - right_width - 24.0;
+    paper.text(MARGIN, HEIGHT - 22.0, Type::of(13.0).within(room), Tone::Quiet, &left);
+    paper.text(WIDTH - MARGIN, HEIGHT - 22.0, Type::of(13.0).at(Anchor::End), Tone::Quiet, &right);
+}

@@ -1,0 +1,226 @@
+//! The words on a card, from the record alone.
+
+use super::paper::Tone;
+use crate::doc::Role;
+use crate::machine::environment::link;
+use crate::publish::pictures::target;
+use crate::run::figures::Figures;
+use crate::run::{derived, remarks};
+use crate::words::stutter::{slow_operation, smooth_words, stutter_words};
+use crate::{model, words};
+use kurabe_core::number;
+use kurabe_core::profile::Statistic;
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
+use kurabe_core::{Text, shown, text};
+use kurabe_explain::swept_axis;
+use kurabe_stats::stutter;
+
+/// The device, as a reader looks for it.
+pub(super) fn title(run: &RunRecord) -> Text {
+    if let Some(model) = &run.header.model {
+        return model.title.map(shown::line);
+    }
+    // A path says less than the device below it, even without a model.
+    if let Some(name) = nameless(run).filter(|_| run.header.origin.is_none()) {
+        return name.into();
+    }
+    match target(run) {
+        name if name.is_empty() => shown::line(&run.header.profile_name()).into(),
+        name => name.into(),
+    }
+}
+
+/// The kernel's name of the one device below the run, if it tells no model.
+fn nameless(run: &RunRecord) -> Option<String> {
+    match run.header.environment.devices.as_slice() {
+        [device] if device.model.is_none() => Some(format!("/dev/{}", shown::line(&device.name))),
+        _ => None,
+    }
+}
+
+/// Link, file system, capacity; of a model its layers and what was changed.
+pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
+    if let Some(of) = &run.header.model {
+        return [vec![shown::line(&of.name).into()], model::facts(of)].concat();
+    }
+    let environment = &run.header.environment;
+    let mut items: Vec<Text> = Vec::new();
+    let comment = run.header.origin.as_ref().and_then(|origin| origin.facts.get("Comment"));
+    items.extend(comment.map(|comment| Text::same(shown::line(comment))));
+    if let [device] = environment.devices.as_slice() {
+        items.extend(device.link.iter().flat_map(link));
+        items.extend(device.size_bytes.map(|bytes| Text::same(format_bytes_decimal(bytes))));
+        items.extend(device.firmware.as_ref().map(|firmware| {
+            let firmware = shown::line(firmware);
+            text!("firmware {firmware}", "ファームウェア {firmware}")
+        }));
+    } else if !environment.devices.is_empty() {
+        let count = environment.devices.len();
+        items.push(text!("{count} devices", "デバイス {count} 台"));
+    }
+    items.extend(
+        environment
+            .file_system
+            .iter()
+            .filter_map(|file_system| file_system.kind.as_deref())
+            .map(|kind| Text::same(shown::line(kind))),
+    );
+    items.extend(environment.layers.iter().map(|layer| Text::same(shown::line(layer))));
+    if items.is_empty() {
+        // Nothing is known of what is below: then at least where it was.
+        let name = Text::same(shown::line(run.header.target_name()));
+        items.extend(Some(name).filter(|name| !name.is_empty() && *name != title(run)));
+    }
+    items
+}
+
+/// Profile, test size, direct or not, data, repetitions.
+pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
+    let header = &run.header;
+    let mut items: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
+    if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
+        if profile.needs_span() {
+            items.push(words::span(target));
+            if header.model.is_none() {
+                items.push(words::access(target.direct).to_owned());
+            }
+        }
+        items.push(words::repetitions(profile));
+    }
+    if let Some(origin) = &header.origin {
+        items.extend(origin.procedure.as_deref().map(|procedure| Text::same(shown::line(procedure))));
+        items.push(text!("as that tool printed it", "そのツールの表示値"));
+    }
+    items
+}
+
+/// Scores, stutter, and whatever casts doubt on the figures, the weightiest first.
+pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
+    let mut all = status(run).into_iter().map(|words| (Tone::Warn, words)).collect::<Vec<_>>();
+    all.extend(doubts(run).into_iter().map(|words| (Tone::Warn, words)));
+    let scores = scores(run);
+    if !scores.is_empty() {
+        all.insert(0, (Tone::Plain, Text::join(scores, [" · "; 2])));
+    }
+    let place = all.iter().take_while(|(tone, _)| *tone == Tone::Plain).count();
+    if let Some(words) = stutter_line(run) {
+        all.insert(place, (Tone::Plain, words));
+    }
+    all
+}
+
+/// Scores and ratios; of a sweep from the lowest to the highest.
+fn scores(run: &RunRecord) -> Vec<Text> {
+    let single: Vec<Text> = derived::values(run)
+        .into_iter()
+        .map(|figure| figure.name.map(|name| format!("{name}: {}", derived::figure_words(figure.value))))
+        .collect();
+    let Some((name, values)) = derived::of_steps(run).filter(|_| single.is_empty()) else {
+        return single;
+    };
+    let values = || values.iter().map(|(_, value)| *value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let [low, high] = [low, high].map(derived::figure_words);
+    vec![
+        name.map(|name| if low == high { format!("{name} {low}") } else { format!("{name} {low} – {high}") }),
+    ]
+}
+
+fn status(run: &RunRecord) -> Option<Text> {
+    if run.status == RunStatus::Complete {
+        return None;
+    }
+    let word = words::status(run.status).0;
+    let measured = run.cells.len();
+    Some(match measured {
+        0 => text!("{word}: no cell was measured", "{word}: 測定済みの項目なし"; word),
+        1 => text!("{word}: only 1 cell was measured", "{word}: 測定済みは 1 項目のみ"; word),
+        _ => {
+            text!("{word}: only {measured} cells were measured", "{word}: 測定済みは {measured} 項目のみ"; word)
+        }
+    })
+}
+
+/// The worst stutter in a line, or that there was none; nothing of runs that cannot tell.
+fn stutter_line(run: &RunRecord) -> Option<Text> {
+    let timed =
+        |cell: &&Cell| cell.imported.is_none() && cell.measure == Measure::Rate && cell.workload.is_some();
+    let measured: Vec<(&Cell, kurabe_stats::Stutter)> =
+        run.cells.iter().filter(timed).filter_map(|cell| Some((cell, stutter(cell)?))).collect();
+    if measured.is_empty() {
+        return None;
+    }
+    let mut felt: Vec<(&Cell, u64, Text)> =
+        measured.iter().filter_map(|(cell, one)| Some((*cell, one.worst_ns, stutter_words(one)?))).collect();
+    felt.sort_by_key(|(_, worst_ns, _)| std::cmp::Reverse(*worst_ns));
+    let Some((cell, _, felt_as)) = felt.first() else {
+        return Some(smooth_words(slow_operation(measured.iter().map(|(cell, _)| *cell))));
+    };
+    let (name, others) = (words::cell(cell), felt.len() - 1);
+    let rest = match others {
+        0 => Text::default(),
+        _ => text!("; {others} more cells stall, too", "。停滞した項目はほかに {others} 個"),
+    };
+    Some(text!("stutter, {name}: {felt_as}{rest}", "停滞({name}): {felt_as}{rest}"; name, felt_as, rest))
+}
+
+/// Warnings of the run, and cells whose figures are not those of the storage.
+fn doubts(run: &RunRecord) -> Vec<Text> {
+    let mut doubts: Vec<Text> = Vec::new();
+    let failed: u64 =
+        run.cells.iter().map(|cell| Figures::of(cell, Statistic::Mean).failed).fold(0, u64::saturating_add);
+    if failed > 0 {
+        let operations = words::operations(failed);
+        doubts.push(text!("failed: {operations}", "失敗: {operations}"; operations));
+    }
+    let warnings = remarks::notices(run).into_iter().filter(|(role, ..)| *role == Role::Warn);
+    doubts.extend(warnings.map(|(_, kind, words)| text!("{kind}: {words}", "{kind}: {words}"; kind, words)));
+    let bound = run.cells.iter().filter(|cell| cell.counted().any(|one| one.generator_bound));
+    let bound: Vec<Text> = bound.map(words::cell).collect();
+    if !bound.is_empty() && !run.notices.iter().any(|notice| notice.kind == NoticeKind::GeneratorBound) {
+        let cells = Text::list(bound);
+        doubts.push(text!(
+            "kurabe was the limit, not the storage, in: {cells}",
+            "kurabe 自身が上限だった項目: {cells}";
+            cells
+        ));
+    }
+    doubts
+}
+
+/// Date, machine, system; of a model that the machine does not matter.
+pub(super) fn host(run: &RunRecord) -> Vec<Text> {
+    let header = &run.header;
+    let mut items = vec![Text::same(number::date_minute(header.measured_at()))];
+    if header.model.is_some() {
+        items.push(text!("virtual time, the same on any machine", "仮想時間(どのマシンでも同じ結果)"));
+        return items;
+    }
+    let machine = &header.environment.machine;
+    let facts = [&machine.model, &machine.cpu_model, &machine.os, &machine.kernel];
+    items.extend(facts.into_iter().flatten().map(|fact| Text::same(shown::line(fact))));
+    items.extend(machine.virtualisation.machine.as_ref().map(|name| {
+        let name = shown::line(name);
+        text!("virtual machine ({name})", "仮想マシン({name})")
+    }));
+    items
+}
+
+/// What the figures are (of a curve, if they are drawn as one): statistic, and units that are not told elsewhere.
+pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
+    let mut items = Vec::new();
+    if let Some(profile) = &run.header.profile {
+        let swept = run.cells.iter().any(|cell| swept_axis(run, cell).is_some());
+        items.push(match swept && is_curve {
+            true => words::geometric_mean().to_owned(),
+            false => words::statistic(profile.statistic).to_owned(),
+        });
+    }
+    let rates = run.cells.iter().any(|cell| cell.measure == Measure::Rate);
+    if rates {
+        items.push(Text::same("1 MB = 1,000,000 B"));
+    }
+    items.push(format!("kurabe {}", shown::line(&run.header.kurabe_version)).into());
+    items
+}

@@ -1,0 +1,340 @@
+//! The table on a card: cells as bars with their figure on them, reads beside writes.
+//!
+//! The model: steps are rows and directions columns, as in the table of the run; times and what has no direction take
+//! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
+
+use super::paper::{self, Anchor, Area, Paper, Tone, Type};
+use crate::run::figures::Figures;
+use crate::words;
+use kurabe_chart::{bold_has, text_width};
+use kurabe_compare::values;
+use kurabe_core::imported::Quantity;
+use kurabe_core::number::{self, Figure};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, text};
+
+/// More rows than this are no table any more.
+pub(super) const MOST_ROWS: usize = 12;
+/// From this ratio of the highest to the lowest on the scale is logarithmic.
+const WIDE: f64 = 20.0;
+const LABEL_WIDTH: f64 = 262.0;
+const GAP: f64 = 14.0;
+/// Height of a heading and the numbers of a logarithmic scale below it.
+const HEADING: f64 = 38.0;
+
+/// What stands in a place of the table.
+#[derive(Clone)]
+pub(super) struct CardBar {
+    direction: Option<Direction>,
+    measure: Measure,
+    value: f64,
+    figure: Figure,
+    /// Below the figure.
+    more: String,
+    /// Whether kurabe was the limit.
+    doubtful: bool,
+}
+
+/// A row.
+pub(super) struct BarRow {
+    label: String,
+    entries: Vec<CardBar>,
+    /// Whether reads and writes stand side by side.
+    paired: bool,
+}
+
+/// The rows of a run, in the order of its steps.
+pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<BarRow> {
+    let statistic = run.header.statistic();
+    let mut keyed: Vec<((u32, String), BarRow)> = Vec::new();
+    for cell in &run.cells {
+        let Some(entry) = entry(cell, statistic, lang) else { continue };
+        let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
+        let label = match (paired, cell.imported.is_some()) {
+            (true, _) => words::label(cell).line(lang),
+            (false, true) => crate::run::imported::name(cell).line(lang),
+            (false, false) => words::cell(cell).line(lang),
+        };
+        let key = (cell.step_index, label.clone());
+        let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
+        match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
+            Some((_, row)) => row.entries.push(entry),
+            None => keyed.push((key, BarRow { label, entries: vec![entry], paired })),
+        }
+    }
+    // By direction first is the order of measuring, not of reading.
+    keyed.sort_by_key(|((step, _), row)| (!row.paired, *step));
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
+    let figures = Figures::of(cell, statistic);
+    let (value, more) = match &cell.imported {
+        Some(imported) => {
+            let others = imported
+                .figures
+                .iter()
+                .filter(|one| matches!(one.quantity, Quantity::Iops | Quantity::Latency));
+            let more = others.take(2).map(|one| match one.quantity {
+                Quantity::Iops => number::iops(one.value).to_string(),
+                _ => number::latency(one.value).to_string(),
+            });
+            (values(cell).first().copied()?, more.collect::<Vec<_>>().join(" · "))
+        }
+        None => (figures.main?, more(cell, &figures, statistic, lang)),
+    };
+    Some(CardBar {
+        direction: cell.direction,
+        measure: cell.measure,
+        value,
+        figure: figures.value(value),
+        more,
+        doubtful: figures.generator_bound,
+    })
+}
+
+/// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
+fn more(cell: &Cell, figures: &Figures, statistic: Statistic, lang: Lang) -> String {
+    let mut items = Vec::new();
+    match words::statistic_of(statistic, figures.counted)
+        .map(|words| words.line(lang))
+        .filter(|_| figures.counted > 1)
+    {
+        Some(words) => items.push(words),
+        None => items.extend(figures.interval().filter(|interval| interval != "±0 %")),
+    }
+    if figures.small_blocks {
+        items.extend(figures.rate_iops.map(|rate| number::iops(rate).to_string()));
+        items.extend(figures.percentile_ns(0.999).map(|ns| format!("p99.9 {}", number::latency_ns(ns))));
+    }
+    if figures.generator_bound {
+        items.push(lang.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
+    }
+    if cell.measure == Measure::Duration {
+        items.extend(crate::run::times::rates_at_device(cell));
+    }
+    items.join(" · ")
+}
+
+/// Draws the rows into an area; those that do not fit are counted.
+pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, lang: Lang) {
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    if shown.is_empty() {
+        let words = lang.pick("no figure was measured", "有効な測定値がありません");
+        paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
+        return;
+    }
+    let paired: Vec<&BarRow> = shown.iter().filter(|row| row.paired).collect();
+    let listed: Vec<&BarRow> = shown.iter().filter(|row| !row.paired).collect();
+    let left_out = rows.len() - shown.len();
+    let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
+    let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
+    let height = (room / shown.len() as f64).min(104.0);
+    let mut y = area.y;
+    if !paired.is_empty() {
+        y = draw_paired(paper, &paired, Area { y, ..area }, height, lang);
+    }
+    if !listed.is_empty() {
+        y = draw_listed(paper, &listed, Area { y, ..area }, height, lang);
+    }
+    if left_out > 0 {
+        let words = text!("and {left_out} more rows", "ほか {left_out} 行");
+        paper.text(area.x, y + 18.0, Type::of(14.0), Tone::Quiet, &words.line(lang));
+    }
+}
+
+fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
+    let present = |direction: &Direction| {
+        rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
+    };
+    let columns: Vec<Direction> = Direction::ALL.into_iter().filter(present).collect();
+    let room = area.width - LABEL_WIDTH;
+    let width = (room - GAP * (columns.len() as f64 - 1.0)) / columns.len() as f64;
+    let scale = BarScale::of(rows.iter().flat_map(|row| &row.entries).map(|entry| entry.value));
+    for (place, direction) in columns.iter().enumerate() {
+        let x = area.x + LABEL_WIDTH + place as f64 * (width + GAP);
+        let name = words::direction(*direction).line(lang);
+        let how = if scale.logarithmic { lang.pick(", logarithmic", "、対数") } else { "" };
+        let heading = format!("{name} (MB/s{how})");
+        paper.text(x, area.y + 17.0, Type::of(17.0).bold().within(width), Tone::Plain, &heading);
+        let top = area.y + HEADING;
+        let column = Area { x, y: top, width, height };
+        draw_column(paper, rows, *direction, column, &scale);
+    }
+    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
+    area.y + HEADING + height * rows.len() as f64
+}
+
+/// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
+fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: Area, scale: &BarScale) {
+    let entry = |row: &BarRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
+    let place =
+        |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
+    for (line, row) in rows.iter().enumerate() {
+        paper.track(place(line));
+        if let Some(entry) = entry(row) {
+            draw_bar(paper, &entry, place(line), scale);
+        }
+    }
+    let bottom = area.y + area.height * rows.len() as f64 - 8.0;
+    scale.ticks(|share, words| {
+        let at = area.x + share * area.width;
+        paper.text(at, area.y - 5.0, Type::of(11.5).at(Anchor::Middle), Tone::Quiet, words);
+        paper.tick(at, area.y, bottom);
+    });
+    for (line, row) in rows.iter().enumerate() {
+        let place = place(line);
+        match entry(row) {
+            Some(entry) => draw_figure(paper, &entry, place, false),
+            None => {
+                let right = place.x + place.width - 14.0;
+                paper.text(right, middle(place), Type::of(18.0).at(Anchor::End), Tone::Quiet, number::NONE);
+            }
+        }
+    }
+}
+
+fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
+    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
+    let heading = match times {
+        true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
+        false => lang.pick("throughput", "速度"),
+    };
+    paper.text(area.x + LABEL_WIDTH, area.y + 17.0, Type::of(17.0).bold(), Tone::Plain, heading);
+    for (line, row) in rows.iter().enumerate() {
+        let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
+        let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
+        paper.track(place);
+        let alike = |entry: &&CardBar| entry.measure == row.entries[0].measure;
+        let scale =
+            BarScale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
+        draw_bar(paper, &row.entries[0], place, &scale.linear());
+        draw_figure(paper, &row.entries[0], place, true);
+    }
+    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
+    area.y + HEADING + height * rows.len() as f64
+}
+
+fn label_rows(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64) {
+    let size = (height * 0.3).clamp(12.0, 20.0);
+    let room = LABEL_WIDTH - 16.0;
+    for (line, row) in rows.iter().enumerate() {
+        let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
+        // What tells rows apart often stands at the end of their names: two lines before anything is cut.
+        let two = size.min((place.height - 4.0) / 2.4);
+        // All lines in one weight.
+        let bold = bold_has(&row.label);
+        let (size, lines) = match text_width(&row.label, size, bold) > room && two >= 11.0 {
+            true => (two, paper::wrapped(&row.label, two, room * 0.96, 2)),
+            false => (size, vec![row.label.clone()]),
+        };
+        let first = middle(place) + size * 0.36 - (lines.len() - 1) as f64 * size * 0.6;
+        for (index, words) in lines.iter().enumerate() {
+            let form = Type::of(size).within(room);
+            let form = if bold { form.bold() } else { form };
+            paper.text(area.x, first + index as f64 * size * 1.2, form, Tone::Plain, words);
+        }
+    }
+}
+
+fn middle(area: Area) -> f64 {
+    area.y + area.height / 2.0
+}
+
+fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &BarScale) {
+    let kind = match entry.direction {
+        Some(Direction::Read) => 0,
+        Some(Direction::Write) => 1,
+        Some(Direction::Mix) | None => 2,
+    };
+    paper.bar(Area { width: place.width * scale.share(entry.value), ..place }, kind);
+}
+
+/// The figure on a bar; with its unit where the heading does not tell it.
+fn draw_figure(paper: &mut Paper, entry: &CardBar, place: Area, with_unit: bool) {
+    let size = (place.height * 0.44).clamp(13.0, 34.0);
+    let two_lines = place.height >= 52.0 && !entry.more.is_empty();
+    let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };
+    let figure = if with_unit { entry.figure.to_string() } else { entry.figure.number.clone() };
+    let tone = if entry.doubtful { Tone::WarnRest } else { Tone::Plain };
+    let right = place.x + place.width - 14.0;
+    paper.text(right, baseline, Type::of(size).bold().at(Anchor::End), tone, &figure);
+    let form = Type::of(13.5).within(place.width - 28.0);
+    if two_lines {
+        paper.text(right, place.y + place.height - 9.0, form.at(Anchor::End), tone, &entry.more);
+    } else if place.height >= 24.0 && !entry.more.is_empty() {
+        let form = form.within(place.width - 40.0 - size * 5.0);
+        paper.text(place.x + 12.0, middle(place) + 5.0, form, tone, &entry.more);
+    }
+}
+
+/// Where the end of a bar lies.
+struct BarScale {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+impl BarScale {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite() && *value > 0.0)
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+        if low.is_finite() && high / low > WIDE {
+            // The lowest is seen, too.
+            let decade = |value: f64| 10f64.powf(value);
+            return Self {
+                low: decade((low * 0.7).log10().floor()),
+                high: decade((high * 1.02).log10().ceil()),
+                logarithmic: true,
+            };
+        }
+        Self { low: 0.0, high: high * 1.05, logarithmic: false }
+    }
+
+    /// The same without a logarithm: times are compared by their length.
+    fn linear(self) -> Self {
+        if self.logarithmic { Self { low: 0.0, logarithmic: false, ..self } } else { self }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        let share = match self.logarithmic {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => value / self.high,
+        };
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The powers of ten within a logarithmic scale, in MB/s.
+    fn ticks(&self, mut draw: impl FnMut(f64, &str)) {
+        if !self.logarithmic {
+            return;
+        }
+        let (first, last) = (self.low.log10().round() as i32, self.high.log10().round() as i32);
+        for power in first + 1..last {
+            let value = 10f64.powi(power);
+            let words = if power < 6 { format!("{}", value / 1e6) } else { number::whole(value / 1e6) };
+            draw(self.share(value), &words);
+        }
+    }
+}
+
+/// Name, figure and what stands below it, of every place of the table.
+pub(super) fn main_figures(rows: &[BarRow], lang: Lang) -> Vec<(String, String, String)> {
+    rows.iter()
+        .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
+        .map(|(row, entry)| {
+            let direction =
+                entry.direction.filter(|_| row.paired).map(|one| words::direction(one).line(lang));
+            let name = match direction {
+                Some(direction) if !row.label.to_lowercase().contains(&direction) => {
+                    format!("{direction} {}", row.label)
+                }
+                _ => row.label.clone(),
+            };
+            (name, entry.figure.to_string(), entry.more.clone())
+        })
+        .collect()
+}

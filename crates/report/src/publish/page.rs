@@ -1,0 +1,258 @@
+//! A report of one or more runs that people publish: one page, one text, one table, one picture.
+//!
+//! The model: the answer in a sentence, the table, the charts, why, the stutter, what else differed, how it was measured,
+//! on what, and what to mind. Of several runs the first is the baseline and each other one is held against it by itself.
+//! A page is one file that loads nothing: a policy in it forbids every request, and only its own script may run. Whatever
+//! words a record holds (names of devices, labels) are escaped where they are written.
+//!
+//! Not a goal: laying out for the terminal, which the other renderers do; writing files.
+
+mod answer;
+mod charts;
+mod csv;
+mod digest;
+mod document;
+mod extent;
+mod main_result;
+mod method;
+mod records;
+mod rows;
+mod stutter;
+mod table;
+
+pub use extent::{MOST_PAGE_BYTES, Page};
+
+use crate::doc::{Doc, Html};
+use crate::publish::pictures::{Picture, account_of};
+use crate::run::standing::{run_standings, standings_doc};
+use extent::Extent;
+use kurabe_chart::{Theme, style_sheet};
+use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, Text, text};
+use kurabe_study::catalogue::{Catalogue, CellStanding};
+use rows::{CellRow, rows};
+
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// How a page of kurabe looks, its drawings included, as CSS.
+pub fn page_style() -> String {
+    format!("{STYLE}{}", style_sheet())
+}
+
+/// What makes tables sort and marks of charts tell their values, as JavaScript.
+pub fn page_script() -> &'static str {
+    SCRIPT
+}
+
+/// Light, dark, or as the reader's system has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageTheme {
+    /// As the reader's system has it.
+    #[default]
+    Auto,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl PageTheme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
+
+    /// Its word in flags and addresses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The one of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.word() == word)
+    }
+}
+
+/// The records that a page holds.
+#[derive(Clone, Debug, Default)]
+pub struct Embedded {
+    /// As JSON; empty if there are none.
+    pub json: String,
+    /// What is missing of them, and where it is.
+    pub left_out: Option<Text>,
+}
+
+/// What a report is of.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    runs: Vec<&'a RunRecord>,
+    /// What the runs are called, in their order.
+    names: Vec<Text>,
+    pairs: Vec<Pair>,
+    fastest: Option<Fastest>,
+    about: Vec<String>,
+    title: Option<String>,
+    lang: Lang,
+    extent: Extent,
+    /// What stands beside the cells of the one run, if the catalogue was asked.
+    standings: Vec<CellStanding>,
+}
+
+impl<'a> Report<'a> {
+    /// A report of these runs, of which the first is the baseline; at least one. Differences up to `margin` (0.05 is 5 %)
+    /// do not matter; `about` holds the words of what the user asks about.
+    pub fn new(
+        runs: Vec<&'a RunRecord>,
+        margin: f64,
+        about: &[String],
+        title: Option<&str>,
+        lang: Lang,
+    ) -> Self {
+        let names = names(&runs);
+        let pairs = pairs(&runs, margin);
+        let title = title.map(str::to_owned);
+        let fastest = fastest(&runs, margin);
+        Self {
+            runs,
+            names,
+            pairs,
+            fastest,
+            about: about.to_vec(),
+            title,
+            lang,
+            extent: Extent::Whole,
+            standings: Vec::new(),
+        }
+    }
+
+    /// With what was published of devices beside the cells, if it is of one run.
+    #[must_use]
+    pub fn beside(self, catalogue: &Catalogue) -> Self {
+        let standings = match self.runs.as_slice() {
+            [run] => run_standings(run, catalogue),
+            _ => Vec::new(),
+        };
+        Self { standings, ..self }
+    }
+
+    fn rows(&self) -> Vec<CellRow<'_>> {
+        rows(&self.runs, &self.pairs)
+    }
+
+    /// Its heading: what the user called it, or what was measured.
+    pub fn title(&self) -> Text {
+        if let Some(title) = &self.title {
+            return Text::same(title);
+        }
+        if let [run] = self.runs.as_slice() {
+            let profile = run.header.profile_name();
+            return subject(run).map(|name| format!("{name} · {profile}"));
+        }
+        let mut subjects: Vec<Text> = self.runs.iter().map(|run| subject(run)).collect();
+        subjects.dedup();
+        let count = self.runs.len();
+        match (subjects.as_slice(), self.names.as_slice()) {
+            (_, [one, two]) => text!("{one} and {two} compared", "{one} と {two} の比較"; one, two),
+            ([name], _) => text!("{name}: {count} runs compared", "{name}: {count} 件の測定の比較"; name),
+            _ => text!("{count} runs compared", "{count} 件の測定の比較"),
+        }
+    }
+
+    /// The report as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
+    pub fn markdown(&self) -> String {
+        let mut doc = self.top();
+        doc.append(self.body(&[]));
+        format!("{}\nkurabe {}\n", doc.markdown(self.lang), env!("CARGO_PKG_VERSION"))
+    }
+
+    /// What it says, for a page that is more than this report: heading and answer, and everything below.
+    pub fn docs(&self) -> [Doc; 2] {
+        [self.top(), self.body(&self.pictures())]
+    }
+
+    /// The figures of a run alone, what was published beside them, and where the time of a model went.
+    pub fn figures(&self) -> Doc {
+        let mut doc = Doc::new();
+        doc.push(self.main_table());
+        doc.append(standings_doc(&self.standings).unwrap_or_default());
+        if let [run] = self.runs.as_slice() {
+            let charts = [Lang::En, Lang::Ja].map(|lang| account_of(run, lang));
+            if let [Some(one), Some(other)] = charts {
+                doc.chart("time-account", [one, other]);
+            }
+        }
+        doc
+    }
+
+    /// The page up to its foot.
+    fn page(&self, theme: PageTheme, pictures: &[[Picture; 2]]) -> Html {
+        let mut html = Html::new();
+        self.head(&mut html, theme);
+        html.raw("<body><main>\n<header>");
+        self.top().write_html(&mut html, self.lang, theme.into());
+        html.raw("</header>\n");
+        self.body(pictures).write_html(&mut html, self.lang, theme.into());
+        html
+    }
+
+    fn head(&self, html: &mut Html, theme: PageTheme) {
+        html.raw("<!doctype html>\n");
+        let forced = if theme == PageTheme::Auto { "" } else { theme.word() };
+        html.open("html", &[("lang", self.lang.pick("en", "ja")), ("data-theme", forced)]);
+        html.raw("<head><meta charset=\"utf-8\">\n");
+        let policy = format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+             form-action 'none'",
+            digest::sha256_base64(SCRIPT)
+        );
+        html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+        html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+        html.open(
+            "meta",
+            &[("name", "generator"), ("content", concat!("kurabe ", env!("CARGO_PKG_VERSION")))],
+        );
+        html.element("title", &[], self.title().get(self.lang));
+        html.raw("\n<style>\n").raw(STYLE).raw("</style></head>\n");
+    }
+
+    fn foot(&self, html: &mut Html, embedded: &Embedded) {
+        let (records, lang) = (embedded.json.as_str(), self.lang);
+        html.raw("<footer>");
+        let words = match (records.is_empty(), &embedded.left_out) {
+            (true, _) => lang.pick("This page holds no records.", "このページに測定記録は入っていません。"),
+            (false, None) => lang.pick(
+                "This page holds the whole records of its runs: kurabe import takes them in again.",
+                "このページには測定記録がすべて入っています。kurabe import で取り込めます。",
+            ),
+            (false, Some(_)) => lang.pick(
+                "This page holds records of its runs: kurabe import takes them in again.",
+                "このページには測定記録が入っています。kurabe import で取り込めます。",
+            ),
+        };
+        html.element("p", &[], words);
+        if let Some(left_out) = &embedded.left_out {
+            html.element("p", &[("class", "notice warn")], left_out.get(lang));
+        }
+        html.element("p", &[], concat!("kurabe ", env!("CARGO_PKG_VERSION")));
+        html.raw("</footer></main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
+        if !records.is_empty() {
+            html.made(&kurabe_interop::embed_in_page(records));
+        }
+        html.raw("<script>").raw(SCRIPT).raw("</script>\n</body></html>\n");
+    }
+}
+
+impl From<PageTheme> for Theme {
+    fn from(theme: PageTheme) -> Self {
+        match theme {
+            PageTheme::Auto => Self::Auto,
+            PageTheme::Light => Self::Light,
+            PageTheme::Dark => Self::Dark,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The charts of a report: in the page as they are, and the main one as a picture of its own.
+//!
+//! The model: what can be drawn of the runs decides `pictures`; the page shows it in that order, the colours follow the
+//! reader's system unless they are fixed. The main picture is the ratios where two runs are held against each other, else
+//! the first that there is.
+
+use super::{PageTheme, Report};
+use crate::doc::{Block, Doc, Paragraph, Purpose};
+use crate::publish::pictures::{Picture, no_chart, pictures};
+use kurabe_chart::Size;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+
+/// Width of a picture of its own.
+const PICTURE_WIDTH_PX: u32 = 1000;
+/// More runs than this in one chart cannot be told apart: the page draws the first of them.
+const DRAWN_RUNS: usize = 8;
+/// More charts than this are folded, so that the reasons below them are found.
+pub(super) const SHOWN: usize = 3;
+
+impl Report<'_> {
+    fn pictures_in(&self, lang: Lang) -> Vec<Picture> {
+        let drawn: Vec<&RunRecord> = self.runs.iter().copied().take(DRAWN_RUNS).collect();
+        let pair = match self.pairs.as_slice() {
+            [pair] => Some(pair),
+            _ => None,
+        };
+        pictures(&drawn, pair, lang)
+    }
+
+    /// The pictures in English and in Japanese.
+    pub(super) fn pictures(&self) -> Vec<[Picture; 2]> {
+        let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| self.pictures_in(lang));
+        english.into_iter().zip(japanese).map(|(one, other)| [one, other]).collect()
+    }
+
+    /// The charts of the page, of which some stand behind a title.
+    pub(super) fn charts(&self, pictures: &[[Picture; 2]]) -> Doc {
+        let mut doc = Doc::new();
+        if pictures.is_empty() {
+            return doc;
+        }
+        if self.runs.len() > DRAWN_RUNS {
+            let (drawn, all) = (DRAWN_RUNS, self.runs.len());
+            doc.say(text!(
+                "The charts show the first {drawn} of {all} runs; the tables hold all.",
+                "グラフは {all} 件のうち最初の {drawn} 件です。表にはすべてあります。"
+            ));
+        }
+        let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
+        doc.append(drawn(first));
+        if let Some(left_out) = self.charts_left_out(pictures.len()) {
+            doc.push(Paragraph::new(left_out).used_as(Purpose::Notice));
+        } else if !more.is_empty() {
+            let count = more.len();
+            doc.push(Block::Fold(text!("More charts ({count})", "ほかのグラフ({count})"), drawn(more)));
+        }
+        doc
+    }
+
+    /// The first chart of a name (one of [`crate::PICTURE_NAMES`]), or the main one, as SVG.
+    ///
+    /// # Errors
+    /// When no run has the data for it.
+    pub fn picture(&self, name: Option<&str>, theme: PageTheme) -> Result<String> {
+        let mut pictures = self.pictures_in(self.lang);
+        let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
+        let place = match name {
+            Some(name) => named(name),
+            None => named("forest").or((!pictures.is_empty()).then_some(0)),
+        };
+        if let Some(place) = place {
+            let chart = pictures.swap_remove(place).chart;
+            return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()));
+        }
+        let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
+        names.dedup();
+        if let Some(name) = name.filter(|_| !names.is_empty()) {
+            return Err(no_chart(name, &names, &self.runs));
+        }
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
+        )
+        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください")))
+    }
+}
+
+fn drawn(pictures: &[[Picture; 2]]) -> Doc {
+    let mut doc = Doc::new();
+    for [one, other] in pictures {
+        doc.chart(one.name, [one.chart.clone(), other.chart.clone()]);
+    }
+    doc
+}

@@ -1,0 +1,91 @@
+//! The cells of all runs of a report as one table: a row for each cell, an entry for each run that has it.
+//!
+//! The model: cells meet as they do in a comparison. The first run is the baseline; its cells come first and in its
+//! order, then what only the others have. Of one run the figure is by its profile's statistic; of several it is the mean
+//! of the repetitions, because that is what their ratio is made of.
+
+use crate::compare::facts::note;
+use crate::run::figures::Figures;
+use crate::words;
+use kurabe_compare::{CellKey, CellName, ComparedCell, Pair, values};
+use kurabe_core::number::{self, Figure};
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::{Text, text};
+use kurabe_stats::{Stutter, stutter};
+
+/// A cell of one run.
+pub(super) struct RunCell<'a> {
+    /// The cell.
+    pub(super) cell: &'a Cell,
+    /// What it comes to.
+    pub(super) figures: Figures,
+    /// Values that runs are compared by, and their mean, in bytes per second or ns.
+    pub(super) compared_values: usize,
+    pub(super) mean: Option<f64>,
+    /// The figure that is shown, in the same unit.
+    pub(super) value: Option<f64>,
+    /// Its stutter, if kurabe measured it.
+    pub(super) stutter: Option<Stutter>,
+    /// Against the baseline; nothing of the baseline itself.
+    pub(super) against: Option<&'a ComparedCell>,
+}
+
+/// A cell of several runs.
+pub(super) struct CellRow<'a> {
+    /// What it is.
+    pub(super) key: CellKey,
+    /// What its figures tell.
+    pub(super) measure: Measure,
+    /// Its name in the first run that has it.
+    pub(super) name: Text,
+    /// In the order of the runs.
+    pub(super) entries: Vec<Option<RunCell<'a>>>,
+}
+
+impl CellRow<'_> {
+    /// A value of this row with its unit.
+    pub(super) fn figure(&self, value: f64) -> Figure {
+        number::measured(self.measure, value)
+    }
+}
+
+/// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
+pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<CellRow<'a>> {
+    let mut rows: Vec<CellRow<'a>> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
+        for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
+            let against = pair.and_then(|pair| {
+                pair.cells.iter().find(|one| one.key == named.key && one.measure == cell.measure)
+            });
+            let entry = entry(run, cell, against, runs.len() > 1);
+            match rows.iter_mut().find(|row| row.key == named.key && row.measure == cell.measure) {
+                Some(row) => row.entries[place] = Some(entry),
+                None => {
+                    let mut entries: Vec<Option<RunCell<'a>>> = runs.iter().map(|_| None).collect();
+                    entries[place] = Some(entry);
+                    let (name, note) = (words::cell(cell), note(&named.key, &named.label));
+                    let name = text!("{name}{note}", "{name}{note}"; name, note);
+                    rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn entry<'a>(
+    run: &RunRecord,
+    cell: &'a Cell,
+    against: Option<&'a ComparedCell>,
+    of_several: bool,
+) -> RunCell<'a> {
+    let statistic = run.header.statistic();
+    let figures = Figures::of(cell, statistic);
+    let all = values(cell);
+    let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
+    let value = of_statistic.or(mean).filter(|value| value.is_finite());
+    let stutter = stutter(cell).filter(|_| cell.imported.is_none());
+    RunCell { cell, figures, compared_values: all.len(), mean, value, stutter, against }
+}

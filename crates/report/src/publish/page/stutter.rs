@@ -1,0 +1,90 @@
+//! What a report says of stalls: of each run the cells in which a person would feel them.
+
+use super::Report;
+use super::answer::slow;
+use super::main_result::beside_writes;
+use super::rows::CellRow;
+use crate::doc::{Doc, Purpose};
+use crate::words::stutter::stutter_words;
+use kurabe_core::number;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, text};
+use kurabe_stats::Stutter;
+
+impl Report<'_> {
+    /// Stutter of each run, in sentences.
+    pub(super) fn stutter(&self) -> Doc {
+        let (mut doc, rows) = (Doc::new(), self.rows());
+        let several = self.runs.len() > 1;
+        let named = |name: &Text, words: Text| match several {
+            true => text!("{name} · {words}", "{name} · {words}"; name, words),
+            false => words,
+        };
+        let beside = |(run, name): (&&RunRecord, &Text)| {
+            beside_writes(run).into_iter().map(|words| named(name, words)).collect::<Vec<_>>()
+        };
+        doc.list(Purpose::Item, self.runs.iter().zip(&self.names).flat_map(beside));
+        let (mut felt, mut smooth) = (Vec::new(), 0);
+        for (place, name) in self.names.iter().enumerate() {
+            for row in &rows {
+                let Some(stutter) = row.entries[place].as_ref().and_then(|entry| entry.stutter) else {
+                    continue;
+                };
+                match stutter_words(&stutter) {
+                    Some(words) => felt.push(named(name, sentence(row, &words, &stutter))),
+                    None => smooth += 1,
+                }
+            }
+        }
+        match (felt.is_empty(), smooth) {
+            (true, 0) => {
+                doc.say(text!(
+                    "Not known: no cell was measured over time.",
+                    "不明です(時間を追って測った項目がありません)。"
+                ));
+            }
+            (true, _) => {
+                doc.say(no_stall(&rows));
+            }
+            (false, _) => {
+                doc.list(Purpose::Item, felt);
+                if smooth > 0 {
+                    doc.say(text!(
+                        "In all other cells no stall was long enough to be felt (0.1 s).",
+                        "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
+                    ));
+                }
+            }
+        }
+        doc
+    }
+}
+
+/// `write SEQ 1 MiB: freezes for …`
+fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
+    let cell = &row.name;
+    let silence = match stutter.longest_silence_ns {
+        0 => Text::default(),
+        ns => {
+            let ns = number::latency_ns(ns);
+            text!("; nothing at all was completed for up to {ns}", "。最長 {ns} の間、何も完了しなかった")
+        }
+    };
+    text!("{cell}: {felt}{silence}", "{cell}: {felt}{silence}"; cell, felt, silence)
+}
+
+/// That nobody would feel a stall; and that operations are slow all the same, if they are.
+fn no_stall(rows: &[CellRow<'_>]) -> Text {
+    let Some((name, longest_ns)) = slow(rows) else {
+        return text!(
+            "No stall that a person would feel (0.1 s or longer) was seen.",
+            "人が気付くような停滞(0.1 秒以上)はありませんでした。"
+        );
+    };
+    let longest = Text::same(number::latency_ns(longest_ns));
+    text!(
+        "No stall stands out from the other operations, but they are slow themselves: up to {longest} ({name}).",
+        "ほかの操作より際立って長い停滞はありませんが、操作そのものに最長 {longest} かかっています({name})。";
+        longest, name
+    )
+}

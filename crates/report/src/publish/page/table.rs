@@ -1,0 +1,237 @@
+//! Tables of a report: of one run its cells with latencies and stalls, of two their ratio, of more a column or a row each.
+
+use super::Report;
+use super::extent::Extent;
+use super::rows::{CellRow, RunCell};
+use crate::compare::verdict;
+use crate::doc::{Column, Entry, Role, Table, TableForm, TableRow};
+use crate::run::{derived, remarks};
+use kurabe_compare::{ComparedCell, Pair, subject};
+use kurabe_core::{Text, number, text};
+use kurabe_stats::{DerivedFigure, Estimate, Verdict};
+
+/// Up to this many runs stand side by side; of more, each has a row of its own.
+const SIDE_BY_SIDE: usize = 6;
+
+impl Report<'_> {
+    /// The main table.
+    pub(super) fn main_table(&self) -> Table {
+        let caption = text!("Results", "結果");
+        match self.pairs.as_slice() {
+            [] => self.table_of_one(&caption, 0),
+            [pair] => self.table_of_two(&caption, pair),
+            pairs if pairs.len() < SIDE_BY_SIDE => self.side_by_side(&caption),
+            _ => self.row_each(&caption),
+        }
+    }
+
+    /// The figures of one run: of each cell its figure, latencies and stalls.
+    pub(super) fn table_of_one(&self, caption: &Text, place: usize) -> Table {
+        let run = self.runs[place];
+        let names = vec![self.names[place].clone()];
+        let alone = Report { runs: vec![run], names, pairs: Vec::new(), ..self.clone() };
+        let mut columns = vec![Column::left(text!("Cell", "項目")), Column::right(text!("Figure", "値"))];
+        columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
+        columns.push(Column::right(text!("Longest", "最長")));
+        columns.push(Column::right(text!("Stalls", "停滞")));
+        // What a profile derives is what it is there for.
+        let mut rows: Vec<TableRow> = derived::all(run)
+            .into_iter()
+            .map(|DerivedFigure { name, value, meaning, .. }| {
+                let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
+                let mut entries = vec![name.into(), figure];
+                entries.resize_with(columns.len(), Entry::missing);
+                TableRow { entries, note: meaning }
+            })
+            .collect();
+        let rows_alone = alone.rows();
+        rows.extend(rows_alone.iter().filter_map(|row| Some(one_row(row, row.entries[0].as_ref()?).into())));
+        Table::new(columns, rows).with_values_from(2).on_page(caption, TableForm::Cards)
+    }
+
+    /// Two runs: both figures, their ratio with its interval, the verdict in words.
+    pub(super) fn table_of_two(&self, caption: &Text, pair: &Pair) -> Table {
+        let columns = [
+            Column::left(text!("Cell", "項目")),
+            Column::right(pair.names[0].clone()).under(text!("baseline", "基準")),
+            Column::right(pair.names[1].clone()),
+            Column::right(text!("Speed", "速さの比")),
+            Column::right(text!("95 % interval", "95 % 区間")),
+            Column::left(text!("Verdict", "判定")),
+        ];
+        let rows = self.rows();
+        let rows = rows.iter().map(|row| {
+            let against = row.entries[1].as_ref().and_then(|entry| entry.against);
+            let compared = against.and_then(|cell| cell.compared.as_ref());
+            let speed = compared.map_or_else(Entry::missing, |compared| {
+                Entry::number(ratio(&compared.speed), compared.speed.value)
+            });
+            let interval = compared
+                .and_then(|compared| Some(Entry::number(interval(&compared.speed)?, compared.speed.low)))
+                .unwrap_or_else(Entry::missing);
+            let verdict = against.map_or_else(
+                || {
+                    let run = &pair.names[usize::from(row.entries[0].is_none())];
+                    Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run))
+                },
+                verdict_entry,
+            );
+            [row.name.clone().into(), side(row, 0), side(row, 1), speed, interval, verdict]
+        });
+        Table::new(columns, rows).on_page(caption, TableForm::Cards)
+    }
+
+    /// A few runs: a row for each cell, a column for each run.
+    fn side_by_side(&self, caption: &Text) -> Table {
+        let mut columns = vec![Column::left(text!("Cell", "項目"))];
+        columns.extend(self.runs.iter().enumerate().map(|(place, run)| {
+            let under = if place == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
+            Column::right(self.names[place].clone()).under(under)
+        }));
+        let rows = self.rows();
+        let rows = rows.iter().map(|row| {
+            let mut entries: Vec<Entry> = vec![row.name.clone().into()];
+            entries.extend((0..self.runs.len()).map(|place| judged(row, place, true, false)));
+            entries
+        });
+        Table::new(columns, rows).on_page(caption, TableForm::Sorts)
+    }
+
+    /// Many runs: a row for each run, a column for each cell.
+    fn row_each(&self, caption: &Text) -> Table {
+        let rows = self.rows();
+        let mut columns = vec![Column::left(text!("Run", "測定"))];
+        columns.extend(rows.iter().map(|row| Column::right(row.name.clone())));
+        let with_hints = self.extent < Extent::OneTable;
+        let of_runs = self.runs.iter().enumerate().map(|(place, run)| {
+            let under = remarks::labels(run).map_or_else(|| subject(run), Text::from);
+            let under = under.map(|under| format!("{under} · {}", run.header.id));
+            let mut entries = vec![Entry::plain(self.names[place].clone()).under(under)];
+            entries.extend(rows.iter().map(|row| judged(row, place, false, with_hints)));
+            entries
+        });
+        Table::new(columns, of_runs).on_page(caption, TableForm::Wide)
+    }
+}
+
+fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
+    let figures = &entry.figures;
+    let main = entry.value.map_or_else(Entry::missing, |value| {
+        Entry::number(row.figure(value), value).role(Role::Strong).under(beside(row, entry))
+    });
+    let time = |ns: Option<u64>| {
+        ns.map_or_else(Entry::missing, |ns| Entry::number(number::latency_ns(ns), ns as f64))
+    };
+    let iops = figures.rate_iops.filter(|rate| figures.small_blocks && *rate > 0.0);
+    vec![
+        row.name.clone().into(),
+        main,
+        iops.map_or_else(Entry::missing, |rate| Entry::number(number::iops(rate).number, rate)),
+        time(figures.percentile_ns(0.5)),
+        time(figures.percentile_ns(0.99)),
+        time(figures.percentile_ns(0.999)),
+        time(Some(figures.latency.max_ns).filter(|_| figures.latency.count > 0)),
+        entry
+            .stutter
+            .map_or_else(Entry::missing, |one| Entry::number(number::count(one.stalls), one.stalls as f64)),
+    ]
+}
+
+/// What stands below a figure: its interval; where the figure is not the mean what it is, and the mean.
+fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
+    if let Some(imported) = &entry.cell.imported {
+        return crate::run::imported::first_remark(imported);
+    }
+    let figures = &entry.figures;
+    let mut words: Vec<Text> = Vec::new();
+    let profile_statistic = figures
+        .mean
+        .filter(|mean| entry.value.is_some_and(|value| (value - mean.mean).abs() > 1e-9 * value.abs()));
+    if let Some(mean) = profile_statistic {
+        let mean = row.figure(mean.mean);
+        words.push(text!("mean {mean}", "平均 {mean}"));
+    }
+    // Equal repetitions of a model have no spread.
+    let spread = figures.mean.and_then(|mean| mean.half_width).is_some_and(|half| half > 0.0);
+    words.extend(figures.interval().filter(|_| spread).map(Text::from));
+    if figures.generator_bound {
+        words.push(text!("kurabe was the limit", "kurabe 自身が上限"));
+    }
+    if figures.failed > 0 {
+        let failed = number::count(figures.failed);
+        words.push(text!("{failed} failed", "{failed} 件失敗"));
+    }
+    Text::join(words, [" · "; 2])
+}
+
+/// `1.30 ×`
+fn ratio(speed: &Estimate) -> Text {
+    let times = number::fixed(speed.value, if speed.value >= 9.995 { 1 } else { 2 });
+    text!("{times} ×", "{times} 倍")
+}
+
+/// `1.27 to 1.34`; nothing for computed figures, which have no interval.
+fn interval(speed: &Estimate) -> Option<Text> {
+    if !speed.low.is_finite() || !speed.high.is_finite() || speed.low == speed.high {
+        return None;
+    }
+    let (low, high) = (number::fixed(speed.low, 2), number::fixed(speed.high, 2));
+    Some(text!("{low} to {high}", "{low}〜{high}"))
+}
+
+fn role_of(verdict: Verdict) -> Role {
+    match verdict {
+        Verdict::Faster => Role::Good,
+        Verdict::Slower => Role::Bad,
+        Verdict::Same => Role::Plain,
+        Verdict::NotEnough { .. } => Role::Warn,
+    }
+}
+
+/// A sign for a verdict, because colour alone tells nothing in black and white.
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "▲",
+        Verdict::Slower => "▼",
+        Verdict::Same => "=",
+        Verdict::NotEnough { .. } => "?",
+    }
+}
+
+fn verdict_entry(cell: &ComparedCell) -> Entry {
+    let words = verdict(cell).1;
+    match &cell.compared {
+        Some(compared) => {
+            let sign = sign(compared.verdict);
+            let words = words.map(|words| format!("{sign} {words}"));
+            Entry::number(words, compared.speed.value).role(role_of(compared.verdict))
+        }
+        None => Entry::new(Role::Quiet, words),
+    }
+}
+
+fn side(row: &CellRow<'_>, place: usize) -> Entry {
+    let value = row.entries[place].as_ref().and_then(|entry| entry.value);
+    value.map_or_else(Entry::missing, |value| Entry::number(row.figure(value), value))
+}
+
+/// A figure, and below it the verdict against the baseline.
+fn judged(row: &CellRow<'_>, place: usize, in_words: bool, with_hints: bool) -> Entry {
+    let figure = side(row, place);
+    let Some(cell) = row.entries[place].as_ref().and_then(|entry| entry.against) else { return figure };
+    let words = verdict(cell).1;
+    let Some(compared) = &cell.compared else { return figure.under(words) };
+    let sign = sign(compared.verdict);
+    let signed = |words: Text| words.map(|words| format!("{sign} {words}"));
+    let figure = figure.role(role_of(compared.verdict));
+    if in_words {
+        return figure.under(signed(words));
+    }
+    let (name, value) = (&row.name, row.entries[place].as_ref().and_then(|entry| entry.value));
+    let value = Text::same(value.map_or(number::NONE.to_owned(), |value| row.figure(value).to_string()));
+    let hint = match with_hints {
+        true => text!("{name} · {value}: {words}", "{name} · {value}: {words}"; name, value, words),
+        false => Text::default(),
+    };
+    Entry { hint, ..figure.under(signed(ratio(&compared.speed))) }
+}

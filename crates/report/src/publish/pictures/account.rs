@@ -1,0 +1,107 @@
+//! Where the time of a modelled run went: a bar of causes for each cell, as `kurabe why` tells it.
+//!
+//! The model: the causes that took most over all cells are parts of their own, from the host down as the layers stand;
+//! the others are one part at the end. Nothing is left out, so every bar is full.
+
+use super::{Picture, View};
+use crate::run::why::{CellTime, explain};
+use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
+use kurabe_core::number;
+use kurabe_core::record::RunRecord;
+use kurabe_core::shown;
+
+/// Causes with a part of their own.
+const MOST_PARTS: usize = 7;
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    view.runs.iter().filter_map(|run| of_run(run, view)).collect()
+}
+
+/// Layer and key of a cause.
+type CauseKey = (String, String);
+
+fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
+    run.header.model.as_ref()?;
+    // A run without a completed operation has no account, and so no picture.
+    let times: Vec<CellTime> = explain(run, None).ok()?.into_iter().filter_map(|why| why.time).collect();
+    let parts = parts(&times, view);
+    let own: Vec<&CauseKey> = parts.iter().map(|(key, _)| key).collect();
+    let rows: Vec<ShareRow> = times
+        .iter()
+        .map(|time| {
+            let of = |key: &CauseKey| {
+                let fits = time.causes.iter().filter(|one| one.layer == key.0 && one.cause == key.1);
+                fits.map(|one| one.each_ns).sum::<f64>()
+            };
+            let mut values: Vec<f64> = own.iter().map(|key| of(key)).collect();
+            let rest = time.each_ns - values.iter().sum::<f64>();
+            values.push(if rest > time.each_ns * 1e-9 { rest } else { 0.0 });
+            ShareRow { label: label(run, time, view), values }
+        })
+        .collect();
+    let mut names: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
+    names.push(view.pick("other causes", "その他"));
+    let (names, rows) = without_empty(&names, &rows);
+    let what = view.pick("Where the time went", "時間の内訳");
+    let how = view.pick(
+        "each bar is the whole time of one operation, sample or repetition, with its length beside the name",
+        "棒の全長は 1 操作(サンプル、回)の時間全体。その長さは名前の横に示す",
+    );
+    let axis = Axis::new(view.pick("share of the time", "時間の割合"), Unit::Latency, Scale::Linear);
+    let plot = Plot::Shares(Shares { parts: names, rows, axis, relative: true });
+    Some(view.picture("time-account", &what, &[run], vec![how], plot))
+}
+
+/// The causes with the largest shares over all cells, in the order of the layers.
+fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(CauseKey, String)> {
+    let mut all: Vec<(CauseKey, String, f64)> = Vec::new();
+    for cause in times.iter().flat_map(|time| &time.causes) {
+        let key = (cause.layer.clone(), cause.cause.clone());
+        match all.iter_mut().find(|(other, ..)| *other == key) {
+            Some((_, _, share)) => *share += cause.share,
+            None => {
+                let name =
+                    format!("{}: {}", shown::line(&cause.layer), shown::line(cause.name.get(view.lang)));
+                all.push((key, name, cause.share));
+            }
+        }
+    }
+    let mut weights: Vec<f64> = all.iter().map(|(_, _, share)| *share).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
+    let order = |layer: &str| layers(times).iter().position(|other| other == layer);
+    let mut largest: Vec<(CauseKey, String)> =
+        all.into_iter().filter(|(_, _, share)| *share >= least).map(|(key, name, _)| (key, name)).collect();
+    largest.sort_by_key(|((layer, _), _)| order(layer));
+    largest.truncate(MOST_PARTS);
+    largest
+}
+
+/// The layers in the order in which the cells have them, from the host down.
+fn layers(times: &[CellTime]) -> Vec<String> {
+    let mut layers: Vec<String> = Vec::new();
+    for cause in times.iter().flat_map(|time| &time.causes) {
+        if !layers.contains(&cause.layer) {
+            layers.push(cause.layer.clone());
+        }
+    }
+    layers
+}
+
+/// `read SEQ 1 MiB Q8 T1 (412 µs)`
+fn label(run: &RunRecord, time: &CellTime, view: &View<'_>) -> String {
+    let cell = view.cell(&run.cells[time.number - 1]);
+    format!("{cell} ({})", number::latency(time.each_ns))
+}
+
+/// Parts that no row has are left out.
+fn without_empty(names: &[String], rows: &[ShareRow]) -> (Vec<String>, Vec<ShareRow>) {
+    let kept: Vec<usize> =
+        (0..names.len()).filter(|part| rows.iter().any(|row| row.values[*part] > 0.0)).collect();
+    let names = kept.iter().map(|part| names[*part].clone()).collect();
+    let kept_of = |row: &ShareRow| ShareRow {
+        label: row.label.clone(),
+        values: kept.iter().map(|part| row.values[*part]).collect(),
+    };
+    (names, rows.iter().map(kept_of).collect())
+}

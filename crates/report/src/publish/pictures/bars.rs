@@ -1,0 +1,207 @@
+//! Bars: the cells of runs side by side, one chart for each kind of figure.
+//!
+//! The model: runs with one statistic are shown by it, as their tables show them; a mean has its 95 % interval, another
+//! statistic the range of the repetitions. Runs with different statistics are shown by the mean, as `compare` takes them.
+//! Where another tool printed a figure, that figure is the bar.
+
+use super::{Picture, View};
+use crate::compare::facts::note;
+use crate::run::figures::Figures;
+use kurabe_chart::{Axis, Bar, BarGroup, Bars, Chart, Plot, Scale, Unit};
+use kurabe_compare::{CellKey, values};
+use kurabe_core::imported::Quantity;
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_stats::cell_values;
+
+/// More groups than this go into several charts; those of a sweep have pictures of their own, and no bars.
+const MOST_GROUPS: usize = 32;
+
+/// What a figure is of.
+#[derive(Clone, Copy, PartialEq)]
+enum FigureKind {
+    Rate,
+    Iops,
+    AccessTime,
+    Duration,
+}
+
+impl FigureKind {
+    const ALL: [Self; 4] = [Self::Rate, Self::Iops, Self::AccessTime, Self::Duration];
+
+    fn of(cell: &Cell) -> Self {
+        let only_iops = || {
+            let imported = cell.imported.as_ref()?;
+            let has = |quantity| imported.figures.iter().any(|figure| figure.quantity == quantity);
+            (values(cell).is_empty() && has(Quantity::Iops)).then_some(Self::Iops)
+        };
+        only_iops().unwrap_or(match cell.measure {
+            Measure::Rate => Self::Rate,
+            Measure::AccessTime => Self::AccessTime,
+            Measure::Duration => Self::Duration,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rates",
+            Self::Iops => "iops",
+            Self::AccessTime => "access-times",
+            Self::Duration => "durations",
+        }
+    }
+
+    fn words(self, view: &View<'_>) -> String {
+        match self {
+            Self::Rate => view.pick("Throughput", "速度"),
+            Self::Iops => view.pick("Operations per second", "毎秒の I/O 数"),
+            Self::AccessTime => view.pick("Access time", "アクセス時間"),
+            Self::Duration => view.pick("Time taken", "所要時間"),
+        }
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Self::Rate => Unit::Rate,
+            Self::Iops => Unit::Iops,
+            Self::AccessTime | Self::Duration => Unit::Latency,
+        }
+    }
+
+    fn higher_is_better(self) -> bool {
+        matches!(self, Self::Rate | Self::Iops)
+    }
+}
+
+/// By what all runs are shown.
+#[derive(Clone, Copy, PartialEq)]
+enum Basis {
+    /// The statistic of their profiles.
+    Own(Statistic),
+    /// The mean, because the profiles differ.
+    Mean,
+}
+
+/// The bars of all kinds; `swept` tells that sweeps or heat maps are drawn of the runs.
+pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
+    FigureKind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
+}
+
+fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
+    let basis = basis(view.runs);
+    let groups = groups(view, kind, basis);
+    let charts = groups.len().div_ceil(MOST_GROUPS);
+    if charts == 0 || (swept && charts > 1) {
+        return Vec::new();
+    }
+    let chart = |(place, groups): (usize, &[BarGroup])| {
+        let (what, number) = (kind.words(view), place + 1);
+        let title = match charts {
+            1 => what.clone(),
+            _ => view.say(&text!("{what} ({number} of {charts})", "{what}({number}/{charts})")),
+        };
+        let with_interval =
+            groups.iter().flat_map(|group| group.bars.iter().flatten()).any(|bar| bar.interval.is_some());
+        let plot = Plot::Bars(Bars {
+            series: view.runs.iter().map(|run| view.run_name(run)).collect(),
+            groups: groups.to_vec(),
+            axis: Axis::new(what, kind.unit(), Scale::Linear),
+        });
+        let chart = Chart {
+            title: view.title(&title, view.runs),
+            notes: notes(view, kind, basis, with_interval),
+            plot,
+        };
+        Picture { name: kind.name(), chart }
+    };
+    groups.chunks(groups.len().div_ceil(charts)).enumerate().map(chart).collect()
+}
+
+/// The cells of a kind with the bars of all runs.
+fn groups(view: &View<'_>, kind: FigureKind, basis: Basis) -> Vec<BarGroup> {
+    let mut keys: Vec<(CellKey, String)> = Vec::new();
+    let keyed: Vec<Vec<(CellKey, &Cell)>> = view
+        .runs
+        .iter()
+        .map(|run| CellKey::of_run(run).into_iter().zip(&run.cells).collect())
+        .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| FigureKind::of(cell) == kind).collect())
+        .collect();
+    for (key, cell) in keyed.iter().flatten() {
+        if !keys.iter().any(|(other, _)| other == key) {
+            keys.push((key.clone(), view.cell(cell) + &view.say(&note(key, &cell.label))));
+        }
+    }
+    keys.into_iter()
+        .map(|(key, label)| {
+            let of_run =
+                |cells: &Vec<(CellKey, &Cell)>| bar(cells.iter().find(|(other, _)| *other == key)?.1, basis);
+            BarGroup { label, bars: keyed.iter().map(of_run).collect() }
+        })
+        .filter(|group| group.bars.iter().any(Option::is_some))
+        .collect()
+}
+
+fn basis(runs: &[&RunRecord]) -> Basis {
+    let mut measured =
+        runs.iter().filter(|run| run.header.origin.is_none()).map(|run| run.header.statistic());
+    let Some(first) = measured.next() else { return Basis::Own(Statistic::Mean) };
+    let alone = runs.iter().all(|run| run.header.origin.is_none());
+    if alone && measured.all(|other| other == first) { Basis::Own(first) } else { Basis::Mean }
+}
+
+fn bar(cell: &Cell, basis: Basis) -> Option<Bar> {
+    if let Some(imported) = &cell.imported {
+        let iops = || imported.figures.iter().find(|figure| figure.quantity == Quantity::Iops);
+        let value = values(cell).first().copied().or_else(|| iops().map(|figure| figure.value))?;
+        return Some(Bar { value, interval: None });
+    }
+    let of_mean = |figures: &Figures| {
+        let mean = figures.mean?;
+        let interval = mean.half_width.map(|half| (mean.mean - half, mean.mean + half));
+        Some(Bar { value: mean.mean, interval })
+    };
+    match basis {
+        Basis::Mean | Basis::Own(Statistic::Mean) => of_mean(&Figures::of(cell, Statistic::Mean)),
+        Basis::Own(statistic) => {
+            let all = cell_values(cell);
+            let range = all.iter().copied().fold(None, |range: Option<(f64, f64)>, value| {
+                Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+            });
+            let value = Figures::of(cell, statistic).main?;
+            Some(Bar { value, interval: range.filter(|_| all.len() > 1) })
+        }
+    }
+}
+
+fn notes(view: &View<'_>, kind: FigureKind, basis: Basis, with_interval: bool) -> Vec<String> {
+    let measured = view.runs.iter().any(|run| run.header.origin.is_none());
+    let mut how = match basis {
+        _ if !measured => String::new(),
+        Basis::Own(Statistic::Mean) | Basis::Mean => view.pick("mean", "平均"),
+        Basis::Own(Statistic::Best) => view.pick("best repetition", "最良の回"),
+        Basis::Own(Statistic::Median) => view.pick("median of the repetitions", "繰り返しの中央値"),
+    };
+    if with_interval {
+        how.push_str(&match basis {
+            Basis::Own(Statistic::Best | Statistic::Median) => {
+                view.pick(", with the range of the repetitions", "(ひげは全繰り返しの範囲)")
+            }
+            _ => view.pick(", with its 95 % interval", "(ひげは 95 % 信頼区間)"),
+        });
+    }
+    let better = match kind.higher_is_better() {
+        true => view.pick("longer is faster", "長いほど速い"),
+        false => view.pick("shorter is faster", "短いほど速い"),
+    };
+    let mut notes =
+        vec![[how, better].iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>().join(" · ")];
+    notes.extend(view.provenance(view.runs));
+    if basis == Basis::Mean {
+        notes.push(view.pick(
+            "the runs have different statistics, so the measured ones are shown by their mean",
+            "統計量が測定によって違うため、測定値は平均で示しています",
+        ));
+    }
+    notes
+}

@@ -1,0 +1,60 @@
+//! Heat maps: throughput over block size and queue depth, of a run whose cells span both.
+
+use super::shapes::{CellShape, Dimension, distinct, families, fill_plane, shapes};
+use super::sweep::{dimension_words, order_word};
+use super::{Picture, View};
+use crate::run::figures::Figures;
+use kurabe_chart::{Axis, Heat, Plot, Scale, Unit};
+use kurabe_compare::values;
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+
+const PLANE: [Dimension; 2] = [Dimension::BlockSize, Dimension::QueueDepth];
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    view.runs.iter().flat_map(|run| of_run(run, view)).collect()
+}
+
+fn of_run(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
+    let cells: Vec<(&Cell, CellShape)> =
+        shapes(run).into_iter().filter(|(cell, _)| cell.measure == Measure::Rate).collect();
+    families(&cells, &PLANE).iter().filter_map(|family| one(run, family, view)).collect()
+}
+
+/// The map of cells that differ in nothing but these two, if most of it is there.
+fn one(run: &RunRecord, family: &[(&Cell, CellShape)], view: &View<'_>) -> Option<Picture> {
+    let [blocks, depths] = PLANE.map(|dimension| distinct(family, dimension));
+    if !fill_plane(family, PLANE[0], PLANE[1]) {
+        return None;
+    }
+    let value = |block: u64, depth: u64| {
+        let (cell, _) = family
+            .iter()
+            .find(|(_, shape)| shape.get(PLANE[0]) == Some(block) && shape.get(PLANE[1]) == Some(depth))?;
+        match &cell.imported {
+            Some(_) => values(cell).first().copied(),
+            None => Figures::of(cell, run.header.statistic()).main,
+        }
+    };
+    let (cell, shape) = &family[0];
+    let direction = view.say(&crate::words::of_direction(cell.direction));
+    let order = order_word(shape.rest.order, view);
+    let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
+    let how = view.say(&crate::words::statistic(run.header.statistic()));
+    let [x_label, y_label] = PLANE.map(|dimension| dimension_words(dimension, view));
+    let plot = Plot::Heat(Heat {
+        x_label,
+        columns: blocks.iter().map(|bytes| format_bytes(*bytes)).collect(),
+        y_label,
+        rows: depths.iter().map(|depth| number::count(*depth)).collect(),
+        values: depths
+            .iter()
+            .map(|depth| blocks.iter().map(|block| value(*block, *depth)).collect())
+            .collect(),
+        axis: Axis::new(view.pick("Throughput", "速度"), Unit::Rate, Scale::Log),
+    });
+    let notes = vec![[how, view.pick("darker is faster", "濃いほど速い")].join(" · ")];
+    Some(view.picture("heat", &what, &[run], notes, plot))
+}

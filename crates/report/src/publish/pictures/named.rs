@@ -1,0 +1,178 @@
+//! Pictures that are asked for by name: the right ones, or which there are.
+
+use super::{PICTURE_NAMES, Picture, View, forest, pictures};
+use crate::compare::answer;
+use crate::doc::Style;
+use kurabe_compare::Pair;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, text};
+
+/// The name of all charts.
+const ALL: &str = "all";
+
+/// Charts that are shown unasked.
+const MAIN_COUNT: usize = 3;
+
+/// The kinds of charts, the one that a run with it was made for first.
+const BY_WEIGHT: [&str; PICTURE_NAMES.len()] = [
+    "sweep",
+    "sweep-latency",
+    "heat",
+    "positions",
+    "rounds",
+    "forest",
+    "rates",
+    "durations",
+    "access-times",
+    "time-account",
+    "series",
+    "percentiles",
+    "distance",
+    "iops",
+];
+
+/// The charts of a run: the three that matter most, one of each kind, or all, or those of one name.
+///
+/// # Errors
+/// When the run has nothing to draw, or nothing of this name.
+pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<Picture>> {
+    let mut all = pictures(&[run], None, lang);
+    let names = names(&all);
+    let id = &run.header.id;
+    if names.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            text!("run {id} has nothing to draw", "測定 {id} にはグラフにできるデータがありません"),
+        )
+        .remedy(text!("`kurabe show {id}` shows what it has", "内容は `kurabe show {id}` で確認できます")));
+    }
+    let Some(name) = name else { return Ok(main_charts(all)) };
+    if name != ALL {
+        all.retain(|picture| picture.name == name);
+        if all.is_empty() {
+            return Err(no_chart(name, &names, &[run]));
+        }
+    }
+    Ok(all)
+}
+
+/// The kinds, in their order.
+fn names(pictures: &[Picture]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
+    names.dedup();
+    names
+}
+
+fn main_charts(all: Vec<Picture>) -> Vec<Picture> {
+    let weight = |picture: &Picture| BY_WEIGHT.iter().position(|name| *name == picture.name);
+    let mut charts = all;
+    // Of equals the first comes first, and of each kind that one stays.
+    charts.sort_by_key(weight);
+    charts.dedup_by_key(|picture| picture.name);
+    charts.truncate(MAIN_COUNT);
+    charts
+}
+
+/// What else there is to draw of a run, below its main charts; nothing if these are all.
+pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
+    let all = pictures(&[run], None, lang);
+    let (count, names) = (all.len(), names(&all).join(", "));
+    (count > MAIN_COUNT).then(|| {
+        text!(
+            "{count} charts in all: --chart all, or by name: {names}",
+            "グラフは全部で {count} 枚: --chart all、または名前で: {names}"
+        )
+    })
+}
+
+/// The ratios of comparisons, drawn: a picture for each pair, of runs whose first is the baseline of all.
+///
+/// # Errors
+/// When two runs have no cell in common.
+pub fn forests(pairs: &[Pair], runs: &[&RunRecord], lang: Lang) -> Result<Vec<Picture>> {
+    let drawn = pairs.iter().zip(&runs[1..]).map(|(pair, other)| {
+        forest::picture(pair, &View::new(&[runs[0], other], lang, false)).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, answer(pair))
+                .remedy(text!("measure both with one profile", "両方を同じプロファイルで測ってください"))
+        })
+    });
+    drawn.collect()
+}
+
+/// Pictures in block characters, one below the other.
+pub fn render_pictures(pictures: &[Picture], style: &Style) -> String {
+    let drawn =
+        pictures.iter().map(|picture| picture.chart.terminal(style.width, style.color).join("\n") + "\n");
+    drawn.collect::<Vec<_>>().join("\n")
+}
+
+/// That runs have no chart of a name, and which they have.
+pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error {
+    let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
+    let (has, ids) = (names.join(", "), ids.join(", "));
+    let is_kind = PICTURE_NAMES.contains(&name);
+    let what = match (is_kind, runs.len()) {
+        (false, _) => text!("there is no chart `{name}`", "`{name}` というグラフはありません"),
+        (true, 1) => text!(
+            "run {ids} has no data for the chart `{name}`",
+            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
+        ),
+        (true, _) => text!(
+            "the runs {ids} have no data for the chart `{name}`",
+            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
+        ),
+    };
+    let mut remedy = match runs.len() {
+        1 => text!("this run has: {has}", "この測定で描けるグラフ: {has}"),
+        _ => text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
+    };
+    if !is_kind {
+        let near = nearest(name, names);
+        remedy.en = format!("{}; {}", near.en, remedy.en);
+        remedy.ja = format!("{}。{}", near.ja, remedy.ja);
+    }
+    Error::new(ErrorKind::Usage, what).remedy(remedy)
+}
+
+/// A drawing as PNG, `scale` pixels for one of its own.
+///
+/// # Errors
+/// When the drawing has no size that a picture can have.
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
+    kurabe_chart::png(svg, scale).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::{kinds, ssd, stories};
+
+    #[test]
+    fn the_three_charts_that_matter_come_unasked() {
+        let kinds_of = |run: &RunRecord, name: Option<&str>| -> Vec<&str> {
+            charts_of(run, name, Lang::En).unwrap().iter().map(|picture| picture.name).collect()
+        };
+        assert_eq!(kinds_of(&ssd::run(), None), ["rates", "series", "percentiles"]);
+        assert_eq!(kinds_of(&stories::fat_walk(), None)[..2], ["positions", "rates"]);
+        let has_more =
+            |run: &RunRecord| charts_of(run, Some(ALL), Lang::En).is_ok_and(|all| all.len() > MAIN_COUNT);
+        assert!(kinds::all().iter().any(|(_, run)| has_more(run) && further_charts(run, Lang::En).is_some()));
+        for (name, run) in kinds::all() {
+            let Ok(charts) = charts_of(&run, None, Lang::En) else { continue };
+            let mut names: Vec<&str> = charts.iter().map(|picture| picture.name).collect();
+            names.dedup();
+            assert!(names.len() == charts.len() && charts.len() <= MAIN_COUNT, "{name}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_its_weight() {
+        let sorted = |mut names: [&'static str; PICTURE_NAMES.len()]| {
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(sorted(BY_WEIGHT), sorted(PICTURE_NAMES));
+    }
+}

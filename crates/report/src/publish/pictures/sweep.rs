@@ -1,0 +1,304 @@
+//! Sweeps: a figure over working set, block size or queue depth, of a run whose cells differ in exactly one of these.
+//!
+//! The model: at least three values make a sweep. Cells that differ in something else, too, are other lines; where two
+//! of the three vary together, the heat map shows them and not this. Of a run that `kurabe sweep` made, each line has the
+//! cells that were measured for its axis and no others of the same shape, and their places are those of the sweep's own
+//! table: the geometric mean of the repetitions.
+
+use super::shapes::{CellShape, Dimension, SWEEP, distinct, families, fill_plane, shapes};
+use super::{Picture, View};
+use crate::run::figures::Figures;
+use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
+use kurabe_compare::values;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_explain::{CurveUnit, SweepAxis, SweepFindings, explain_sweep, swept_axis};
+use std::collections::BTreeSet;
+
+/// A line of a sweep: the cells, by their place.
+struct SweepLine<'a> {
+    name: String,
+    measure: Measure,
+    cells: Vec<(f64, &'a Cell)>,
+}
+
+/// What `kurabe sweep` found in each of the runs; nothing in others.
+struct Explained<'v> {
+    view: &'v View<'v>,
+    sweeps: Vec<SweepFindings>,
+}
+
+impl Explained<'_> {
+    fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
+        let place = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
+        self.sweeps.get(place).filter(|sweep| !sweep.is_empty())
+    }
+
+    /// What a course comes to at each of its places.
+    fn points(&self, run: &RunRecord, dimension: Dimension, course: &SweepLine<'_>) -> Vec<(f64, f64)> {
+        let Some(sweep) = self.of(run) else {
+            let value = |cell: &Cell| match &cell.imported {
+                Some(_) => values(cell).first().copied(),
+                None => Figures::of(cell, run.header.statistic()).main,
+            };
+            return course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+        };
+        let curve = |cell: &Cell| {
+            let workload = cell.workload.as_ref()?;
+            let curve = sweep.curves.iter().find(|curve| {
+                curve.axis == axis(dimension)
+                    && Some(curve.direction) == cell.direction
+                    && curve.sequential == workload.pattern.is_sequential()
+            })?;
+            Some((curve, f64::from(workload.largest_block_bytes())))
+        };
+        let place = |(at, cell): &(f64, &Cell)| {
+            let (curve, block) = curve(cell)?;
+            let (_, y) = curve.points.iter().find(|(x, _)| x == at)?;
+            Some((*at, if curve.unit == CurveUnit::TimeNs { block / y * 1e9 } else { block * y }))
+        };
+        course.cells.iter().filter_map(place).collect()
+    }
+}
+
+fn axis(dimension: Dimension) -> SweepAxis {
+    match dimension {
+        Dimension::WorkingSet => SweepAxis::WorkingSet,
+        Dimension::BlockSize => SweepAxis::BlockSize,
+        Dimension::QueueDepth => SweepAxis::QueueDepth,
+    }
+}
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    let explained = Explained { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
+    let mut charts = Vec::new();
+    for dimension in Dimension::ALL {
+        for runs in view.groups(|run| courses(run, dimension, view).len()) {
+            let marks = marks(runs, dimension, &explained);
+            let kinds = [
+                (
+                    &[Measure::Rate][..],
+                    Unit::Rate,
+                    text!("Throughput", "速度"),
+                    text!("higher is faster", "高いほど速い"),
+                ),
+                (
+                    &[Measure::Duration, Measure::AccessTime],
+                    Unit::Latency,
+                    text!("Time taken", "所要時間"),
+                    text!("lower is faster", "低いほど速い"),
+                ),
+            ];
+            for (measures, unit, what, better) in kinds {
+                let (what, better) = (view.say(&what), view.say(&better));
+                charts.extend(figures(runs, dimension, measures, (&what, unit, better), &marks, &explained));
+            }
+        }
+    }
+    for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
+        for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
+            let marks = marks(runs, dimension, &explained);
+            charts.extend(latencies(runs, dimension, marks, view));
+        }
+    }
+    charts
+}
+
+/// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
+/// are.
+fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Explained<'_>) -> Vec<Mark> {
+    let [run] = runs else { return Vec::new() };
+    let (axis, view) = (axis(dimension), explained.view);
+    let Some(sweep) = explained.of(run) else { return Vec::new() };
+    let orders: BTreeSet<bool> =
+        sweep.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
+    let mut marks: Vec<Mark> = sweep
+        .all()
+        .filter(|finding| finding.axis == axis)
+        .filter_map(|finding| {
+            let mut which = view.say(&crate::words::direction(finding.direction));
+            if orders.len() > 1 {
+                let order = if finding.sequential { "sequential" } else { "random" };
+                which = format!("{which} {}", order_word(order, view));
+            }
+            let name = view.say(&crate::run::sweep_curves::name(finding.name));
+            Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
+        })
+        .collect();
+    marks.sort_by(|one, two| one.x.total_cmp(&two.x));
+    marks
+}
+
+/// The lines of a run along a dimension; none if it does not sweep it.
+fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<SweepLine<'a>> {
+    // Other axes of a sweep pass through the same shapes.
+    let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis(dimension));
+    let cells: Vec<(&Cell, CellShape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
+    let lines: Vec<Vec<(&Cell, CellShape)>> = families(&cells, &[dimension])
+        .into_iter()
+        .filter(|family| distinct(family, dimension).len() >= SWEEP)
+        .filter(|family| !varies_twice(&cells, family, dimension))
+        .collect();
+    let rests =
+        |of: fn(&CellShape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
+    let (orders, directions) =
+        (rests(|shape| shape.rest.order.to_owned()), rests(|shape| shape.rest.direction.clone()));
+    lines
+        .iter()
+        .map(|line| {
+            let (cell, shape) = &line[0];
+            let mut name = if directions > 1 || orders == 1 { line_name(cell, view) } else { String::new() };
+            if orders > 1 {
+                name = format!("{name} {}", order_word(shape.rest.order, view)).trim().to_owned();
+            }
+            // What distinguishes lines beyond that is in the name of their first cell.
+            let alike = lines.iter().filter(|other| {
+                other[0].1.rest.direction == shape.rest.direction && other[0].1.rest.order == shape.rest.order
+            });
+            if alike.count() > 1 {
+                name = format!("{name} ({})", view.cell(cell));
+            }
+            let mut cells: Vec<(f64, &Cell)> =
+                line.iter().filter_map(|(cell, shape)| Some((shape.get(dimension)? as f64, *cell))).collect();
+            cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+            SweepLine { name, measure: cell.measure, cells }
+        })
+        .collect()
+}
+
+/// Whether cells like these vary in a second dimension as much, so that they are a heat map.
+fn varies_twice(all: &[(&Cell, CellShape)], line: &[(&Cell, CellShape)], dimension: Dimension) -> bool {
+    Dimension::ALL.into_iter().filter(|other| *other != dimension).any(|other| {
+        let like: Vec<(&Cell, CellShape)> = all
+            .iter()
+            .filter(|(_, shape)| shape.alike_but(&line[0].1, &[dimension, other]))
+            .cloned()
+            .collect();
+        fill_plane(&like, dimension, other)
+    })
+}
+
+fn line_name(cell: &Cell, view: &View<'_>) -> String {
+    match cell.direction {
+        Some(direction) if cell.part.is_empty() || cell.part == direction.word() => {
+            view.say(&crate::words::direction(direction))
+        }
+        _ => {
+            // The part of a copy, without the name of its step.
+            let label = view.say(&crate::words::label(cell));
+            label.rsplit_once(": ").map_or(label.clone(), |(_, part)| part.to_owned())
+        }
+    }
+}
+
+pub(super) fn order_word(order: &str, view: &View<'_>) -> String {
+    match order {
+        "sequential" => view.pick("sequential", "シーケンシャル"),
+        "random" => view.pick("random", "ランダム"),
+        other => other.to_owned(),
+    }
+}
+
+pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
+    match dimension {
+        Dimension::WorkingSet => view.pick("working set", "アクセスする範囲"),
+        Dimension::BlockSize => view.pick("block size", "ブロックサイズ"),
+        Dimension::QueueDepth => view.pick("queue depth", "キュー深さ"),
+    }
+}
+
+fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
+    let unit = if dimension == Dimension::QueueDepth { Unit::Count } else { Unit::Bytes };
+    Axis::new(dimension_words(dimension, view), unit, Scale::Log)
+}
+
+fn figures(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    measures: &[Measure],
+    (what, unit, better): (&str, Unit, String),
+    marks: &[Mark],
+    explained: &Explained<'_>,
+) -> Option<Picture> {
+    let view = explained.view;
+    let mut lines = Vec::new();
+    for run in runs {
+        for course in courses(run, dimension, view).into_iter().filter(|one| measures.contains(&one.measure))
+        {
+            let points = explained.points(run, dimension, &course);
+            lines.push(line(view.line(run, &course.name), points));
+        }
+    }
+    chart(
+        "sweep",
+        runs,
+        dimension,
+        (what, Axis::new(what, unit, Scale::Linear)),
+        vec![statistic_words(runs, explained), better],
+        (lines, marks.to_vec()),
+        view,
+    )
+}
+
+fn statistic_words(runs: &[&RunRecord], explained: &Explained<'_>) -> String {
+    let view = explained.view;
+    let of_run = |run: &RunRecord| match explained.of(run) {
+        Some(_) => view.say(&crate::words::geometric_mean()),
+        None => view.say(&crate::words::statistic(run.header.statistic())),
+    };
+    let measured = runs.iter().filter(|run| run.header.origin.is_none());
+    let mut words: Vec<String> = measured.map(|run| of_run(run)).collect();
+    words.dedup();
+    words.join(" / ")
+}
+
+/// The median latency and the 99th percentile along a dimension.
+fn latencies(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: Vec<Mark>,
+    view: &View<'_>,
+) -> Option<Picture> {
+    let mut lines = Vec::new();
+    for run in runs {
+        for course in courses(run, dimension, view) {
+            for (name, fraction) in [("p50", 0.5), ("p99", 0.99)] {
+                let value = |cell: &Cell| {
+                    Some(Figures::of(cell, run.header.statistic()).percentile_ns(fraction)? as f64)
+                };
+                let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+                lines.push(line(view.line(run, format!("{} {name}", course.name).trim()), points));
+            }
+        }
+    }
+    let what = view.pick("Latency", "レイテンシ");
+    let y = Axis::new(what.clone(), Unit::Latency, Scale::Log);
+    let notes = vec![
+        view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
+    ];
+    chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, marks), view)
+}
+
+fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
+    ChartLine::new(name, LineStyle::Marked, points)
+}
+
+fn chart(
+    name: &'static str,
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    (what, y): (&str, Axis),
+    how: Vec<String>,
+    (mut lines, marks): (Vec<ChartLine>, Vec<Mark>),
+    view: &View<'_>,
+) -> Option<Picture> {
+    lines.retain(|line| line.points.len() >= SWEEP);
+    if lines.is_empty() {
+        return None;
+    }
+    let over = dimension_words(dimension, view);
+    let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
+    let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
+    let plot = Lines { marks, ..Lines::new(x_axis(dimension, view), y, lines) };
+    Some(view.picture(name, &what, runs, vec![how.join(" · ")], Plot::Lines(plot)))
+}

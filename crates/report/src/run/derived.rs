@@ -1,0 +1,143 @@
+//! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
+
+use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
+use crate::run::sweep;
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, shown, text};
+use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
+
+/// Up to so many derived figures are told one by one.
+const FEW: usize = 3;
+
+/// All derived figures of a run, as far as their cells were measured.
+pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
+    let shown = |figure: DerivedFigure| DerivedFigure { name: figure.name.map(shown::line), ..figure };
+    derived_figures(record).into_iter().map(shown).collect()
+}
+
+/// The derived figures of a run that no table holds.
+pub(crate) fn values(record: &RunRecord) -> Vec<DerivedFigure> {
+    let in_sweep = || record.cells.iter().any(|cell| sweep::is_here(cell, &record.cells));
+    if of_steps(record).is_some() && in_sweep() { Vec::new() } else { all(record) }
+}
+
+/// The derived figures of a run, each with what it means.
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let rows: Vec<TableRow> = values(record)
+        .into_iter()
+        .map(|DerivedFigure { name, value, meaning, .. }| TableRow {
+            entries: vec![
+                Entry::plain(name.map(|name| format!("{name}:"))),
+                Entry::new(Role::Strong, figure_words(value)),
+            ],
+            note: meaning,
+        })
+        .collect();
+    let mut doc = Doc::new();
+    if !rows.is_empty() {
+        doc.push(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).gap();
+    }
+    doc
+}
+
+/// The derived figures of a run as sentences: the only one with what it means, a few by their names, and many by their
+/// ends, `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
+pub(crate) fn sentences(record: &RunRecord) -> Vec<Text> {
+    let figures = finite(record);
+    let profile = record.header.profile.as_ref();
+    let meaning = profile.and_then(|profile| profile.derived.first()?.meaning.clone());
+    match (figures.as_slice(), meaning) {
+        ([], _) => Vec::new(),
+        ([DerivedFigure { name, value, .. }], Some(meaning)) => {
+            let value = Text::same(figure_words(*value));
+            vec![text!("{name}: {value} ({meaning}).", "{name}: {value} ({meaning})。"; name, value, meaning)]
+        }
+        (few, _) if few.len() <= FEW => {
+            let sentence = |DerivedFigure { name, value, .. }: &DerivedFigure| {
+                let value = Text::same(figure_words(*value));
+                text!("{name}: {value}.", "{name}: {value}。"; name, value)
+            };
+            few.iter().map(sentence).collect()
+        }
+        (many, _) => ends(record, many).into_iter().collect(),
+    }
+}
+
+fn finite(record: &RunRecord) -> Vec<DerivedFigure> {
+    all(record).into_iter().filter(|figure| figure.value.is_finite()).collect()
+}
+
+/// A few derived figures that both of two runs of these names have, side by side: `DelayRatio: hdd 1.74, ssd 1.02.`
+pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, names: &[Text]) -> Vec<Text> {
+    let (first, second) = (finite(one), finite(other));
+    let [run, other_run] = names else { return Vec::new() };
+    let both = first.iter().filter_map(|DerivedFigure { name, value, .. }| {
+        let other = second.iter().find(|other| other.name == *name)?;
+        let [value, other] = [*value, other.value].map(|value| Text::same(figure_words(value)));
+        Some(text!(
+            "{name}: {run} {value}, {other_run} {other}.",
+            "{name}: {run} {value}、{other_run} {other}。";
+            name, run, value, other_run, other
+        ))
+    });
+    both.take(FEW).collect()
+}
+
+/// The size of a step's chunks, or its name if it was given one.
+pub(crate) fn step_name(profile: &Profile, step: usize) -> String {
+    match profile.steps.get(step) {
+        Some(Step::Copy(copy)) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
+        Some(step) => shown::line(&step.label()),
+        None => (step + 1).to_string(),
+    }
+}
+
+/// The lowest and the highest of many derived figures.
+fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
+    let common = of_steps(record).map(|(common, _)| common);
+    let profile = record.header.profile.as_ref()?;
+    let end = |figure: &DerivedFigure| {
+        let name = match common {
+            Some(_) => Text::same(step_name(profile, figure.step)),
+            None => figure.name.clone(),
+        };
+        let value = Text::same(figure_words(figure.value));
+        text!("{value} ({name})", "{value} ({name})"; value, name)
+    };
+    let low = end(figures.iter().min_by(|a, b| a.value.total_cmp(&b.value))?);
+    let high = end(figures.iter().max_by(|a, b| a.value.total_cmp(&b.value))?);
+    let common = common.as_ref().map(|common| common.map(|common| format!("{common}: "))).unwrap_or_default();
+    Some(text!("{common}{low} to {high}.", "{common}{low} から {high}。"; common, low, high))
+}
+
+pub(crate) use kurabe_core::number::ratio as figure_words;
+
+/// What the labels of a profile's derived figures have in common, and the figures by the place of their step, if each
+/// is made of one step alone and no step has two: then they can stand in that step's line.
+pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> {
+    let profile = record.header.profile.as_ref()?;
+    let mut values = Vec::new();
+    for derived in &profile.derived {
+        let names = derived.formula.names();
+        let first = names.first()?;
+        if names.iter().any(|name| name.step != first.step) {
+            return None;
+        }
+        values.extend(derived_values(profile, &derived.formula, &record.cells));
+    }
+    let mut places: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
+    places.sort_unstable();
+    let twice = places.windows(2).any(|pair| pair[0] == pair[1]);
+    let labels = |of: fn(&Text) -> &str| {
+        let mut labels = profile.derived.iter().map(|derived| shown::line(of(&derived.label)));
+        let first = labels.next()?;
+        Some(labels.fold(first, |common, label| {
+            let same = common.split(' ').zip(label.split(' ')).take_while(|(one, other)| one == other);
+            same.map(|(word, _)| word).collect::<Vec<_>>().join(" ")
+        }))
+    };
+    let common = Text { en: labels(|label| &label.en)?, ja: labels(|label| &label.ja)? };
+    (!twice && !common.is_empty()).then_some((common, values))
+}

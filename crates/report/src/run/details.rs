@@ -1,0 +1,341 @@
+//! Everything behind the table: each cell with its engine, repetitions, latencies, stalls and disturbances, then
+//! what the run stood on.
+
+use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
+use crate::machine::environment;
+use crate::run::figures::side;
+use crate::run::{imported, remarks, times};
+use crate::words;
+use crate::words::stutter::stutter_items;
+use kurabe_core::number;
+use kurabe_core::profile::Statistic;
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Text, text};
+use kurabe_stats::{
+    cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
+    stutter,
+};
+
+/// Percentiles of the latency table.
+const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+/// Seconds listed for a cell; the record has all.
+const SECONDS_LISTED: usize = 60;
+/// Stalls listed for a cell; the record may hold more.
+const STALLS_LISTED: usize = 10;
+
+/// What stands behind the figures of a run.
+pub fn render_details(record: &RunRecord, style: &Style) -> String {
+    let statistic = record.header.statistic();
+    let mut doc = Doc::new();
+    for cell in &record.cells {
+        doc.append(of_cell(cell, statistic)).gap();
+    }
+    doc.append(remarks::all_noise(record)).append(environment::doc(record)).terminal(style)
+}
+
+fn of_cell(cell: &Cell, statistic: Statistic) -> Doc {
+    let mut doc = Doc::new();
+    // A table of one entry, because a title is cut and not wrapped.
+    doc.push(Table::new(
+        [Column::untitled().cut(Cut::End)],
+        [[Entry::new(Role::Strong, times::title(cell))]],
+    ));
+    if let Some(imported) = &cell.imported {
+        doc.append(imported::details(imported));
+        return doc;
+    }
+    let (engine, surroundings) = (engine(cell), surroundings(cell));
+    let keys = |fields: &[Field]| fields.iter().map(|(key, _)| key.clone()).collect();
+    let aligned = |fields, aligned_with| Fields { aligned_with, ..Fields::from(fields) };
+    let (engine_keys, other_keys) = (keys(&engine), keys(&surroundings));
+    doc.push(aligned(engine, other_keys)).push(repetitions(cell, statistic));
+    doc.push(latencies(cell)).push(stalls(cell)).push(aligned(surroundings, engine_keys));
+    doc
+}
+
+fn engine(cell: &Cell) -> Vec<Field> {
+    let Some(engine) = &cell.engine else { return Vec::new() };
+    let name = text!("engine", "エンジン");
+    if engine.name == "model" {
+        // A model has no kernel to hand operations to: one sentence is all there is to say.
+        return vec![(name, vec![engine.reason.clone()])];
+    }
+    let asked = &engine.asked;
+    let how = vec![
+        words::engine(&engine.name),
+        engine.reason.clone(),
+        text!("asked for: {asked}", "指定: {asked}"),
+    ];
+    let features = engine.features.iter().map(Text::same).collect();
+    let refused = |fallback| (text!("refused", "使用不可"), vec![Text::same(fallback)]);
+    let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
+    let plural = if threads == 1 { "" } else { "s" };
+    let issuing = vec![
+        text!("{threads} thread{plural}", "スレッド {threads} 本"),
+        text!("completions: {wait}", "完了待ち: {wait}"),
+        text!("pages: {pages}", "ページ: {pages}"),
+    ];
+    let mut fields = filled([(name, how), (text!("features", "機能"), features)]);
+    fields.extend(engine.fallbacks.iter().map(refused));
+    fields.push((text!("issuing", "I/O 発行"), issuing));
+    fields
+}
+
+fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
+    let columns = [
+        Column::right(Text::same("#")),
+        Column::right(Text::same("MB/s")),
+        Column::right(Text::same("IOPS")),
+        Column::right(text!("mean", "平均")),
+        Column::right(text!("start", "開始")),
+        Column::right(text!("time", "時間")),
+        Column::right(text!("user", "ユーザー")),
+        Column::right(text!("system", "システム")),
+        Column::right(text!("stalls", "停滞")),
+        Column::untitled().cut(Cut::End),
+    ];
+    let is_program = times::is_program(cell);
+    let rows = cell.repetitions.iter().map(|repetition| {
+        let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
+        let [rate, operations, mean] = figures(cell, repetition, statistic);
+        let cpu = |ns: u64| if is_program { number::latency_ns(ns) } else { String::new() };
+        let stalls = match cell.measure {
+            Measure::Duration => String::new(),
+            _ => number::count(repetition.stall_count),
+        };
+        let figures: [Text; 9] = [
+            (u64::from(repetition.index) + 1).to_string().into(),
+            rate.into(),
+            operations.into(),
+            mean.into(),
+            words::time(&number::moment(repetition.started_ns)),
+            number::latency_ns(repetition.elapsed_ns).into(),
+            cpu(repetition.cpu.user_ns).into(),
+            cpu(repetition.cpu.system_ns).into(),
+            stalls.into(),
+        ];
+        figures
+            .map(|figure| Entry::new(role, figure))
+            .into_iter()
+            .chain([note(repetition)])
+            .collect::<Vec<_>>()
+    });
+    Table::new(columns, rows).indent(2)
+}
+
+/// Rate, operations per second and mean latency of a repetition; empty where it has none.
+fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
+    if repetition.completed() == 0 && cell.measure == Measure::Duration {
+        return [const { String::new() }; 3];
+    }
+    let samples = &repetition.samples;
+    let of_samples = |measure: Measure| {
+        let values = repetition_values(cell, repetition);
+        let is_measured = !samples.is_empty() && cell.measure == measure;
+        figure(statistic, &values, measure == Measure::Rate).filter(|_| is_measured)
+    };
+    // The rate of a cell with samples is made of theirs, not of all bytes over all time.
+    let rate = of_samples(Measure::Rate).unwrap_or_else(|| rate_bytes_per_s(repetition, cell.direction));
+    let mean =
+        of_samples(Measure::AccessTime).or_else(|| repetition_latency(repetition, cell.direction).mean_ns());
+    let mean = match cell.measure {
+        Measure::Duration => String::new(),
+        _ => mean.map_or(number::NONE.to_owned(), |ns| number::latency(ns).to_string()),
+    };
+    [number::rate(rate).number, number::iops(rate_iops(repetition, cell.direction)).number, mean]
+}
+
+/// What is to be said of a repetition.
+fn note(repetition: &Repetition) -> Entry {
+    let (mut notes, mut role) = (Vec::new(), Role::Quiet);
+    if repetition.kernel.is_some() {
+        notes.push(text!("traced, does not count", "トレースつき、集計外"));
+    } else if repetition.discarded {
+        notes.push(text!("discarded", "集計外"));
+    }
+    if repetition.generator_bound {
+        role = Role::Warn;
+        notes.push(text!("limit: kurabe", "kurabe が上限"));
+    }
+    let failed = repetition.failed();
+    if failed > 0 {
+        role = Role::Bad;
+        let failed = number::count(failed);
+        notes.push(text!("{failed} failed", "{failed} 件失敗"));
+    }
+    notes.extend(repetition.end_sync_ns.map(|ns| format!("fsync {}", number::latency_ns(ns)).into()));
+    Entry::new(role, Text::join(notes, [", "; 2]))
+}
+
+fn latencies(cell: &Cell) -> Table {
+    let mut columns = vec![
+        Column::left(text!("latency", "レイテンシ")),
+        Column::right(text!("min", "最小")).cut(Cut::Drop),
+    ];
+    columns.extend(PERCENTILES.map(|(name, fraction)| match fraction {
+        // Where there is no room for all, these are missed least.
+        0.9 | 0.9999 => Column::right(Text::same(name)).cut(Cut::DropFirst),
+        _ => Column::right(Text::same(name)),
+    }));
+    columns.push(Column::right(text!("max", "最大")));
+    let rows = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter_map(|kind| {
+        let all = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
+        let percentile = |(_, fraction): (_, f64)| {
+            percentile_ns(&all, fraction).map_or(number::NONE.to_owned(), number::latency_ns)
+        };
+        let figures = [vec![number::latency_ns(all.min_ns)], PERCENTILES.map(percentile).to_vec()].concat();
+        let figures = figures.into_iter().chain([number::latency_ns(all.max_ns)]).map(Entry::from);
+        (all.count > 0)
+            .then(|| std::iter::once(words::op_kind(kind).into()).chain(figures).collect::<Vec<_>>())
+    });
+    Table::new(columns, rows).indent(2)
+}
+
+/// The worst stalls of the counted repetitions, in order of time.
+fn stalls(cell: &Cell) -> Table {
+    let mut stalls: Vec<_> = cell
+        .counted()
+        .flat_map(|repetition| {
+            let started_ns = repetition.started_ns;
+            repetition.stalls.iter().map(move |stall| (started_ns.saturating_add(stall.at_ns), *stall))
+        })
+        .collect();
+    stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
+    stalls.truncate(STALLS_LISTED);
+    stalls.sort_by_key(|(at_ns, _)| *at_ns);
+    let columns = [
+        Column::left(text!("stall at", "停滞の時刻")),
+        Column::right(text!("length", "長さ")),
+        Column::left(text!("of a", "操作")),
+        Column::right(text!("at offset", "オフセット")),
+        Column::right(text!("held up", "影響")),
+    ];
+    let rows = stalls.into_iter().map(|(at_ns, stall)| {
+        [
+            words::time(&number::moment(at_ns)).into(),
+            number::latency_ns(stall.length_ns).into(),
+            words::op_kind(stall.kind).into(),
+            format_bytes(stall.offset_bytes).into(),
+            words::operations(stall.operations).into(),
+        ]
+    });
+    Table::new(columns, rows).indent(2)
+}
+
+fn surroundings(cell: &Cell) -> Vec<Field> {
+    filled([
+        (text!("stalls", "停滞"), stall_limits(cell).into_iter().collect()),
+        (
+            text!("stutter", "引っかかり"),
+            stutter(cell).map(|stutter| stutter_items(&stutter)).unwrap_or_default(),
+        ),
+        (text!("MB/s by second", "毎秒 MB/s"), seconds(cell)),
+        (text!("samples", "サンプル"), samples(cell)),
+        (text!("at the device", "デバイスで"), times::device_words(cell)),
+        (text!("others", "ほかの処理の影響"), noise(cell)),
+        (text!("kurabe's CPU", "kurabe の CPU"), cpu(cell)),
+    ])
+}
+
+/// From which length on operations were stalls, if one length tells it.
+fn stall_limits(cell: &Cell) -> Option<Text> {
+    let mut limits: Vec<String> =
+        cell.counted().map(|repetition| number::latency_ns(repetition.stall_threshold_ns)).collect();
+    limits.dedup();
+    // Each kind of operation has its own threshold, and the record keeps one of them.
+    let holds = |repetition: &Repetition| {
+        repetition.stalls.iter().all(|stall| stall.length_ns >= repetition.stall_threshold_ns)
+    };
+    let has_stalls = cell.counted().any(|repetition| repetition.stall_count > 0);
+    let limits = Some(limits.join(", ")).filter(|_| has_stalls && cell.counted().all(holds))?;
+    Some(text!("counted from {limits} up", "{limits} 以上を停滞と数える"))
+}
+
+/// The rate of each second of the last repetition.
+fn seconds(cell: &Cell) -> Vec<Text> {
+    let seconds = spark::per_second(cell);
+    if seconds.len() < 2 {
+        return Vec::new();
+    }
+    let mut rates: Vec<Text> =
+        seconds.iter().take(SECONDS_LISTED).map(|rate| number::rate(*rate).number.into()).collect();
+    let rest = seconds.len().saturating_sub(SECONDS_LISTED);
+    rates.extend((rest > 0).then(|| text!("and {rest} more", "ほか {rest} 個")));
+    let mut items = vec![Text::join(rates, [", "; 2])];
+    items.extend((cell.counted().count() > 1).then(|| text!("the last repetition", "最後の回")));
+    items
+}
+
+/// How many samples there are, and how far apart.
+fn samples(cell: &Cell) -> Vec<Text> {
+    if !cell.has_samples() {
+        return Vec::new();
+    }
+    let values = cell_values(cell);
+    let value = |value: f64| number::measured(cell.measure, value).to_string();
+    let lowest = value(values.iter().copied().fold(f64::INFINITY, f64::min));
+    let highest = value(values.iter().copied().fold(0.0, f64::max));
+    let median = value(figure(Statistic::Median, &values, true).unwrap_or(0.0));
+    let count = number::count(values.len() as u64);
+    vec![
+        text!("{count} in all", "全 {count} 個"),
+        text!("{lowest} to {highest}", "{lowest} 〜 {highest}"),
+        text!("median {median}", "中央値 {median}"),
+    ]
+}
+
+/// What else went on: bytes summed up, shares at their worst.
+fn noise(cell: &Cell) -> Vec<Text> {
+    let sum = |value: fn(&Noise) -> Option<u64>| {
+        cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(u64::saturating_add)
+    };
+    let worst = |value: fn(&Noise) -> Option<f64>| {
+        cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(f64::max)
+    };
+    let share = |value: fn(&Noise) -> Option<f64>| worst(value).map(number::percent);
+    let suspended = sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns)));
+    [
+        sum(|noise| noise.other_read_bytes)
+            .map(format_bytes_decimal)
+            .map(|bytes| text!("read {bytes}", "読み出し {bytes}")),
+        sum(|noise| noise.other_write_bytes)
+            .map(format_bytes_decimal)
+            .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")),
+        suspended.map(|time| text!("suspended for {time}", "サスペンド {time}"; time)),
+        worst(|noise| noise.other_cpus_busy)
+            .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")),
+        share(|noise| noise.steal_share).map(|share| text!("CPU stolen {share}", "CPU スチール {share}")),
+        share(|noise| noise.io_pressure_share)
+            .map(|share| text!("waiting for I/O {share}", "I/O 待ち {share}")),
+        share(|noise| noise.cpu_pressure_share).map(|share| text!("for a CPU {share}", "CPU 待ち {share}")),
+        share(|noise| noise.memory_pressure_share)
+            .map(|share| text!("for memory {share}", "メモリー待ち {share}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// kurabe's own time: per operation, and as a share of its threads' time.
+fn cpu(cell: &Cell) -> Vec<Text> {
+    let sum = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).sum::<f64>();
+    let operations = sum(&|repetition| repetition.completed() as f64);
+    let is_known = cell.counted().any(|repetition| repetition.cpu != CpuUse::default());
+    if operations == 0.0 || !is_known {
+        return Vec::new();
+    }
+    let user = number::latency(sum(&|repetition| repetition.cpu.user_ns as f64) / operations);
+    let system = number::latency(sum(&|repetition| repetition.cpu.system_ns as f64) / operations);
+    let share = cell.counted().map(|repetition| repetition.generator_share).fold(0.0, f64::max);
+    let share = number::percent(share);
+    vec![
+        text!(
+            "per operation {user} user, {system} system",
+            "1 操作あたり ユーザー {user}、システム {system}"
+        ),
+        text!("own code {share} of its threads' time", "kurabe 自身の処理はスレッド時間の {share}"),
+    ]
+}

@@ -1,0 +1,184 @@
+//! What a run would do: its profile, its time, and what it would write.
+
+use crate::doc::{Doc, Paragraph, Style};
+use crate::machine::headline::surroundings;
+use crate::run::profile::render_profile;
+use crate::run::remarks::planned_writes;
+use kurabe_core::profile::PlannedWrites;
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
+use kurabe_core::{Result, Text, shown, text};
+use kurabe_lab::versus::{LongestTime, PreparedVersus};
+use kurabe_lab::{Foreseen, Prepared};
+
+/// Of one run.
+///
+/// # Errors
+/// When there is no such target.
+pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
+    let foreseen = prepared.foresee()?;
+    let mut page = place(&foreseen, style);
+    page.push_str(&render_profile(prepared.profile(), style));
+    let is_modelled = prepared.is_modelled();
+    let lines = price(&foreseen, is_modelled).into_iter().chain(how_to_write(&foreseen, is_modelled));
+    page.extend(lines.map(|line| line.take(style.lang) + "\n"));
+    Ok(page)
+}
+
+/// What a run costs: its time, and what it writes.
+pub fn foreseen_doc(foreseen: &Foreseen, is_modelled: bool) -> Doc {
+    price(foreseen, is_modelled).into_iter().map(Paragraph::new).collect()
+}
+
+fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
+    let least = foreseen.planned_ns.map(|ns| {
+        let time = format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
+        match is_modelled {
+            true => text!("of the model's time, at least {time}", "モデルの中の時間(最短): {time}"),
+            false => text!("measuring takes at least {time}", "測定時間(最短): {time}"),
+        }
+    });
+    least.into_iter().chain(written(foreseen, is_modelled)).collect()
+}
+
+/// Of targets in turns: the same of each; the profile says what is asked of all of them.
+///
+/// # Errors
+/// When there is no such target.
+pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Result<String> {
+    let runs = prepared.runs();
+    let mut page = render_profile(runs[0].profile(), style);
+    page.push_str(&(longest(prepared).take(style.lang) + "\n"));
+    let variants: Vec<&str> = prepared.variants().collect();
+    let foreseen = foreseen_in_turns(prepared)?;
+    for (index, (run, (foreseen, shares_file))) in runs.iter().zip(&foreseen).enumerate() {
+        if let Some(name) = variants.get(index) {
+            page.push_str(&format!("\n{}", shown::line(name)));
+        }
+        page.push_str(&format!("\n{}", place(foreseen, style)));
+        if *shares_file {
+            let words = text!("  test file: the same as before\n", "  テストファイル: 前と同じ\n");
+            page.push_str(words.get(style.lang));
+        }
+        let is_modelled = run.is_modelled();
+        let lines = written(foreseen, is_modelled).into_iter().chain(how_to_write(foreseen, is_modelled));
+        page.extend(lines.map(|line| format!("  {}\n", line.take(style.lang))));
+    }
+    if let Some(words) = written_in_turns(prepared, &foreseen) {
+        page.push_str(&format!("\n{}\n", words.get(style.lang)));
+    }
+    Ok(page)
+}
+
+/// What targets in turns cost: their time, and what they write together.
+///
+/// # Errors
+/// When there is no such target.
+pub fn foreseen_versus_doc(prepared: &PreparedVersus) -> Result<Doc> {
+    let writes = written_in_turns(prepared, &foreseen_in_turns(prepared)?);
+    Ok(std::iter::once(longest(prepared)).chain(writes).map(Paragraph::new).collect())
+}
+
+/// The longest time of targets in turns.
+fn longest(prepared: &PreparedVersus) -> Text {
+    match prepared.limit() {
+        LongestTime::Measuring(ns) => {
+            let time = format_time_setting(ns);
+            text!(
+                "measuring takes at most, all targets together: {time}",
+                "測定時間(最長、全対象の合計): {time}"
+            )
+        }
+        LongestTime::Computing(ns) => {
+            let time = format_time_setting(ns);
+            text!(
+                "models get the repetitions that they need; computing takes at most {time}",
+                "モデルは必要な回数だけ繰り返します。計算にかかる時間(最長): {time}"
+            )
+        }
+    }
+}
+
+fn longest_ns(prepared: &PreparedVersus) -> u64 {
+    let (LongestTime::Measuring(ns) | LongestTime::Computing(ns)) = prepared.limit();
+    ns
+}
+
+/// What each of the targets in turns costs, and whether it uses the test file of one before it.
+fn foreseen_in_turns(prepared: &PreparedVersus) -> Result<Vec<(Foreseen, bool)>> {
+    let of_run = |(index, run): (usize, &Prepared)| {
+        let mut foreseen = run.foresee()?;
+        if foreseen.writes.time_ns > 0 {
+            // How often cells are repeated is decided on the way; the time of all is the most that is written for.
+            foreseen.writes.time_ns = longest_ns(prepared);
+        }
+        let shared = foreseen.test_file_bytes.take_if(|_| prepared.shares_test_file(index));
+        foreseen.writes.bytes = foreseen.writes.bytes.saturating_sub(shared.unwrap_or(0));
+        Ok((foreseen, shared.is_some()))
+    };
+    prepared.runs().iter().enumerate().map(of_run).collect()
+}
+
+/// What targets in turns write together.
+fn written_in_turns(prepared: &PreparedVersus, foreseen: &[(Foreseen, bool)]) -> Option<Text> {
+    let mut all = foreseen.iter().fold(PlannedWrites::default(), |all, (one, _)| all.and(one.writes));
+    all.time_ns = all.time_ns.min(longest_ns(prepared));
+    let words = planned_writes(all)?;
+    Some(text!("all targets together: {words}", "全対象の合計: {words}"; words))
+}
+
+/// Where it is going to be done: the target, what that stands on, and the room there.
+fn place(foreseen: &Foreseen, style: &Style) -> String {
+    let target = shown::path(&foreseen.target);
+    let environment = &foreseen.environment;
+    let mut lines = vec![text!("target: {target}\n", "測定対象: {target}\n")];
+    if environment.file_system.is_some() || !environment.devices.is_empty() {
+        let storage = surroundings(environment);
+        lines.push(text!("storage: {storage}\n", "記憶装置: {storage}\n"; storage));
+    }
+    if let Some(bytes) = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes) {
+        let free = format_bytes_decimal(bytes);
+        lines.push(text!("free: {free}\n", "空き容量: {free}\n"));
+    }
+    lines.into_iter().map(|line| line.take(style.lang)).collect()
+}
+
+/// What is written on a target, in lines.
+fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
+    let cells = foreseen.writing_cells;
+    let mut lines = Vec::new();
+    if let Some(bytes) = foreseen.test_file_bytes.map(format_bytes_decimal) {
+        lines.push(match is_modelled {
+            true => text!(
+                "test file, written before in the model's time: {bytes}",
+                "事前にモデルの時間で書き込むテストファイル: {bytes}"
+            ),
+            false => text!("test file to write: {bytes}", "書き込むテストファイル: {bytes}"),
+        });
+    }
+    lines.push(text!("cells that write: {cells}", "書き込みを含む項目: {cells}"));
+    if leaves_out(foreseen, is_modelled) {
+        lines.push(text!(
+            "they are left out: the target holds data and is only read",
+            "これらは測りません(対象にはデータがあるため、読み取りだけを行います)"
+        ));
+    }
+    if let Some(words) = planned_writes(foreseen.writes) {
+        lines.push(words);
+    }
+    lines
+}
+
+/// Whether cells are left out because they would write where there may be data.
+fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
+    !foreseen.writable && !is_modelled && foreseen.writing_cells > 0
+}
+
+/// What to type so that the cells that write are measured, too. The page has nothing of the kind.
+fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
+    leaves_out(foreseen, is_modelled).then(|| {
+        text!(
+            "to have it written over: --write-existing (a file), --destroy-data-on NAME (a device)",
+            "上書きしてよい場合: --write-existing(ファイル)、--destroy-data-on NAME(デバイス)"
+        )
+    })
+}

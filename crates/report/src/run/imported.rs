@@ -1,0 +1,254 @@
+//! Figures that another tool printed: a few in the table, all of them in the details.
+
+use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
+use crate::words;
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::number::{self, Figure};
+use kurabe_core::record::Cell;
+use kurabe_core::{Text, shown, text};
+use std::collections::BTreeSet;
+
+/// Figures of a cell in the table; the rest is in the details.
+const IN_TABLE: usize = 3;
+
+/// Columns of a terminal that a series takes at least and at most.
+const SERIES_COLUMNS: (usize, usize) = (8, 40);
+
+/// A figure in kurabe's units.
+fn value(figure: &PrintedFigure) -> Figure {
+    let plain = |number: String, unit: &'static str| Figure { number, unit };
+    match figure.quantity {
+        Quantity::Rate => number::rate(figure.value),
+        Quantity::Iops => number::iops(figure.value),
+        Quantity::Latency | Quantity::Duration => number::latency(figure.value),
+        Quantity::Bytes => {
+            let words = kurabe_core::quantity::format_bytes_decimal(figure.value as u64);
+            plain(words, "")
+        }
+        Quantity::Count => plain(number::count(figure.value as u64), ""),
+        Quantity::Share => plain(number::percent(figure.value), ""),
+        Quantity::QueueLength => plain(format!("{:.2}", figure.value), ""),
+        Quantity::Score => plain(number::count(figure.value as u64), ""),
+    }
+}
+
+/// What a figure is: `best of 5`, `p99 · completion latency`.
+fn remark(figure: &PrintedFigure, runs: Option<u32>) -> Text {
+    let statistic = || statistic(figure, runs);
+    let Some(of) = &figure.of else { return statistic() };
+    let words = of_words(of);
+    match statistic() {
+        // The words of the figure say it already.
+        _ if figure.statistic == PrintedStatistic::Mean && of.is_of_means() => words,
+        statistic if statistic.is_empty() => words,
+        statistic => text!("{statistic} · {words}", "{statistic} · {words}"; statistic, words),
+    }
+}
+
+fn statistic(figure: &PrintedFigure, runs: Option<u32>) -> Text {
+    let higher_is_better = matches!(figure.quantity, Quantity::Rate | Quantity::Iops | Quantity::Score);
+    let of = runs.filter(|runs| *runs > 1);
+    match (figure.statistic, of) {
+        (PrintedStatistic::Highest, Some(runs)) if higher_is_better => {
+            text!("best of {runs}", "{runs} 回の最良値")
+        }
+        (PrintedStatistic::Lowest, Some(runs)) if !higher_is_better => {
+            text!("best of {runs}", "{runs} 回の最良値")
+        }
+        (PrintedStatistic::Median, Some(runs)) => text!("median of {runs}", "{runs} 回の中央値"),
+        (PrintedStatistic::Mean, Some(runs)) => text!("mean of {runs}", "{runs} 回の平均"),
+        (PrintedStatistic::Mean, None) => text!("mean", "平均"),
+        (PrintedStatistic::Median, None) => text!("median", "中央値"),
+        (PrintedStatistic::Highest, _) => text!("highest", "最大"),
+        (PrintedStatistic::Lowest, _) => text!("lowest", "最小"),
+        (PrintedStatistic::StandardDeviation, _) => text!("standard deviation", "標準偏差"),
+        (PrintedStatistic::Percentile(percent), _) => Text::same(format!("p{percent}")),
+        (PrintedStatistic::Sum, _) => text!("in all", "合計"),
+        // A score is made of other figures; nobody misses a statistic of its own.
+        (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => Text::default(),
+        (PrintedStatistic::Unknown, _) => text!("statistic unknown", "統計量は不明"),
+    }
+}
+
+fn of_words(of: &FigureOf) -> Text {
+    match of {
+        FigureOf::Latency => text!("latency", "レイテンシ"),
+        FigureOf::CompletionLatency => text!("completion latency", "完了レイテンシ"),
+        FigureOf::SubmissionLatency => text!("submission latency", "発行レイテンシ"),
+        FigureOf::TotalLatency => text!("total latency", "全体レイテンシ"),
+        FigureOf::OperationLatency => text!("operation latency", "操作のレイテンシ"),
+        FigureOf::EntryLatency => text!("entry latency", "エントリのレイテンシ"),
+        FigureOf::SyncLatency => text!("sync latency", "同期のレイテンシ"),
+        FigureOf::BlockTime => text!("time of a block", "ブロックの時間"),
+        FigureOf::RunMeanLatency => text!("mean latency", "平均レイテンシ"),
+        FigureOf::RunMeanCompletionLatency => text!("mean completion latency", "平均完了レイテンシ"),
+        FigureOf::Samples => text!("mean of the samples", "サンプルの平均"),
+        FigureOf::RateSamples => text!("bandwidth samples", "速度のサンプル"),
+        FigureOf::IopsSamples => text!("IOPS samples", "IOPS のサンプル"),
+        FigureOf::DataMoved => text!("data moved", "転送量"),
+        FigureOf::Operations => text!("operations", "I/O 回数"),
+        FigureOf::RunTime => text!("run time", "実行時間"),
+        FigureOf::TestTime => text!("test time", "テスト時間"),
+        FigureOf::FirstDone => text!("first done", "最初の完了まで"),
+        FigureOf::LastDone => text!("last done", "最後の完了まで"),
+        FigureOf::AccessTest => text!("accesses of the access time test", "アクセス時間テストのアクセス"),
+        FigureOf::GeneratedLoad => text!("generated load", "発生させた負荷"),
+        FigureOf::EachProcess => text!("per process", "プロセスごと"),
+        FigureOf::SeenByParent => text!("seen by the parent", "親プロセスから見た値"),
+        FigureOf::SumOfProcesses => text!("sum over the processes", "全プロセスの合計"),
+        FigureOf::Named(name) => shown::line(name).into(),
+    }
+}
+
+/// A line of a cell in the table: a figure, or nothing but a remark.
+pub(crate) struct TableLine {
+    pub(crate) figure: Figure,
+    pub(crate) remark: Text,
+    pub(crate) role: Role,
+}
+
+/// What the first figure of a cell is, if that does not go without saying.
+pub(crate) fn first_remark(imported: &ImportedCell) -> Text {
+    table_lines(imported).into_iter().next().map(|line| line.remark).unwrap_or_default()
+}
+
+/// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
+pub(crate) fn table_lines(imported: &ImportedCell) -> Vec<TableLine> {
+    let runs = imported.runs;
+    let shown = &imported.figures[..imported.figures.len().min(IN_TABLE)];
+    let mut above = Text::default();
+    let mut lines: Vec<TableLine> = Vec::new();
+    for (index, figure) in shown.iter().enumerate() {
+        let words = statistic(figure, runs);
+        let is_rate = matches!(figure.quantity, Quantity::Rate | Quantity::Iops);
+        let goes_without_saying = is_rate
+            && figure.of.is_none()
+            && figure.statistic == PrintedStatistic::Mean
+            && runs.is_none_or(|runs| runs <= 1);
+        let remark = if goes_without_saying {
+            Text::default()
+        } else if index > 0 && words == above {
+            figure.of.as_ref().map(of_words).unwrap_or_default()
+        } else {
+            above = words;
+            remark(figure, runs)
+        };
+        let role = if index == 0 { Role::Strong } else { Role::Quiet };
+        lines.push(TableLine { figure: value(figure), remark, role });
+    }
+    let percentiles = percentiles(imported);
+    if !percentiles.is_empty() {
+        let figure = Figure { number: String::new(), unit: "" };
+        lines.push(TableLine { figure, remark: percentiles.into(), role: Role::Quiet });
+    }
+    lines
+}
+
+/// `p50 57.6 µs  p99.9 268 µs`, of the latency that is told first; nothing that the table has already.
+fn percentiles(imported: &ImportedCell) -> String {
+    let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
+    let Some(first) = latencies().next() else { return String::new() };
+    let words: Vec<String> = [50.0, 99.9]
+        .into_iter()
+        .filter_map(|rank| {
+            let figure = imported.figures.iter().skip(IN_TABLE).find(|figure| {
+                figure.quantity == Quantity::Latency
+                    && figure.of == first.of
+                    && matches!(figure.statistic, PrintedStatistic::Percentile(percent) if percent == rank)
+            })?;
+            Some(format!("p{rank} {}", value(figure)))
+        })
+        .collect();
+    words.join("  ")
+}
+
+/// The imported cells that stand in a list instead of a table with a column for each direction: those without a
+/// direction, and all of them if no step has two directions, because such a table would be mostly empty.
+pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
+    let imported = || cells.iter().filter(|cell| cell.imported.is_some());
+    let directed = || imported().filter(|cell| cell.direction.is_some());
+    let steps: BTreeSet<(u32, &str)> =
+        directed().map(|cell| (cell.step_index, cell.label.as_str())).collect();
+    let no_pairs = steps.len() == directed().count();
+    imported().filter(|cell| no_pairs || cell.direction.is_none()).collect()
+}
+
+/// The name of a cell in the list: with its direction, unless it tells that itself.
+pub(crate) fn name(cell: &Cell) -> Text {
+    match cell.direction {
+        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(cell),
+        _ => words::label(cell),
+    }
+}
+
+/// Everything that was printed of a cell.
+pub(crate) fn details(imported: &ImportedCell) -> Doc {
+    let mut doc = Doc::new();
+    if let Some(procedure) = &imported.procedure {
+        doc.push(Fields::from(vec![(text!("procedure", "手順"), vec![Text::same(procedure)])]));
+    }
+    let columns = [
+        Column::right(text!("figure", "値")),
+        Column::left(text!("statistic", "統計量")).cut(Cut::End),
+        Column::right(text!("as printed", "元の表記")),
+        Column::left(text!("corrected", "補正")).cut(Cut::End),
+    ];
+    let rows = imported.figures.iter().map(|figure| {
+        let correction = figure.correction.as_ref().map(|correction| {
+            let (factor, unit) = (correction.factor, &correction.unit);
+            text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
+        });
+        [
+            Entry::from(value(figure)),
+            remark(figure, imported.runs).into(),
+            format!("{} {}", figure.printed, figure.unit_printed).into(),
+            correction.unwrap_or_default().into(),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    let columns = [Column::untitled().cut(Cut::End), Column::right(Text::default()), Column::untitled()];
+    let rows = imported.series.iter().map(|series| {
+        let count = number::count(series.points.len() as u64);
+        let values = series.points.iter().map(|point| point.1).collect();
+        [
+            series.name.clone().into(),
+            text!("{count} points", "{count} 点").into(),
+            Entry::course_between(values, SERIES_COLUMNS),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    doc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::record::Measure;
+    use kurabe_core::workload::Direction;
+
+    fn cell(direction: Option<Direction>) -> Cell {
+        Cell {
+            index: 0,
+            step_index: 0,
+            label: "dd 1 MiB".to_owned(),
+            part: String::new(),
+            direction,
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions: Vec::new(),
+            imported: Some(ImportedCell::default()),
+        }
+    }
+
+    #[test]
+    fn a_cell_without_a_direction_never_stands_under_one() {
+        let (read, write, none) = (cell(Some(Direction::Read)), cell(Some(Direction::Write)), cell(None));
+        // A write and something that nobody knows the direction of: a table of one column would head both.
+        assert_eq!(listed(&[write.clone(), none.clone()]).len(), 2);
+        // Two directions of a step stand side by side, and what has none below them.
+        let both = [read, write, none];
+        let beside: Vec<Option<Direction>> = listed(&both).iter().map(|cell| cell.direction).collect();
+        assert_eq!(beside, [None]);
+    }
+}

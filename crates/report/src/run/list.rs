@@ -1,0 +1,162 @@
+//! The list of runs: what was measured, and how fast it was.
+//!
+//! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
+
+use crate::compare::facts::cell_name;
+use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::words;
+use kurabe_compare::{FirstFigure, ListedRun};
+use kurabe_core::number::Figure;
+use kurabe_core::{Text, number, text};
+
+/// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
+/// some 25 characters each should be seen.
+const ONE_LINE_COLUMNS: usize = 120;
+/// What labels need besides.
+const LABEL_COLUMNS: usize = 30;
+
+/// The profile of a workload from the command line, which says nothing of it.
+const UNNAMED_PROFILE: &str = "single";
+
+/// The runs of a store, in the order given; without runs a sentence that says how to make one.
+pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
+    let mut doc = Doc::new();
+    if runs.is_empty() {
+        doc.say(text!(
+            "No runs yet. This measures the directory you are in:",
+            "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
+        ));
+        doc.push(Block::Code("kurabe run .".to_owned()));
+    } else if style.width < columns_needed(runs) {
+        runs.iter().for_each(|run| {
+            doc.append(stacked(run));
+        });
+    } else {
+        doc.push(table(runs));
+    }
+    doc.terminal(style)
+}
+
+fn columns_needed(runs: &[ListedRun]) -> usize {
+    let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
+    ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
+}
+
+fn table(runs: &[ListedRun]) -> Table {
+    let columns = [
+        Column::left(text!("run", "測定")),
+        Column::left(text!("when", "日時")),
+        Column::left(text!("status", "状態")),
+        Column::left(text!("workload", "測定内容")).cut(Cut::End),
+        Column::left(text!("target", "対象")).cut(Cut::Front),
+        Column::left(text!("device", "デバイス")).cut(Cut::End),
+        Column::right(best_read()),
+        Column::right(best_write()),
+        Column::right(random_read()),
+        Column::left(text!("first figure", "最初の値")).cut(Cut::End),
+        Column::left(text!("labels", "ラベル")).cut(Cut::End),
+    ];
+    let rows = runs.iter().map(|listed| {
+        let (status, role) = status(listed);
+        let rate = |rate: Option<f64>| rate.map_or_else(Entry::empty, |rate| number::rate(rate).into());
+        [
+            Entry::new(Role::Strong, listed.run.id.clone()),
+            when(listed).into(),
+            Entry::new(role, status),
+            workload(listed).into(),
+            target(listed).into(),
+            device(listed).into(),
+            rate(listed.best_read_rate_bytes_per_s),
+            rate(listed.best_write_rate_bytes_per_s),
+            rate(listed.random_4k_read_rate_bytes_per_s),
+            listed.first_figure.as_ref().map(first_figure).unwrap_or_default().into(),
+            words::pairs(&listed.run.labels).join(", ").into(),
+        ]
+    });
+    Table::new(columns, rows)
+}
+
+/// A run on lines of its own: what it is of, and below it the figures.
+fn stacked(listed: &ListedRun) -> Doc {
+    let ListedRun { run, .. } = listed;
+    let (status, _) = status(listed);
+    let facts = [
+        Text::same(&run.id),
+        Text::same(when(listed)),
+        status,
+        workload(listed),
+        Text::same(target(listed)),
+        device(listed),
+        Text::same(words::pairs(&listed.run.labels).join(", ")),
+    ];
+    let rate = |name: Text, rate: Option<f64>| Some(named(&name, &number::rate(rate?)));
+    let figures = [
+        rate(best_read(), listed.best_read_rate_bytes_per_s),
+        rate(best_write(), listed.best_write_rate_bytes_per_s),
+        rate(random_read(), listed.random_4k_read_rate_bytes_per_s),
+        listed.first_figure.as_ref().map(first_figure),
+    ];
+    let facts = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    let lines = [
+        Paragraph::flow(facts).indent(0, 2).lead(Role::Strong),
+        Paragraph::flow(figures.into_iter().flatten().collect()).indent(2, 2),
+    ];
+    lines.into_iter().collect()
+}
+
+fn best_read() -> Text {
+    text!("best read", "読み出し最高")
+}
+
+fn best_write() -> Text {
+    text!("best write", "書き込み最高")
+}
+
+fn random_read() -> Text {
+    text!("4 KiB Q1 read", "4 KiB Q1 読み出し")
+}
+
+fn named(name: &Text, figure: &Figure) -> Text {
+    text!("{name} {figure}", "{name} {figure}"; name)
+}
+
+fn when(listed: &ListedRun) -> String {
+    number::date_minute(listed.run.measured_at.as_ref().unwrap_or(&listed.run.started_at))
+}
+
+/// How it stands; nothing where all is well.
+fn status(listed: &ListedRun) -> (Text, Role) {
+    let (status, role) = words::status(listed.run.status);
+    match role {
+        Role::Plain if listed.run.imported => (text!("imported", "取り込み"), role),
+        Role::Plain => (Text::default(), role),
+        _ => (status, role),
+    }
+}
+
+/// The profile, or what was done where no profile says it.
+fn workload(listed: &ListedRun) -> Text {
+    match &listed.only_cell {
+        Some(cell) if listed.run.profile == UNNAMED_PROFILE => cell_name(cell),
+        _ => Text::same(&listed.run.profile),
+    }
+}
+
+/// `model:rascsi (fat-image.cluster=16KiB)`: the target with what was changed in it.
+fn target(listed: &ListedRun) -> String {
+    let target = &listed.run.target;
+    listed.changes.as_ref().map_or_else(|| target.clone(), |changes| format!("{target} ({changes})"))
+}
+
+/// The device, or of what it is a model.
+fn device(listed: &ListedRun) -> Text {
+    match &listed.run.model {
+        Some(title) => text!("model: {title}", "モデル: {title}"; title),
+        None => listed.run.device.clone().unwrap_or_default().into(),
+    }
+}
+
+fn first_figure(first: &FirstFigure) -> Text {
+    let value = first.rate_bytes_per_s.or(first.time_ns).unwrap_or_default();
+    named(&cell_name(&first.name), &number::measured(first.name.measure, value))
+}

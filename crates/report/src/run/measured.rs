@@ -1,0 +1,124 @@
+//! A run beside a recorded device: how far its latencies are from those that a trace says were measured.
+
+use crate::doc::{Column, Doc, Entry, Role, Style, Table};
+use crate::publish::pictures::latencies_beside;
+use crate::{Picture, words};
+use kurabe_core::number;
+use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Text, shown, text};
+use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
+use serde::Serialize;
+
+/// How far a run is from what was measured, in a direction or in all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DemeritRow {
+    /// The direction; `None` for reads and writes together.
+    pub direction: Option<Direction>,
+    /// Operations of the trace.
+    pub measured_operations: u64,
+    /// Operations of the run.
+    pub run_operations: u64,
+    /// Mean latency of the trace, in ns.
+    pub measured_mean_ns: f64,
+    /// Mean latency of the run, in ns.
+    pub run_mean_ns: f64,
+    /// Root mean square of the distance of the two distributions, in ns.
+    pub rms_ns: f64,
+    /// That as a share of the measured mean.
+    pub demerit: f64,
+}
+
+fn run_latency(run: &RunRecord, direction: Option<Direction>) -> LatencyRecord {
+    let all: Vec<LatencyRecord> = run
+        .cells
+        .iter()
+        .flat_map(Cell::counted)
+        .map(|repetition| repetition_latency(repetition, direction))
+        .collect();
+    LatencyRecord::together(&all)
+}
+
+/// How far a run is from what was measured; only what both have operations of.
+pub fn demerits(run: &RunRecord, measured: &[MeasuredLatencies]) -> Vec<DemeritRow> {
+    let row = |of: &MeasuredLatencies| {
+        let latency = run_latency(run, of.direction);
+        let apart = demerit(&of.latency, &latency)?;
+        Some(DemeritRow {
+            direction: of.direction,
+            measured_operations: of.latency.count,
+            run_operations: latency.count,
+            measured_mean_ns: apart.measured_mean_ns,
+            run_mean_ns: apart.other_mean_ns,
+            rms_ns: apart.rms_ns,
+            demerit: apart.share(),
+        })
+    };
+    measured.iter().filter_map(row).collect()
+}
+
+/// The page of a run beside a trace.
+pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style: &Style) -> String {
+    let mut doc = Doc::new();
+    let (id, trace) = (shown::line(&run.header.id), shown::line(trace));
+    doc.heading(1, format!("kurabe compare {id} --measured {trace}"));
+    if let Some(all) = rows.first() {
+        let (share, distance) = (number::percent(all.demerit), number::latency(all.rms_ns));
+        doc.gap().say(text!(
+            "The latencies of the run are {share} away from those measured (demerit): {distance} on average",
+            "この測定のレイテンシと実測値の隔たり(demerit)は {share} で、平均 {distance} です"
+        ));
+    }
+    let columns = [
+        Column::left(text!("operations", "操作")),
+        Column::right(text!("measured", "実測数")),
+        Column::right(text!("run", "測定数")),
+        Column::right(text!("mean, measured", "平均(実測)")),
+        Column::right(text!("mean, run", "平均(測定)")),
+        Column::right(text!("distance", "隔たり")),
+        Column::right(text!("demerit", "demerit")),
+    ];
+    let table = Table::new(
+        columns,
+        rows.iter().map(|row| {
+            let name = match row.direction {
+                None => text!("all", "全体"),
+                Some(direction) => words::direction(direction),
+            };
+            let figure = |ns: f64| Entry::figure(Role::Plain, Some(number::latency(ns)));
+            let share: Entry = number::percent(row.demerit).into();
+            vec![
+                name.into(),
+                number::count(row.measured_operations).into(),
+                number::count(row.run_operations).into(),
+                figure(row.measured_mean_ns),
+                figure(row.run_mean_ns),
+                figure(row.rms_ns),
+                share,
+            ]
+        }),
+    );
+    doc.gap().push(table);
+    doc.gap().say(explanation());
+    doc.terminal(style)
+}
+
+fn explanation() -> Text {
+    text!(
+        "Demerit (Ruemmler and Wilkes 1994): root mean square of the horizontal distance between the two distributions at \
+         10,000 places, over the measured mean. 0 % is the same distribution; it does not tell whether each request took \
+         what it took then.",
+        "demerit (Ruemmler・Wilkes 1994)は、2 つの分布の水平距離を 1 万か所で調べた二乗平均平方根を、実測の平均で割ったものです。\
+         0 % なら同じ分布です。個々の要求の時間が一致するかは表しません。"
+    )
+}
+
+/// Both distributions, drawn.
+pub fn demerit_pictures(run: &RunRecord, measured: &[MeasuredLatencies], lang: Lang) -> Vec<Picture> {
+    measured
+        .iter()
+        .filter_map(|of| {
+            latencies_beside(run, &run_latency(run, of.direction), &of.latency, of.direction, lang)
+        })
+        .collect()
+}

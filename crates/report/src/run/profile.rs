@@ -1,0 +1,219 @@
+//! Profiles: which there are, and what one does.
+
+use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
+use crate::run::steps;
+use crate::words;
+use kurabe_core::number;
+use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
+use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::record::Measure;
+use kurabe_core::{Text, shown, text};
+
+/// A family of this many profiles stands apart in the list.
+const FAMILY: usize = 3;
+
+/// The profiles there are, with what each is and how long it measures. Families stand apart.
+pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
+    let columns = [
+        Column::left(text!("profile", "プロファイル")),
+        Column::left(text!("what it does", "内容")).cut(Cut::Wrap),
+        Column::right(text!("measures for", "測定時間")),
+    ];
+    let mut rows: Vec<TableRow> = Vec::new();
+    let mut before: Option<&str> = None;
+    for profile in profiles {
+        let group = group(profile, profiles);
+        if before.is_some_and(|before| before != group) {
+            rows.push(TableRow::default());
+        }
+        before = Some(group);
+        let time = time(profile).map(|(time, most)| match (words::time(&number::long_time(time)), most) {
+            (time, true) => text!("≤ {time}", "最長 {time}"; time),
+            (time, false) => time,
+        });
+        let row = [
+            Entry::new(Role::Strong, shown::line(&profile.name)),
+            profile.title.clone().into(),
+            Entry::new(Role::Quiet, time.unwrap_or_default()),
+        ];
+        rows.push(row.into());
+    }
+    let hints = [
+        ("kurabe profiles show NAME", text!("what one does exactly", "手順の詳細")),
+        ("kurabe run --profile FILE.toml", text!("one of your own", "自作のプロファイルで測定")),
+    ];
+    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let mut doc = Doc::new();
+    doc.push(Table::new(columns, rows)).gap();
+    doc.push(Table::new([Column::untitled(), Column::untitled()], hints));
+    doc.terminal(style)
+}
+
+/// The beginning of the name that several profiles share; empty for a profile of a small family.
+fn group<'a>(profile: &'a Profile, profiles: &[Profile]) -> &'a str {
+    let family = family(&profile.name);
+    let members = profiles.iter().filter(|other| self::family(&other.name) == family).count();
+    if members >= FAMILY { family } else { "" }
+}
+
+fn family(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
+/// Measured time of a profile, and whether it may be less; `None` if something other than time ends a repetition.
+fn time(profile: &Profile) -> Option<(u64, bool)> {
+    let mut total = 0u64;
+    let mut most = profile.rounds.is_some();
+    for task in profile.tasks(profile.rules.size_bytes) {
+        total = total.saturating_add(task.planned_time_ns()?);
+        most |= task
+            .workload()
+            .is_some_and(|workload| workload.end.bytes.is_some() || workload.end.passes.is_some());
+    }
+    Some((total.saturating_mul(u64::from(profile.repetitions())), most))
+}
+
+/// What a profile does: source, statistic, rules, steps, and where kurabe differs from the tool.
+pub fn render_profile(profile: &Profile, style: &Style) -> String {
+    let mut doc = Doc::new();
+    doc.heading(1, profile.name.clone()).aside(profile.title.clone()).gap();
+    doc.push(Fields::from(rules(profile))).gap();
+    let columns = [
+        Column::left(text!("step", "ステップ")).cut(Cut::End),
+        Column::left(text!("directions", "方向")).cut(Cut::Wrap),
+        Column::left(text!("what", "内容")).cut(Cut::Wrap),
+        Column::left(text!("besides", "その他")).cut(Cut::Wrap),
+    ];
+    doc.push(Table::new(columns, profile.steps.iter().map(step_row)).indent(2));
+    for step in &profile.steps {
+        if let Step::Command(step) = step {
+            doc.gap().push(steps::programs(step));
+        }
+    }
+    if let Some(differs) = &profile.differs {
+        let title = Paragraph::new(text!("Where kurabe differs", "元のツールと違う点"));
+        doc.gap().push(title.indent(2, 2).role(Role::Quiet));
+        doc.asides(differs);
+    }
+    doc.terminal(style)
+}
+
+fn step_row(step: &Step) -> [Entry; 4] {
+    let directions = step.directions().to_vec().into_iter().map(words::direction);
+    let (what, besides) = match step {
+        Step::Io(step) => (words::pattern(step.pattern), steps::io(step)),
+        other => steps::describe(other),
+    };
+    let [directions, besides] = [Text::join(directions, [", ", "・"]), Text::join(besides, [" · "; 2])];
+    [step.label().into(), directions.into(), what.into(), besides.into()]
+}
+
+/// What holds for all steps, by its name.
+fn rules(profile: &Profile) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
+    if let Some(source) = &profile.source {
+        put(text!("source", "出典"), vec![source.clone().into()]);
+    }
+    put(text!("figure", "値"), figure(profile));
+    for (place, derived) in profile.derived.iter().enumerate() {
+        let key = if place == 0 { text!("derived", "導出値") } else { Text::default() };
+        let formula = derived.formula.source();
+        put(key, vec![derived.label.map(|label| format!("{label} = {formula}"))]);
+    }
+    if let Some(rounds) = &profile.rounds {
+        let (window, excursion, slope) = (rounds.window, rounds.excursion_percent, rounds.slope_percent);
+        let mut items = vec![text!(
+            "over {window} rounds, excursion at most {excursion} % and slope at most {slope} % of the average",
+            "{window} ラウンドの変動幅が平均の {excursion} % 以内、かつ傾きが {slope} % 以内"
+        )];
+        items.extend(crate::run::steady::tracked_names(rounds));
+        put(text!("steady state", "定常状態"), items);
+    }
+    for step in &profile.preconditions {
+        let items = [vec![step.label().into()], steps::io(step)].concat();
+        put(text!("before", "事前の書き込み"), items);
+    }
+    put(text!("repetitions", "繰り返し"), repetitions(profile));
+    if profile.needs_span() {
+        put(text!("test file", "テストファイル"), size(&profile.rules));
+        put(text!("access", "アクセス"), access(&profile.rules));
+    }
+    fields
+}
+
+/// How a figure is made, and in which units.
+fn figure(profile: &Profile) -> Vec<Text> {
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    let rates = tasks.iter().flat_map(|task| &task.cells).any(|cell| cell.measure == Measure::Rate);
+    let unit =
+        if rates { text!(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)") } else { Text::default() };
+    let sampled = |task: &Task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_));
+    let samples = tasks.iter().filter(|task| sampled(task)).count();
+    let statistic = match (profile.repetitions(), profile.statistic) {
+        (_, Statistic::Mean) if samples == tasks.len() => text!("mean of the samples", "サンプルの平均"),
+        (1, _) if samples == 0 => text!("the only repetition", "1 回の値"),
+        (_, statistic) => words::statistic(statistic),
+    };
+    let mut items = vec![Text::join([statistic, unit], ["", ""])];
+    if samples > 0 && samples < tasks.len() {
+        let words =
+            text!("over the samples, where there are samples", "サンプルのある項目ではサンプルについて");
+        items.push(words);
+    }
+    if let Some(printed) = &profile.as_printed {
+        let (unit, bytes) = (&printed.unit, number::count(printed.bytes));
+        items.push(text!(
+            "and in the tool's own {unit}, which are {bytes} bytes/s",
+            "元のツールの {unit} 表記(実際は {bytes} バイト/秒)も併記"
+        ));
+    }
+    items
+}
+
+fn repetitions(profile: &Profile) -> Vec<Text> {
+    let mut items = vec![words::repetitions(profile)];
+    items.extend(time(profile).map(|(time, most)| {
+        let time = words::time(&number::long_time(time));
+        match most {
+            true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"; time),
+            false => text!("{time} of measuring in all", "測定時間の合計 {time}"; time),
+        }
+    }));
+    if let Some(limit) = profile.rules.write_limit_bytes {
+        let limit = format_bytes(limit);
+        items.push(text!(
+            "a timed repetition that writes ends after {limit}",
+            "時間で終わる書き込みは 1 回 {limit} まで"
+        ));
+    }
+    if profile.rules.interval_ns > 0 {
+        let pause = words::time(&format_time_setting(profile.rules.interval_ns));
+        items.push(text!("{pause} of pause between cells", "項目の間に {pause} 休止"; pause));
+    }
+    items
+}
+
+fn size(rules: &Rules) -> Vec<Text> {
+    let mut items = vec![format_bytes(rules.size_bytes).into()];
+    if let Some(limit) = rules.fill_time_limit_ns {
+        let limit = format_time_setting(limit);
+        let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
+        items.push(text!(
+            "cut when writing it takes longer than {limit}, to {least} at least",
+            "書き込みが {limit} を超えるときは縮小(最小 {least})"
+        ));
+    }
+    if rules.whole_device {
+        items.push(text!("a device is used whole", "デバイスは全体を使用"));
+    }
+    items
+}
+
+fn access(rules: &Rules) -> Vec<Text> {
+    let mut items = vec![words::access(rules.direct), words::data(rules.data), words::order(rules.order)];
+    if rules.same_offsets {
+        items.push(text!("the same offsets in every repetition", "毎回同じオフセット列"));
+    }
+    items
+}

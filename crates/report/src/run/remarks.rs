@@ -1,0 +1,390 @@
+//! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
+
+use crate::doc::{Block, Doc, Paragraph, Role};
+use crate::run::figures::{Figures, stall_count, worst_stall};
+use crate::run::grid::GENERATOR_SIGN;
+use crate::words;
+use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
+use kurabe_core::number;
+use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
+use kurabe_core::{Text, shown, text};
+use kurabe_stats::{ReadsBesideWrites, stutter};
+use std::collections::BTreeSet;
+
+/// A remark in its tone, continued under its own text.
+fn remark(role: Role, words: Text) -> Paragraph {
+    Paragraph::new(words).role(role).indent(0, 2)
+}
+
+/// How the run ended, if not at its end.
+pub(crate) fn status(record: &RunRecord) -> Doc {
+    let measured = record.cells.len();
+    let planned = match (&record.header.profile, &record.header.target) {
+        (Some(profile), Some(target)) => {
+            profile.tasks(target.span_bytes).iter().map(|task| task.cells.len()).sum::<usize>().max(measured)
+        }
+        _ => measured,
+    };
+    let holds = match measured {
+        0 => text!("nothing was measured", "まだ何も測定されていません"),
+        _ => text!(
+            "{measured} of {planned} cells were measured, and these hold",
+            "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
+        ),
+    };
+    let (word, role) = words::status(record.status);
+    let mut doc = Doc::new();
+    match record.status {
+        RunStatus::Complete if measured > 0 => {}
+        RunStatus::Complete => {
+            doc.push(remark(Role::Warn, holds));
+        }
+        RunStatus::Running => {
+            let words = text!(
+                "{word}: it still runs, or kurabe was killed; {holds}",
+                "{word}: 測定中か、kurabe が強制終了されました。{holds}";
+                word, holds
+            );
+            doc.push(remark(role, words));
+        }
+        RunStatus::Interrupted => {
+            doc.push(remark(role, text!("{word}: {holds}", "{word}: {holds}"; word, holds)));
+        }
+        RunStatus::Failed => {
+            let words = match record.error.clone() {
+                Some(error) => text!("{word}: {error}", "{word}: {error}"; word, error),
+                None => word,
+            };
+            doc.push(remark(role, words)).push(Paragraph::new(holds).indent(2, 2));
+        }
+    }
+    doc
+}
+
+/// Mixed cells of which it is told what reads suffer beside writes.
+const BESIDE_TOLD: usize = 2;
+
+/// Everything else below the table, in the order of weight.
+pub(crate) fn below(record: &RunRecord) -> Doc {
+    let mut remarks = worst(record);
+    remarks.extend(beside(record));
+    remarks.extend(fill(record));
+    let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
+    let (noise, others): (Vec<_>, Vec<_>) =
+        distinct(record).partition(|notice| notice.kind == NoticeKind::Noise);
+    remarks.extend(others.into_iter().map(in_a_line));
+    remarks.extend(match noise.as_slice() {
+        [] => None,
+        [only] => Some(in_a_line(only)),
+        several => Some((Role::Warn, noise_in_short(record, several))),
+    });
+    remarks.extend(labels(record).map(|labels| (Role::Plain, text!("labels: {labels}", "ラベル: {labels}"))));
+    remarks.into_iter().map(|(role, words)| remark(role, words)).collect()
+}
+
+/// The labels of a run in a line, if it has any.
+pub(crate) fn labels(record: &RunRecord) -> Option<String> {
+    (!record.labels.is_empty()).then(|| words::pairs(&record.labels).join(", "))
+}
+
+/// The notices of a run, each once: their tone, what they are about, and what they say.
+pub(crate) fn notices(record: &RunRecord) -> Vec<(Role, Text, Text)> {
+    let notice =
+        |notice: &Notice| (notice_role(notice.kind), words::notice(notice.kind), notice.text.clone());
+    distinct(record).map(notice).collect()
+}
+
+/// The notices of a run as a list, for a page.
+pub fn notices_doc(record: &RunRecord) -> Doc {
+    let line = |notice| {
+        let (role, words) = in_a_line(notice);
+        Paragraph::new(words).role(role).listed()
+    };
+    distinct(record).map(line).collect()
+}
+
+/// The notices of a run, each once.
+fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
+    let mut seen = BTreeSet::new();
+    record.notices.iter().filter(move |notice| seen.insert((&notice.text.en, &notice.text.ja)))
+}
+
+/// A notice as a line.
+fn in_a_line(notice: &Notice) -> (Role, Text) {
+    let (kind, words) = (words::notice(notice.kind), &notice.text);
+    (notice_role(notice.kind), text!("{kind}: {words}", "{kind}: {words}"; kind, words))
+}
+
+/// What else went on in a line: the repetition in which others moved most at the device, and where the rest stands.
+fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
+    let kind = words::notice(NoticeKind::Noise);
+    let worst = worst_repetition(record).map(|(cell, repetition, bytes_per_s)| {
+        let (place, number) = (words::cell(cell), repetition.index + 1);
+        let rate = Text::from(number::rate(bytes_per_s));
+        text!(
+            "worst in {place}, repetition {number}: others read and wrote {rate} there",
+            "最大は {place} の {number} 回目で、ほかの読み書きが {rate}";
+            place, rate
+        )
+    });
+    // Where nobody else used the device, what was noticed first stands for the rest.
+    let worst = worst.unwrap_or_else(|| noise[0].text.clone());
+    let (count, id) = (noise.len(), shown::line(&record.header.id));
+    text!(
+        "{kind}: {worst} ({count} remarks: kurabe show {id} --details)",
+        "{kind}: {worst}(全 {count} 件: kurabe show {id} --details)";
+        kind, worst
+    )
+}
+
+/// The repetition in which others read and wrote most per second, with its cell and that rate.
+fn worst_repetition(record: &RunRecord) -> Option<(&Cell, &Repetition, f64)> {
+    let rate = |repetition: &Repetition| {
+        let Noise { other_read_bytes, other_write_bytes, .. } = &repetition.noise;
+        let bytes = other_read_bytes.unwrap_or(0).saturating_add(other_write_bytes.unwrap_or(0));
+        bytes as f64 * NS_PER_S as f64 / repetition.elapsed_ns.max(1) as f64
+    };
+    let repetitions = record.cells.iter().flat_map(|cell| cell.counted().map(move |one| (cell, one)));
+    repetitions
+        .map(|(cell, repetition)| (cell, repetition, rate(repetition)))
+        .filter(|(.., bytes_per_s)| *bytes_per_s > 0.0)
+        .max_by(|(.., one), (.., other)| one.total_cmp(other))
+}
+
+/// What else went on, a line for each remark, where [`below`] tells them in short.
+pub(crate) fn all_noise(record: &RunRecord) -> Doc {
+    let noise: Vec<&Notice> = distinct(record).filter(|notice| notice.kind == NoticeKind::Noise).collect();
+    if noise.len() < 2 {
+        return Doc::new();
+    }
+    let lines = noise.into_iter().map(in_a_line).map(|(role, words)| remark(role, words));
+    lines.collect::<Doc>().and([Block::Gap].into_iter().collect())
+}
+
+/// Whether a notice warns.
+pub(crate) fn notice_role(kind: NoticeKind) -> Role {
+    match kind {
+        NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback => Role::Plain,
+        _ => Role::Warn,
+    }
+}
+
+/// The worst stall and how many there were.
+fn worst(record: &RunRecord) -> Vec<Text> {
+    let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
+    let length = Text::same(number::latency_ns(stall.length_ns));
+    let (at, place) = (words::time(&number::moment(at_ns)), words::cell(cell));
+    let others = match stall_count(&record.cells).max(1) {
+        1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
+        count => {
+            let all = number::count(count);
+            text!(" ({all} stalls in all)", "停滞は全部で {all} 回")
+        }
+    };
+    let mut remarks = vec![text!(
+        "worst stall: {length} at {at} in {place}{others}",
+        "最長の停滞: {length} ({place}、開始から {at})。{others}";
+        length, at, place, others
+    )];
+    let felt = stutter(cell).filter(|stutter| stutter.stalls > 1).and_then(|stutter| stutter_words(&stutter));
+    remarks.extend(felt.map(|felt| text!("in {place} it {felt}", "{place}では{felt}"; place, felt)));
+    remarks
+}
+
+/// What reads suffer beside writes, where the run has them alone as well.
+fn beside(record: &RunRecord) -> Vec<Text> {
+    let sentence = |(cell, beside): &(&Cell, ReadsBesideWrites)| {
+        let (words, place) = (reads_beside_words(beside), words::label(cell));
+        text!("{place}: {words}", "{place}: {words}"; place, words)
+    };
+    reads_beside(record).iter().take(BESIDE_TOLD).map(sentence).collect()
+}
+
+/// The writing of the test file.
+fn fill(record: &RunRecord) -> Option<Text> {
+    let fill = record.fill.filter(|fill| fill.written_bytes > 0)?;
+    let written = Text::same(format_bytes(fill.written_bytes));
+    let time = words::time(&number::moment(fill.elapsed_ns));
+    let rate = Text::from(match fill.elapsed_ns {
+        0 => number::rate(0.0),
+        ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),
+    });
+    let cut = if fill.written_bytes < fill.asked_bytes {
+        let asked = format_bytes(fill.asked_bytes);
+        text!(" (the profile asks for {asked})", "(プロファイルの指定は {asked})")
+    } else {
+        Text::default()
+    };
+    Some(text!(
+        "test file: {written} written in {time}, {rate}{cut}",
+        "テストファイル: {written} を {time} で書き込み、{rate}{cut}";
+        written, time, rate, cut
+    ))
+}
+
+/// What the signs in the table mean.
+pub(crate) fn footnotes(record: &RunRecord) -> Doc {
+    let Some(profile) = &record.header.profile else { return Doc::new() };
+    let figures: Vec<Figures> =
+        record.cells.iter().map(|cell| Figures::of(cell, profile.statistic)).collect();
+    let mut notes = Vec::new();
+    notes.extend(record.header.model.as_ref().map(|model| (Role::Warn, crate::model::footnote(model))));
+    if figures.iter().any(|figures| figures.generator_bound) {
+        notes.push((
+            Role::Warn,
+            text!(
+                "{GENERATOR_SIGN} kurabe was the limit here, not the storage: the storage may be faster",
+                "{GENERATOR_SIGN} ここではストレージではなく kurabe 自身が上限でした。実際の性能はこれより高い可能性があります"
+            ),
+        ));
+    }
+    let quiet = interval_notes(record, &figures).into_iter().chain(tool_notes(profile, &figures));
+    notes.extend(quiet.map(|note| (Role::Quiet, note)));
+    notes.into_iter().map(|(role, note)| remark(role, note)).collect()
+}
+
+/// What ± is of, and why it is missing.
+fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
+    let with_interval: Vec<bool> = record
+        .cells
+        .iter()
+        .zip(figures)
+        .filter(|(_, figures)| figures.interval().is_some())
+        .map(|(cell, _)| cell.has_samples())
+        .collect();
+    let mut notes = Vec::new();
+    if !with_interval.is_empty() {
+        let samples = with_interval.iter().filter(|of_samples| **of_samples).count();
+        notes.push(match samples {
+            0 => text!(
+                "± is the 95 % interval of the mean over the repetitions",
+                "± は繰り返しの平均の 95 % 信頼区間です"
+            ),
+            _ if samples == with_interval.len() => text!(
+                "± is the 95 % interval of the mean over the samples",
+                "± はサンプルの平均の 95 % 信頼区間です"
+            ),
+            _ => text!(
+                "± is the 95 % interval of the mean over the repetitions, or over the samples where there are samples",
+                "± は平均の 95 % 信頼区間です(サンプルのある項目ではサンプル間、ほかは繰り返し間)"
+            ),
+        });
+    }
+    if figures.iter().any(|figures| figures.counted == 1) {
+        notes.push(match figures.iter().any(|figures| figures.counted != 1) {
+            false => text!(
+                "one repetition each, so no interval (±) can be told",
+                "繰り返しが 1 回だけなので、信頼区間(±)は出せません"
+            ),
+            true => text!(
+                "where no ± stands, there was one repetition and no interval can be told",
+                "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
+            ),
+        });
+    }
+    notes
+}
+
+/// How the tool of the profile comes to its figures: its statistic, its unit, its rounds.
+fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
+    let mut notes = Vec::new();
+    if profile.statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
+        let name = shown::line(&profile.name);
+        notes.push(match profile.statistic {
+            Statistic::Best => text!(
+                "the best repetition is the figure of `{name}`; kurabe's own is the mean below it",
+                "`{name}` の値は繰り返しのうち最良のもの。kurabe 自身の値はその下の平均です"
+            ),
+            _ => text!(
+                "the median is the figure of `{name}`; kurabe's own is the mean below it",
+                "`{name}` の値は中央値。kurabe 自身の値はその下の平均です"
+            ),
+        });
+    }
+    if let Some(printed) = &profile.as_printed {
+        let (unit, bytes) = (shown::line(&printed.unit), number::count(printed.bytes));
+        notes.push(text!(
+            "the tool's {unit} is the same rate as the tool prints it: 1 {unit} there is {bytes} bytes/s",
+            "「ツールの {unit}」は同じ速度を元のツールの表記で示した値です(1 {unit} = {bytes} バイト/秒)"
+        ));
+    }
+    if let Some(rounds) = &profile.rounds {
+        let window = rounds.window;
+        notes.push(text!(
+            "the figures are those of the last {window} rounds",
+            "値は最後の {window} ラウンドのものです"
+        ));
+    }
+    notes
+}
+
+/// The engines of the cells, told once: `io_uring; queue depth 1: pread/pwrite`.
+pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
+    let used: Vec<(&str, bool)> = cells
+        .iter()
+        .filter_map(|cell| {
+            let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
+            // Of a model the header says so.
+            let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
+            Some((engine.name.as_str(), shallow))
+        })
+        .collect();
+    let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in &used {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| std::cmp::Reverse(count(name)));
+    // An engine that serves exactly the cells of queue depth 1 is never the main one, however many they are.
+    let shallow = |name: &str| used.iter().all(|(other, shallow)| (*other == name) == *shallow);
+    if names.len() == 2 && shallow(names[0]) {
+        names.swap(0, 1);
+    }
+    let (main, others) = names.split_first()?;
+    let mut words = vec![words::engine(main)];
+    for name in others {
+        let engine = words::engine(name);
+        words.push(if shallow(name) {
+            text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}"; engine)
+        } else {
+            match count(name) {
+                1 => text!("1 cell: {engine}", "1 項目は {engine}"; engine),
+                n => text!("{n} cells: {engine}", "{n} 項目は {engine}"; engine),
+            }
+        });
+    }
+    Some(Text::join(words, ["; ", "、"]))
+}
+
+/// What will be written, said before it is: bytes, and what a time of writing comes to on a slow and on a fast drive, so
+/// that nobody takes the one for all.
+pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
+    let amount = format_bytes_decimal(writes.bytes);
+    if writes.time_ns == 0 {
+        return (writes.bytes > 0)
+            .then(|| text!("at most {amount} will be written", "書き込み量は最大 {amount} です"));
+    }
+    let time =
+        format_time_setting(writes.time_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writes.time_ns));
+    let at = |bytes_per_s: u64| {
+        let bytes = u128::from(writes.time_ns) * u128::from(bytes_per_s) / u128::from(NS_PER_S);
+        format_bytes_decimal(u64::try_from(bytes).unwrap_or(u64::MAX))
+    };
+    let (slow, fast) = (at(SLOW_BYTES_PER_S), at(FAST_BYTES_PER_S));
+    let timed = text!(
+        "writes for {time}: {slow} at 500 MB/s, {fast} at 3 GB/s",
+        "書き込みは合計 {time} 続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"
+    );
+    Some(match writes.bytes {
+        0 => timed,
+        _ => text!("{timed}; and {amount} besides", "{timed}。ほかに {amount} を書き込みます"; timed),
+    })
+}
+
+/// A SATA drive, and an NVMe drive of the middle: most drives that people have write at something between.
+const SLOW_BYTES_PER_S: u64 = 500_000_000;
+const FAST_BYTES_PER_S: u64 = 3_000_000_000;

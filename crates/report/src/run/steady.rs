@@ -1,0 +1,127 @@
+//! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
+
+use crate::doc::layout::clip;
+use crate::doc::{Doc, Paragraph, Role, Style};
+use crate::publish::pictures::course;
+use crate::words;
+use kurabe_chart::Chart;
+use kurabe_core::number;
+use kurabe_core::profile::{Rounds, Tracked};
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Text, shown, text};
+
+/// `round 7 of 25: excursion 12 % (limit …)`.
+pub(crate) fn round_line(
+    index: u32,
+    count: u32,
+    steady: bool,
+    window: Option<(f64, f64)>,
+    style: &Style,
+) -> String {
+    let number = u64::from(index) + 1;
+    let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number}(最大 {count})"));
+    let state = match (window, steady) {
+        (None, _) => style.pick("too few rounds to tell", "判定にはまだ足りません").to_owned(),
+        (Some((excursion, slope)), steady) => {
+            let verdict = match steady {
+                true => style.pick("steady", "定常状態"),
+                false => style.pick("not steady yet", "まだ定常ではありません"),
+            };
+            let figures = style.say(&text!(
+                "excursion {excursion:.1} %, slope {slope:.1} %",
+                "変動幅 {excursion:.1} %、傾き {slope:.1} %"
+            ));
+            format!("{verdict} ({figures})")
+        }
+    };
+    clip(&format!("{round}: {state}"), style.width)
+}
+
+/// The verdict and the course of each tracked cell; none for a run without rounds.
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let mut doc = Doc::new();
+    let rounds = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref());
+    if let Some(rounds) = rounds {
+        for tracked in &rounds.tracked_cells {
+            let is_tracked =
+                |cell: &&Cell| cell.label == tracked.label && cell.direction == Some(tracked.direction);
+            if let Some(cell) = record.cells.iter().find(is_tracked) {
+                doc.append(one(record, cell, tracked.direction, rounds));
+            }
+        }
+    }
+    doc
+}
+
+fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -> Doc {
+    let values: Vec<f64> = cell
+        .repetitions
+        .iter()
+        .filter(|repetition| repetition.kernel.is_none())
+        .filter_map(|repetition| rounds.tracked_value(repetition, direction))
+        .collect();
+    let (name, count, window_length) = (words::cell(cell), values.len(), rounds.window);
+    let (excursion_limit, slope_limit) = (rounds.excursion_percent, rounds.slope_percent);
+    let (role, sentence) = match rounds.over(&values) {
+        None => {
+            let over = text!(
+                "{count} rounds, too few to tell a steady state ({window_length} are needed)",
+                "{count} ラウンドでは定常状態を判定できません({window_length} ラウンド必要)"
+            );
+            (Role::Warn, text!("{name}: {over}", "{name}: {over}"; name, over))
+        }
+        Some(window) => {
+            let (excursion, slope) = (window.excursion_percent, window.slope_percent);
+            let average = value(rounds.tracked, window.average);
+            let over = text!(
+                "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
+                "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き {slope:.1} % (上限 {slope_limit} %)"
+            );
+            match window.steady {
+                true => (
+                    Role::Plain,
+                    text!(
+                        "{name}: steady state reached in round {count}; {over}",
+                        "{name}: ラウンド {count} で定常状態に達しました。{over}";
+                        name, over
+                    ),
+                ),
+                false => (
+                    Role::Warn,
+                    text!(
+                        "{name}: no steady state after {count} rounds; {over}",
+                        "{name}: {count} ラウンド終えても定常状態に達していません。{over}";
+                        name, over
+                    ),
+                ),
+            }
+        }
+    };
+    let mut doc = Doc::new();
+    doc.push(Paragraph::new(sentence).role(role).indent(0, 2));
+    // Its title is said above it.
+    let course = |lang| Some(Chart { title: String::new(), ..course(record, cell, lang)? });
+    if let (Some(one), Some(other)) = (course(Lang::En), course(Lang::Ja)) {
+        doc.chart("rounds", [one, other]);
+    }
+    doc.gap();
+    doc
+}
+
+fn value(tracked: Tracked, value: f64) -> String {
+    match tracked {
+        Tracked::Iops => number::iops(value).to_string(),
+        Tracked::Rate => number::rate(value).to_string(),
+        Tracked::Latency => number::latency(value).to_string(),
+    }
+}
+
+/// The names of the cells that rounds track, for the description of a profile.
+pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
+    rounds
+        .tracked_cells
+        .iter()
+        .map(|cell| words::directed(Some(cell.direction), &shown::line(&cell.label).into()))
+        .collect()
+}

@@ -1,0 +1,226 @@
+//! A sweep as people see it: a table of bars for each axis with its changes marked between the rows, and below it what
+//! the changes are.
+//!
+//! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
+//! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
+
+use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
+use crate::doc::layout::{display_width, pad_left};
+use crate::doc::spark::bar;
+use crate::doc::{Doc, Paragraph, Role, Style};
+use crate::words;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, number, text};
+use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
+
+const LONGEST_BAR: usize = 24;
+const SHORTEST_BAR: usize = 6;
+/// Columns of a value, with the gap behind it.
+const VALUE: usize = 12;
+/// Columns of a place.
+const PLACE: usize = 9;
+
+/// What a sweep shows; nothing of any other run.
+pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
+    let explained = explain_sweep(record);
+    let mut lines = Vec::new();
+    for (axis, sequential) in SweepAxis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
+        let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
+        let curves: Vec<&SweepCurve> = explained.curves.iter().filter(same).collect();
+        if !curves.is_empty() {
+            lines.extend(section(&curves, style));
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+/// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
+pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
+    let sweep = explain_sweep(record);
+    let of_curve = |curve: &SweepCurve| {
+        let title = title(curve);
+        let words = |finding: &Finding| {
+            let (direction, words) = (words::direction(finding.direction), &finding.text);
+            let evidence = evidence(finding);
+            text!(
+                "{title} · {direction}: {words} ({evidence})",
+                "{title} · {direction}: {words}({evidence})";
+                title, direction, words, evidence
+            )
+        };
+        curve.findings.iter().map(words).collect::<Vec<_>>()
+    };
+    sweep.curves.iter().flat_map(of_curve).collect()
+}
+
+fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
+    let mut doc = Doc::new();
+    let mut lines = doc.heading(3, title(curves[0])).lines(style);
+    match curves[0].axis {
+        SweepAxis::BytesWritten => lines.extend(curves.iter().flat_map(|curve| course(curve, style))),
+        _ => lines.extend(bars(curves, style)),
+    }
+    let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
+    let mut doc = Doc::new();
+    if findings.is_empty() {
+        let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
+        let words = text!(
+            "no change that stands out (a point is sure to ±{error})",
+            "目立つ変化はありません(各点の誤差 ±{error})"
+        );
+        doc.push(Paragraph::new(words).indent(2, 2));
+    }
+    for finding in findings {
+        let (direction, words) = (words::direction(finding.direction), &finding.text);
+        let words = text!("{direction}: {words}", "{direction}: {words}"; direction, words);
+        let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };
+        doc.push(Paragraph::new(words).role(role).indent(2, 4));
+        doc.push(Paragraph::new(evidence(finding)).role(Role::Quiet).indent(6, 6));
+    }
+    lines.extend(doc.lines(style));
+    lines
+}
+
+fn title(curve: &SweepCurve) -> Text {
+    match (curve.axis, curve.sequential) {
+        (SweepAxis::WorkingSet, _) => text!(
+            "working set: random 4 KiB, one at a time, over so many bytes",
+            "ワーキングセット: この範囲へのランダム 4 KiB、キュー深さ 1",
+        ),
+        (SweepAxis::BlockSize, true) => text!(
+            "block size: in ascending order, one at a time",
+            "ブロックサイズ: シーケンシャル、キュー深さ 1",
+        ),
+        (SweepAxis::BlockSize, false) => {
+            text!("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1")
+        }
+        (SweepAxis::QueueDepth, _) => text!("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
+        (SweepAxis::BytesWritten, _) => {
+            text!("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
+        }
+    }
+}
+
+/// What a value of a curve is shown as: rates for block sizes, because they are what one looks for there.
+fn shown(axis: SweepAxis, (x, y): (f64, f64)) -> (f64, String) {
+    match axis {
+        SweepAxis::WorkingSet => (y, number::latency(y).to_string()),
+        SweepAxis::BlockSize => (x / y * 1e9, number::rate(x / y * 1e9).to_string()),
+        SweepAxis::QueueDepth => (y, number::iops(y).to_string()),
+        SweepAxis::BytesWritten => (y, number::rate(y).to_string()),
+    }
+}
+
+fn place(axis: SweepAxis, x: f64) -> String {
+    match axis {
+        SweepAxis::QueueDepth => number::whole(x),
+        SweepAxis::WorkingSet | SweepAxis::BlockSize | SweepAxis::BytesWritten => format_bytes(x as u64),
+    }
+}
+
+fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
+    let axis = curves[0].axis;
+    let mut places: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let most =
+        |curve: &SweepCurve| curve.points.iter().map(|point| shown(axis, *point).0).fold(0.0, f64::max);
+    let room = style.width.saturating_sub(2 + PLACE + curves.len() * (VALUE + 3)) / curves.len();
+    let longest = room.clamp(SHORTEST_BAR, LONGEST_BAR);
+    let mut head = format!("  {}", " ".repeat(PLACE));
+    for curve in curves {
+        let word = style.say(&words::direction(curve.direction));
+        head.push_str(&format!("  {} {}", pad_left(&word, VALUE), " ".repeat(longest)));
+    }
+    let mut lines = vec![style.paint(Role::Quiet, head.trim_end())];
+    for (index, x) in places.iter().enumerate() {
+        let mut line = format!("  {}", pad_left(&place(axis, *x), PLACE));
+        for curve in curves {
+            let Some(point) = curve.points.iter().find(|point| point.0 == *x) else {
+                line.push_str(&" ".repeat(VALUE + 3 + longest));
+                continue;
+            };
+            let (value, words) = shown(axis, *point);
+            // Something that was measured is not nothing.
+            let drawn = bar((value / most(curve)).max(f64::MIN_POSITIVE), longest);
+            let drawn = format!(
+                "{}{}",
+                style.paint(Role::Course, &drawn),
+                " ".repeat(longest - display_width(&drawn))
+            );
+            line.push_str(&format!("  {} {drawn}", pad_left(&words, VALUE)));
+        }
+        lines.push(line.trim_end().to_owned());
+        let next = places.get(index + 1).copied().unwrap_or(f64::INFINITY);
+        let here = curves
+            .iter()
+            .flat_map(|curve| &curve.findings)
+            .filter(|finding| finding.x.is_some_and(|at| at >= *x && at < next));
+        lines.extend(here.filter_map(|finding| mark(finding, style)));
+    }
+    lines
+}
+
+/// The line between rows that marks a change.
+fn mark(finding: &Finding, style: &Style) -> Option<String> {
+    let x = finding.x?;
+    let direction = style.say(&words::direction(finding.direction));
+    let name = style.say(&name(finding.name));
+    let line = format!("  {} ┄ {direction}: {name}", pad_left(&place(finding.axis, rounded(x)), PLACE));
+    Some(style.paint(Role::Warn, &line))
+}
+
+/// A place without figures that no measurement bears.
+fn rounded(x: f64) -> f64 {
+    if x < 16.0 {
+        return x.round();
+    }
+    let unit = 2f64.powf(x.log2().floor() - 3.0);
+    (x / unit).round() * unit
+}
+
+fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
+    let until = curve.points.last().map_or(0.0, |point| point.0);
+    let points = curve.points.clone();
+    DrawnCurve { points, until, values: Values::Rate, places: CurvePlaces::Bytes }.render(style)
+}
+
+/// The name of a cause, as a mark has it.
+pub(crate) fn name(cause: FindingName) -> Text {
+    match cause {
+        FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        FindingName::DriveCache => text!("drive cache", "ドライブのキャッシュ"),
+        FindingName::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
+        FindingName::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
+        FindingName::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        FindingName::SlcCache => text!("SLC cache", "SLC キャッシュ"),
+        FindingName::LinkCeiling => text!("link ceiling", "接続の上限"),
+        FindingName::Parallelism => text!("parallelism", "並行動作"),
+        FindingName::OneAtATime => text!("one at a time", "1 件ずつ"),
+        FindingName::ChainWalk => text!("chain walk", "チェーンの探索"),
+        FindingName::SeekCurve => text!("seek curve", "シーク曲線"),
+        FindingName::MappingUnit => text!("mapping unit", "マッピング単位"),
+        FindingName::Strip => text!("strip", "ストリップ"),
+        FindingName::Unknown => text!("unknown", "不明"),
+    }
+}
+
+/// What speaks for it, how sure that is, and where the change lies.
+fn evidence(finding: &Finding) -> Text {
+    let sure = match finding.confidence {
+        Confidence::Firm => text!("firm", "確実"),
+        Confidence::Likely => text!("likely", "推定"),
+        Confidence::None => text!("unknown", "不明"),
+    };
+    let words = &finding.evidence;
+    let mut items = vec![text!("{sure}: {words}", "{sure}: {words}"; sure, words)];
+    if let (Some(low), Some(high)) = (finding.low, finding.high) {
+        let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
+        if low != high {
+            items.push(text!("between {low} and {high}", "{low} から {high} の間"));
+        }
+    }
+    Text::join(items, [" · "; 2])
+}

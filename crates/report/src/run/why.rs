@@ -1,0 +1,346 @@
+//! Why a run took as long as it did: for each cell what bounded it, with the evidence; of a modelled run its time by layer
+//! and cause, and what that means in words; of a real run what the kernel tells, if it was asked.
+//!
+//! The model: the limit is what kurabe-explain makes of the record. The accounts of a cell's counted repetitions are added
+//! up and given for one operation, one sample or one repetition, whichever the cell's figure is of. Layers stand from the
+//! host down. Causes too small to matter are one row. Nothing is guessed: every nanosecond of an operation has a cause, so
+//! the rows add up to its time. Many cells have a line each.
+
+mod account;
+mod brief;
+mod evidence;
+mod sentences;
+mod stories;
+
+pub use account::{CauseTime, CellTime, CountOf, Per};
+pub(crate) use brief::is_brief;
+
+use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
+use crate::run::figures::Figures;
+use crate::run::times;
+use crate::words::stutter::{reads_beside_words, stutter_words};
+use crate::{model, words};
+use kurabe_core::number;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::split::KernelSplit;
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
+use kurabe_explain::{Limit, limits};
+use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
+use serde::Serialize;
+
+/// Causes with a smaller share are put together.
+const SMALL: f64 = 0.005;
+
+/// What bounded a cell and where its time went, for scripts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Why {
+    /// Id of the run.
+    pub run: String,
+    /// Place of the cell in the run, from 1.
+    pub number: usize,
+    /// Name of the cell's step.
+    pub label: String,
+    /// Name of the cell within its step.
+    pub part: String,
+    /// What bounded it.
+    pub limit: Limit,
+    /// The times by cause, of a modelled run.
+    pub time: Option<CellTime>,
+    /// What the kernel's tracepoints told, of a real run that asked them.
+    pub kernel: Option<KernelSplit>,
+    /// How it stuttered, if kurabe measured it.
+    pub stutter: Option<Stutter>,
+    /// What its reads suffered beside writes, if the run has the same reads alone.
+    pub reads_beside_writes: Option<ReadsBesideWrites>,
+    /// What the times mean.
+    pub sentences: Vec<Text>,
+}
+
+/// What bounded a run's cells and where their time went; `wanted` is a cell's number from 1, or words of its name, and all cells if
+/// it is not given.
+///
+/// # Errors
+/// When no cell is meant, or a modelled run has none of which an operation was completed.
+pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
+    let cells = choose(record, cell)?;
+    let limits = limits(record);
+    let of = |number: usize| limits[number - 1].limit.clone();
+    let Some(model) = &record.header.model else {
+        return Ok(cells
+            .into_iter()
+            .map(|(number, cell)| of_real(record, number, cell, of(number)))
+            .collect());
+    };
+    let times: Vec<(&Cell, CellTime)> = choose(record, None)?
+        .into_iter()
+        .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
+        .collect();
+    let is_chosen = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
+    let whys: Vec<Why> = times
+        .iter()
+        .filter(|(_, time)| is_chosen(time))
+        .map(|(cell, time)| {
+            let mut sentences = sentences::sentences(time);
+            sentences.extend(stories::turns(cell, time, &times));
+            sentences.extend(stories::remainder(time));
+            Why { time: Some(time.clone()), sentences, ..of_real(record, time.number, cell, of(time.number)) }
+        })
+        .collect();
+    if whys.is_empty() {
+        return Err(Error::new(
+            ErrorKind::NoSuchRun,
+            text!("no operation of this was completed", "完了した操作がありません"),
+        )
+        .remedy(text!(
+            "choose another cell, or let the run go to its end",
+            "別の項目を選ぶか、測定を最後まで実行してください"
+        )));
+    }
+    Ok(whys)
+}
+
+/// What a run without a model tells of a cell.
+fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why {
+    Why {
+        run: record.header.id.clone(),
+        number,
+        label: cell.label.clone(),
+        part: cell.part.clone(),
+        limit,
+        time: None,
+        kernel: cell.repetitions.iter().find_map(|repetition| repetition.kernel.clone()),
+        stutter: stutter(cell),
+        reads_beside_writes: record.cells.iter().find_map(|alone| reads_beside_writes(alone, cell)),
+        sentences: Vec::new(),
+    }
+}
+
+/// What bounded the cells and where their time went, a screen for each, or a line each where there are many of them;
+/// `headline` says what the run stood on.
+///
+/// # Errors
+/// As [`explain`].
+pub fn render_why(record: &RunRecord, headline: &Text, cell: Option<&str>, style: &Style) -> Result<String> {
+    let whys = explain(record, cell)?;
+    let mut doc = head(record, headline);
+    if is_brief(whys.len()) {
+        doc.gap().append(brief::doc(record, &whys));
+        return Ok(doc.terminal(style));
+    }
+    for why in &whys {
+        doc.gap().append(screen(record, &record.cells[why.number - 1], why));
+    }
+    if let [first, _, ..] = whys.as_slice() {
+        let (id, number) = (shown::line(&record.header.id), first.number);
+        let words = text!(
+            "one of these alone: kurabe why {id} --cell {number}",
+            "1 項目だけ見るには: kurabe why {id} --cell {number}"
+        );
+        doc.gap().push(Paragraph::new(words).role(Role::Quiet));
+    }
+    Ok(doc.terminal(style))
+}
+
+/// The cells that are meant, with their numbers from 1.
+fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usize, &'a Cell)>> {
+    let all = || record.cells.iter().enumerate().map(|(index, cell)| (index + 1, cell));
+    let Some(selector) = selector else { return Ok(all().collect()) };
+    if let Ok(number) = selector.trim().parse::<usize>()
+        && let Some(cell) = all().find(|(place, _)| *place == number)
+    {
+        return Ok(vec![cell]);
+    }
+    let words = selector.trim().to_lowercase();
+    let fits = |cell: &Cell| {
+        names(cell).iter().any(|name| {
+            let name = name.to_lowercase();
+            words.split_whitespace().all(|word| name.contains(word))
+        })
+    };
+    let chosen: Vec<_> = all().filter(|(_, cell)| !words.is_empty() && fits(cell)).collect();
+    if chosen.is_empty() {
+        let count = record.cells.len();
+        let labels: Vec<String> = record.cells.iter().map(|cell| names(cell)[0].clone()).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let mut remedy = nearest(selector, &labels);
+        remedy.en.push_str(&format!("; or its number, 1 to {count}"));
+        remedy.ja.push_str(&format!("。1 から {count} の番号でも指定できます"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("the run has no cell `{selector}`", "この測定に `{selector}` という項目はありません"),
+        )
+        .remedy(remedy));
+    }
+    Ok(chosen)
+}
+
+/// What a cell is called in both languages, and by formulas.
+fn names(cell: &Cell) -> [String; 3] {
+    let Text { en, ja } = words::cell(cell);
+    [en, ja, format!("{} {}", cell.part, cell.label)]
+}
+
+/// The run, and its model if it is of one.
+fn head(record: &RunRecord, headline: &Text) -> Doc {
+    let header = &record.header;
+    let mut doc = Doc::new();
+    doc.heading(1, format!("kurabe why {}", shown::line(&header.id)));
+    let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
+    let mut items = vec![Text::same(header.target_name()), stood_on, header.profile_name().into()];
+    items.retain(|item| !item.is_empty());
+    doc.push(Paragraph::flow(items.iter().map(|item| item.map(shown::line)).collect()).indent(2, 2));
+    if let Some(model) = &header.model {
+        doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
+    }
+    doc
+}
+
+fn screen(record: &RunRecord, cell: &Cell, why: &Why) -> Doc {
+    let (mut doc, number) = (Doc::new(), why.number);
+    doc.heading(3, times::title(cell).map(|title| format!("{number}. {title}")));
+    doc.push(Paragraph::flow(figures(record, cell, why.time.as_ref())).indent(2, 2));
+    doc.append(evidence::limit(&why.limit));
+    let felt = why.stutter.as_ref().and_then(stutter_words);
+    let felt = felt.map(|felt| text!("it {felt}", "{felt}"; felt));
+    let beside = why.reads_beside_writes.as_ref().map(reads_beside_words);
+    doc.append(felt.into_iter().chain(beside).map(sentence).collect());
+    doc.append(why.kernel.iter().map(evidence::split).fold(Doc::new(), Doc::and));
+    let Some(time) = &why.time else { return doc };
+    doc.push(table(time)).append(counted(time)).gap();
+    doc.append(why.sentences.iter().cloned().map(sentence).collect());
+    doc
+}
+
+fn sentence(words: Text) -> Paragraph {
+    Paragraph::new(words).indent(2, 4)
+}
+
+/// The cell's figure, and the time that is taken apart.
+fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text> {
+    let statistic = record.header.statistic();
+    let figures = Figures::of(cell, statistic);
+    let mut items: Vec<Text> = figures.main.map(|main| figures.value(main).into()).into_iter().collect();
+    let Some(time) = time else {
+        let operations = number::count(figures.latency.count);
+        let mean =
+            figures.latency.mean_ns().filter(|_| figures.measure == Measure::Rate).map(number::latency);
+        items.extend(mean.map(|mean| {
+            text!(
+                "{operations} operations, {mean} each on average",
+                "{operations} 操作、1 つあたり平均 {mean}"
+            )
+        }));
+        return items;
+    };
+    let (count, each) = (number::count(time.count), number::latency(time.each_ns));
+    let plural = if time.count == 1 { "" } else { "s" };
+    items.push(match time.per {
+        Per::Operation => text!("{count} operation{plural}", "{count} 操作"),
+        Per::Sample => text!("{count} sample{plural}", "{count} サンプル"),
+        Per::Repetition => text!("{count} repetition{plural}", "{count} 回"),
+    });
+    items.push(match time.per {
+        Per::Repetition => {
+            text!("{each} in operations each, on average", "1 回あたり操作に平均 {each}")
+        }
+        _ => text!("{each} each on average", "1 つあたり平均 {each}"),
+    });
+    items
+}
+
+fn per_word(per: Per) -> Text {
+    match per {
+        Per::Operation => text!("per operation", "1 操作あたり"),
+        Per::Sample => text!("per sample", "1 サンプルあたり"),
+        Per::Repetition => text!("per repetition", "1 回あたり"),
+    }
+}
+
+fn table(time: &CellTime) -> Table {
+    let columns = [
+        Column::left(text!("layer", "層")),
+        Column::left(text!("where the time went", "時間の行き先")).cut(Cut::Wrap),
+        Column::right(per_word(time.per)),
+        Column::right(text!("share", "割合")),
+        Column::untitled().cut(Cut::Drop),
+    ];
+    let row = |layer: &str, name: Text, ns: f64, share: f64, role: Role| -> TableRow {
+        [
+            Entry::new(Role::Quiet, shown::line(layer)),
+            Entry::new(role, name.map(shown::line)),
+            Entry::new(role, number::latency(ns)),
+            Entry::new(role, number::percent(share)),
+            Entry::bar(share, 4, (10, 30)),
+        ]
+        .into()
+    };
+    let largest = time.by_weight().first().map(|cause| (cause.layer.clone(), cause.cause.clone()));
+    let (shown, small): (Vec<&CauseTime>, Vec<&CauseTime>) =
+        time.causes.iter().partition(|cause| cause.share >= SMALL);
+    let mut before = "";
+    let mut rows = Vec::new();
+    for cause in shown {
+        let layer = if before == cause.layer { "" } else { cause.layer.as_str() };
+        before = &cause.layer;
+        let most = largest.as_ref().is_some_and(|(layer, key)| *layer == cause.layer && *key == cause.cause);
+        let role = if most { Role::Strong } else { Role::Plain };
+        rows.push(row(layer, cause.name.clone(), cause.each_ns, cause.share, role));
+    }
+    if !small.is_empty() {
+        let count = small.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let name = text!("{count} smaller cause{plural}", "ほかの小さな要因 {count} 個");
+        let (ns, share) =
+            small.iter().fold((0.0, 0.0), |(ns, share), cause| (ns + cause.each_ns, share + cause.share));
+        rows.push(row("", name, ns, share, Role::Quiet));
+    }
+    let all = text!("in all", "合計");
+    rows.push(
+        [Entry::default(), all.into(), number::latency(time.each_ns).into(), Text::same("100 %").into()]
+            .into(),
+    );
+    Table::new(columns, rows).indent(2)
+}
+
+/// How often the layers did what they count.
+fn counted(time: &CellTime) -> Doc {
+    let items: Vec<Text> = time
+        .counts
+        .iter()
+        .filter(|count| count.count > 0)
+        .map(|count| {
+            let (layer, amount) = (shown::line(&count.layer), amount(count.each));
+            // Names are plurals, so a count stands behind them: "reads from drives: 1".
+            count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
+        })
+        .collect();
+    let mut doc = Doc::new();
+    if !items.is_empty() {
+        doc.push(Fields::from(vec![(per_word(time.per), items)]));
+    }
+    doc
+}
+
+/// A mean count with the digits that mean something.
+fn amount(each: f64) -> String {
+    match each {
+        each if each >= 99.95 || (each >= 1.0 && each.fract() == 0.0) => number::whole(each),
+        each if each >= 9.995 => format!("{each:.1}"),
+        each if each >= 0.01 => format!("{each:.2}"),
+        _ => "<0.01".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_keep_the_digits_that_mean_something() {
+        for (each, shown) in
+            [(80.0, "80"), (64.72, "64.7"), (0.33, "0.33"), (1234.5, "1,234"), (0.001, "<0.01")]
+        {
+            assert_eq!(amount(each), shown);
+        }
+    }
+}

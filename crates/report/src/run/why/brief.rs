@@ -1,0 +1,56 @@
+//! The limits of many cells, a line each: what a sweep of a hundred cells is read by. One of them in full is asked for.
+
+use super::Why;
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
+use crate::run::figures::Figures;
+use crate::words;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, text};
+use kurabe_explain::{Limit, LimitKind, Strength};
+
+/// More cells than this fill more screens than anybody reads.
+const IN_FULL: usize = 12;
+
+/// Whether so many cells are told in a line each.
+pub(crate) fn is_brief(cells: usize) -> bool {
+    cells > IN_FULL
+}
+
+/// The table, and how one of its cells is seen in full.
+pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
+    let statistic = record.header.statistic();
+    let columns = [
+        Column::right(Text::default()),
+        Column::left(text!("cell", "項目")).cut(Cut::Wrap),
+        Column::right(text!("figure", "値")),
+        Column::left(text!("limit", "ボトルネック")).cut(Cut::Wrap),
+    ];
+    let rows = whys.iter().map(|why| {
+        let cell = &record.cells[why.number - 1];
+        let figures = Figures::of(cell, statistic);
+        let role = if why.limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Plain };
+        [
+            Entry::new(Role::Quiet, why.number.to_string()),
+            words::cell(cell).into(),
+            Entry::figure(Role::Plain, figures.main.map(|main| figures.value(main))),
+            Entry::new(role, how_sure(&why.limit)),
+        ]
+    });
+    let (run, number) = (&record.header.id, whys.first().map_or(1, |why| why.number));
+    let more = text!(
+        "A cell in full, with the evidence: kurabe why {run} --cell {number}",
+        "根拠を含む 1 項目の詳細: kurabe why {run} --cell {number}"
+    );
+    let mut doc = Doc::new();
+    doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(more).indent(0, 2));
+    doc
+}
+
+/// What bounded a cell, and that it is only likely.
+pub(super) fn how_sure(limit: &Limit) -> Text {
+    let sentence = &limit.sentence;
+    match limit.strength {
+        Strength::Likely => text!("{sentence} (likely)", "{sentence}(推定)"; sentence),
+        Strength::None | Strength::Exact | Strength::Strong => sentence.clone(),
+    }
+}

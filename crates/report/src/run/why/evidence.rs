@@ -1,0 +1,133 @@
+//! What can be told of a cell without an account: its limit with the evidence, and where the kernel says the time went.
+
+use super::brief::how_sure;
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::split::{KernelSplit, TimeSplit};
+use kurabe_core::{Text, text};
+use kurabe_explain::{Limit, LimitKind};
+
+/// Sizes of requests that are told.
+const SIZES_TOLD: usize = 3;
+
+/// The limit, why it is said, and what would tell more.
+pub(super) fn limit(limit: &Limit) -> Doc {
+    let sentence = how_sure(limit);
+    let role = if limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Strong };
+    let sentence = text!("limit: {sentence}", "ボトルネック: {sentence}"; sentence);
+    let mut doc = Doc::new();
+    doc.push(Paragraph::new(sentence).role(role).indent(2, 4));
+    let evidence = &limit.evidence;
+    if !evidence.is_empty() {
+        doc.push(Paragraph::new(text!("because {evidence}", "根拠: {evidence}"; evidence)).indent(4, 6));
+    }
+    if let Some(next) = &limit.next {
+        let next = match limit.kind {
+            LimitKind::Unknown => text!("what would tell: {next}", "調べるには: {next}"; next),
+            _ => text!("to go on: {next}", "次に: {next}"; next),
+        };
+        doc.push(Paragraph::new(next).indent(4, 6));
+    }
+    doc
+}
+
+/// Where the kernel says the time of the traced repetition went.
+pub(super) fn split(split: &KernelSplit) -> Doc {
+    let mut doc = Doc::new();
+    if split.operations == 0 {
+        let lost = number::count(split.lost_events);
+        let nothing = match split.lost_events {
+            0 => text!(
+                "the traced repetition: none of its operations could be followed through the kernel",
+                "トレースつきの回: カーネル内で追跡できた操作がありません"
+            ),
+            _ => text!(
+                "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
+                 second (a larger block, a smaller --iodepth) can be followed",
+                "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
+                 (ブロックを大きく、--iodepth を小さくする)と追跡できます"
+            ),
+        };
+        doc.push(Paragraph::new(nothing).indent(2, 4));
+        return doc;
+    }
+    let rest_ns = split.rest_mean_ns.map(|ns| ns.max(0.0));
+    let whole_ns = split.queue.mean_ns + split.device.mean_ns + rest_ns.unwrap_or(0.0);
+    let columns = [
+        Column::left(text!("one traced repetition", "トレースつきの 1 回")).cut(Cut::Wrap),
+        Column::right(text!("mean", "平均")),
+        Column::right(text!("share", "割合")),
+        Column::right(Text::same("p50")),
+        Column::right(Text::same("p99")),
+        Column::untitled().cut(Cut::Drop),
+    ];
+    let row = |name: Text, mean_ns: f64, tails: Option<&TimeSplit>| {
+        let share = if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
+        let tail =
+            |ns: Option<u64>| -> Entry { ns.map_or(number::NONE.to_owned(), number::latency_ns).into() };
+        [
+            name.into(),
+            number::latency(mean_ns).into(),
+            number::percent(share).into(),
+            tail(tails.map(|tails| tails.p50_ns)),
+            tail(tails.map(|tails| tails.p99_ns)),
+            Entry::bar(share, 6, (8, 20)),
+        ]
+    };
+    let rest = rest_ns.map(|rest_ns| {
+        let name =
+            text!("the rest: system call, interrupt, waking up", "その他(システムコール、割り込み、起床)");
+        row(name, rest_ns, None)
+    });
+    let queue = text!("in the kernel's queues", "カーネルのキュー");
+    let rows = [
+        row(queue, split.queue.mean_ns, Some(&split.queue)),
+        row(text!("in the device", "デバイス"), split.device.mean_ns, Some(&split.device)),
+    ];
+    doc.push(Table::new(columns, rows.into_iter().chain(rest)).indent(2));
+    doc.push(Paragraph::flow(requests(split, rest_ns.is_some())).indent(2, 2));
+    doc
+}
+
+/// How operations became requests, and what is missing from these figures.
+fn requests(split: &KernelSplit, has_rest: bool) -> Vec<Text> {
+    let mut items = Vec::new();
+    if let Some(each) = split.requests_per_operation() {
+        let each = number::fixed(each, if (each - each.round()).abs() < 0.005 { 0 } else { 2 });
+        items.push(text!("requests per operation: {each}", "1 操作あたりの要求: {each}"));
+    }
+    let mut sizes = split.request_sizes.clone();
+    sizes.sort_by_key(|size| std::cmp::Reverse(size.count));
+    let most: Vec<String> = sizes
+        .iter()
+        .take(SIZES_TOLD)
+        .map(|size| {
+            let share = number::percent(size.count as f64 / split.requests.max(1) as f64);
+            format!("{} ({share})", format_bytes(size.size_bytes))
+        })
+        .collect();
+    if !most.is_empty() {
+        let sizes = most.join(", ");
+        items.push(text!("their sizes: {sizes}", "要求の大きさ: {sizes}"));
+    }
+    if split.merged_requests > 0 {
+        let share = number::percent(split.merged_requests as f64 / split.requests.max(1) as f64);
+        items.push(text!("{share} of them merged from several operations", "{share} は複数の操作の結合"));
+    }
+    if split.other_requests > 0 {
+        let others = number::count(split.other_requests);
+        items.push(text!("{others} requests of others meanwhile", "ほかの処理の要求 {others} 件"));
+    }
+    if split.unfollowed_operations > 0 {
+        let lost = number::count(split.unfollowed_operations);
+        items.push(text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件"));
+    }
+    if !has_rest {
+        items.push(text!(
+            "the rest is not known: kernel and driver counted different operations",
+            "その他は不明(カーネルとドライバーの操作数が違うため)"
+        ));
+    }
+    items
+}

@@ -1,0 +1,168 @@
+//! The catalogue of published figures: the list, an entry, and a run beside one.
+
+use crate::doc;
+use crate::doc::{Column, Cut, Doc, Field, Fields, Paragraph, Role, Style, Table};
+use crate::study::{error_words, published};
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Text, text};
+use kurabe_study::catalogue::{Beside, CatalogueEntry};
+
+/// Columns of a terminal below which the figures of an entry would stand one word a line.
+const NARROW: usize = 90;
+
+/// Entries, one a line, below the tool of their table; without entries a sentence.
+pub fn render_catalogue(entries: &[CatalogueEntry<'_>], style: &Style) -> String {
+    catalogue_doc(entries, style.width < NARROW).terminal(style)
+}
+
+/// The same as a document; where there is little room, figures stand below the names.
+pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
+    let mut doc = Doc::new();
+    if entries.is_empty() {
+        doc.say(text!(
+            "Nothing in the catalogue has all of these words. `kurabe catalogue` lists everything.",
+            "すべての語を含む項目はありません。`kurabe catalogue` で全項目を表示します。"
+        ));
+        return doc;
+    }
+    for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
+        let table = entries[0].table;
+        let title = table.title.map(|title| format!("{title} · {}", table.tool));
+        doc.push(Paragraph::new(title).role(Role::Quiet));
+        doc.append(of_table(entries, is_narrow)).gap();
+    }
+    let next = text!(
+        "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
+        "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。"
+    );
+    doc.push(Paragraph::new(next).role(Role::Quiet));
+    doc
+}
+
+/// What scripts hear of an entry.
+pub fn entry_json(entry: &CatalogueEntry<'_>) -> serde_json::Value {
+    let (table, row) = (entry.table, entry.row);
+    let figures: Vec<_> = entry
+        .figures()
+        .map(|(column, figure)| {
+            serde_json::json!({
+                "key": column.key, "name": column.name, "unit": column.unit, "published": figure,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "entry": entry.id(), "device": row.device, "title": table.title, "source": entry.source(), "year": table.year,
+        "tool": table.tool, "procedure": table.procedure, "profile": table.profile, "size_bytes": table.size_bytes,
+        "statistic": table.statistic, "host": table.host, "model": row.model, "table_note": table.note,
+        "note": row.note, "figures": figures,
+    })
+}
+
+/// Entries of a table: one a line, or where that is too narrow, figures below.
+fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
+    let strong = |entry: &CatalogueEntry<'_>| doc::Entry::new(Role::Strong, entry.id());
+    if !narrow {
+        let columns =
+            [Column::untitled(), Column::untitled().cut(Cut::Wrap), Column::untitled().cut(Cut::Wrap)];
+        let row = |entry: &CatalogueEntry<'_>| {
+            [strong(entry), entry.row.device.clone().into(), figures(entry).into()]
+        };
+        return [Table::new(columns, entries.iter().map(row)).indent(2)].into_iter().collect();
+    }
+    let lines = |entry: &CatalogueEntry<'_>| {
+        let (device, figures) = (&entry.row.device, figures(entry));
+        let below = text!("{device}: {figures}", "{device}: {figures}"; device, figures);
+        [Paragraph::new(entry.id()).indent(2, 2).role(Role::Strong), Paragraph::new(below).indent(4, 4)]
+    };
+    entries.iter().flat_map(lines).collect()
+}
+
+/// `read 2,500.0 kB/s, write 2,100.0 kB/s`
+fn figures(entry: &CatalogueEntry<'_>) -> Text {
+    Text::list(entry.figures().map(|(column, figure)| {
+        let (name, figure, unit) = (&column.name, published(figure, column.decimals), &column.unit);
+        let words = text!("{name} {figure} {unit}", "{name} {figure} {unit}"; name, figure);
+        words.map(|words| words.trim_end().to_owned())
+    }))
+}
+
+/// Everything of an entry.
+pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
+    let table = entry.table;
+    let mut fields: Vec<Field> = Vec::new();
+    let mut put = |key: Text, words: Text| fields.push((key, vec![words]));
+    put(text!("table", "表"), table.title.clone());
+    put(text!("source", "出典"), entry.source().to_owned().into());
+    if let Some(year) = table.year {
+        put(text!("year", "年"), year.to_string().into());
+    }
+    put(text!("tool", "ツール"), table.tool.clone().into());
+    put(text!("procedure", "手順"), table.procedure.clone());
+    if let Some(size) = table.size_bytes {
+        put(text!("test size", "テストサイズ"), format_bytes(size).into());
+    }
+    put(text!("statistic", "統計量"), table.statistic.name());
+    if let Some(host) = &table.host {
+        put(text!("host", "環境"), host.clone());
+    }
+    if let Some(profile) = &table.profile {
+        put(text!("repeated by", "同じ手順"), format!("kurabe run --profile {profile}").into());
+    }
+    if let Some(model) = &entry.row.model {
+        put(text!("model", "モデル"), format!("model:{model}").into());
+    }
+    for note in [table.note.as_ref(), entry.row.note.as_ref()].into_iter().flatten() {
+        put(text!("note", "備考"), note.clone());
+    }
+    let rows = entry.figures().map(|(column, figure)| {
+        let figure = doc::Entry::new(Role::Strong, published(figure, column.decimals));
+        [column.name.clone().into(), figure, column.unit.clone().into()]
+    });
+    let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
+    let mut doc = Doc::new();
+    doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap();
+    doc.push(Fields::from(fields)).gap().push(Table::new(columns, rows).indent(2));
+    doc.terminal(style)
+}
+
+/// A run beside an entry, and what differs.
+pub fn render_beside(beside: &Beside, style: &Style) -> String {
+    let mut doc = Doc::new();
+    let entry = &beside.entry;
+    doc.heading(1, text!("Beside {entry}", "公表値との比較: {entry}"));
+    let columns = [
+        Column::untitled().cut(Cut::Wrap),
+        Column::right(text!("published", "公表値")),
+        Column::right(text!("this run", "この測定")),
+        Column::right(text!("difference", "差")),
+        Column::untitled(),
+    ];
+    let rows = beside.figures.iter().map(|figure| {
+        let value =
+            figure.value.map_or(number::NONE.to_owned(), |value| number::fixed(value, figure.decimals));
+        [
+            figure.name.clone().into(),
+            published(figure.published, figure.decimals).into(),
+            doc::Entry::new(Role::Strong, value),
+            figure.difference_percent.map(error_words).unwrap_or_default().into(),
+            figure.unit.clone().into(),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    let (role, verdict) = match beside.same_procedure {
+        true => (Role::Good, text!("Same procedure and statistic.", "手順と統計量は同じです。")),
+        false => (
+            Role::Warn,
+            text!(
+                "Not the same procedure or statistic: the figures do not tell which device is faster.",
+                "手順または統計量が違うため、この数値からは機器の優劣を判断できません。"
+            ),
+        ),
+    };
+    doc.push(Paragraph::new(verdict).indent(2, 2).role(role));
+    for difference in &beside.differences {
+        doc.push(Paragraph::new(difference.clone()).indent(2, 2).marked("-"));
+    }
+    doc.terminal(style)
+}
