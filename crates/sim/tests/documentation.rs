@@ -1,12 +1,13 @@
-//! docs/models.md and docs/ja/models.md: the tables are those of the code, the worked example works, and every kind has its
-//! limits told.
+//! docs/models.md and docs/ja/models.md: the table of kinds is that of the code, the worked example works, and every kind
+//! has its limits told.
 //!
-//! To write the tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
+//! To write the table anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
 
 use kurabe_core::random::Random;
 use kurabe_core::{Lang, text};
-use kurabe_sim::{Below, KINDS, LayerKind, Parameter, Request, RequestKind, Stack, read_device};
-use std::fmt::Write;
+use kurabe_sim::{
+    Below, DEVICES, DeviceSpec, KINDS, LayerKind, Parameter, Request, RequestKind, Stack, load_device, read_device,
+};
 
 const PAGES: [(Lang, &str); 2] = [
     (Lang::En, concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md")),
@@ -22,71 +23,50 @@ fn page(lang: Lang) -> String {
     std::fs::read_to_string(path).expect("the page on models")
 }
 
-/// Words in a cell of a Markdown table.
-fn cell(words: &str) -> String {
-    words.replace('|', "\\|").replace('\n', " ")
-}
-
-/// What stands where a parameter is left out. The sources are documents, in the language of the device files.
-fn default(parameter: &Parameter, lang: Lang) -> String {
-    let Some((value, source)) = parameter.default else {
-        return lang.pick("must be given", "必須").to_owned();
-    };
-    let (value, source) = (cell(value), cell(source));
-    let keys = format!("`{}`", parameter.derived_from.join(lang.pick("`, `", "`、`")));
-    match (lang, parameter.derived_from.is_empty()) {
-        (Lang::En, true) => format!("`{value}` ({source})"),
-        (Lang::En, false) => format!("`{value}` ({source}), by {keys}"),
-        (Lang::Ja, true) => format!("`{value}`"),
-        (Lang::Ja, false) => format!("`{value}`({keys} から計算)"),
-    }
-}
-
-fn section(kind: &LayerKind, lang: Lang) -> String {
+/// A row of the table: what `kurabe models show` of the named device tells in full.
+fn row(kind: &LayerKind, devices: &[DeviceSpec], lang: Lang) -> String {
     let below = match kind.below {
-        Below::Nothing => text!("a medium: nothing stands below it", "媒体です。下に層はありません"),
-        Below::One => text!("one stack below it", "下に 1 つの層の列が付きます"),
-        Below::Members => text!("members below it", "下に複数の台が付きます"),
+        Below::Nothing => text!("–", "–"),
+        Below::One => text!("one stack", "1 列"),
+        Below::Members => text!("members", "複数の台"),
     };
-    let below = below.get(lang);
-    let host = match kind.of_host {
-        true => lang.pick(
-            "; part of the computer, left out by `use`",
-            "。コンピューターの一部で、`use` では省かれます",
-        ),
-        false => "",
+    let host = if kind.of_host { lang.pick(" (of the computer)", "(コンピューター側)") } else { "" };
+    let keys = |is_chosen: fn(&Parameter) -> bool| {
+        let chosen = kind.parameters.iter().filter(|parameter| is_chosen(parameter));
+        let keys: Vec<String> = chosen.map(|parameter| format!("`{}`", parameter.key)).collect();
+        keys.join(lang.pick(", ", "、"))
     };
-    let end = lang.pick(".", "。");
+    let has_it = |device: &&DeviceSpec| device.all_layers().iter().any(|layer| layer.kind.word == kind.word);
+    let device = devices.iter().find(has_it).unwrap_or_else(|| panic!("no device has a `{}`", kind.word));
+    format!(
+        "| `{}` | {}{host} | {} | {} | {} | `{}` |\n",
+        kind.word,
+        lang.pick(kind.title.0, kind.title.1),
+        below.get(lang),
+        keys(|parameter| parameter.default.is_none()),
+        keys(|parameter| parameter.live),
+        device.name
+    )
+}
+
+fn table(lang: Lang) -> String {
+    let devices: Vec<DeviceSpec> =
+        DEVICES.iter().map(|(name, _)| load_device(name).expect("a device of the library")).collect();
     let head = lang.pick(
-        "| parameter | value | range | if left out | meaning |",
-        "| パラメーター | 書き方 | 範囲 | 省いたとき | 意味 |",
+        "| kind | what it is | below it | must be given | live | a device with it |",
+        "| 種類 | 内容 | 下に付くもの | 必須 | 変更可 | 使っているデバイス |",
     );
-    let title = lang.pick(kind.title.0, kind.title.1);
-    let mut out =
-        format!("### `{}`: {title}\n\n{below}{host}{end}\n\n{head}\n|---|---|---|---|---|\n", kind.word);
-    for parameter in kind.parameters {
-        let (key, default) = (parameter.key, default(parameter, lang));
-        let meaning = cell(lang.pick(parameter.meaning.0, parameter.meaning.1));
-        let example = cell(parameter.kind.example().get(lang));
-        let range = parameter.range().map_or(String::new(), |range| range.take(lang));
-        let live = if parameter.live { lang.pick(", live", "、変更可") } else { "" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "| `{key}`{live} | {example} | {range} | {default} | {meaning} |");
-    }
-    for relation in kind.relations {
-        let _ = write!(out, "\n{}{end}\n", relation.sentence().get(lang));
-    }
-    out.push('\n');
-    out
+    let rows: String = KINDS.iter().map(|kind| row(kind, &devices, lang)).collect();
+    format!("\n{head}\n|---|---|---|---|---|---|\n{rows}\n")
 }
 
 #[test]
-fn the_tables_of_kinds_are_those_of_the_code() {
+fn the_table_of_kinds_is_that_of_the_code() {
     for (lang, path) in PAGES {
         let page = page(lang);
-        let (head, rest) = page.split_once(BEGIN).expect("a mark before the tables");
-        let (tables, tail) = rest.split_once(END).expect("a mark behind the tables");
-        let generated = format!("\n{}", KINDS.iter().map(|kind| section(kind, lang)).collect::<String>());
+        let (head, rest) = page.split_once(BEGIN).expect("a mark before the table");
+        let (shown, tail) = rest.split_once(END).expect("a mark behind the table");
+        let generated = table(lang);
         if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
             // In one step, because other tests read it meanwhile.
             let new = format!("{path}.new");
@@ -94,7 +74,7 @@ fn the_tables_of_kinds_are_those_of_the_code() {
             std::fs::rename(&new, path).expect("the page on models");
         } else {
             assert!(
-                tables == generated,
+                shown == generated,
                 "{path} is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation"
             );
         }
