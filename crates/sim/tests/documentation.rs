@@ -3,10 +3,11 @@
 //!
 //! To write the table anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
 
-use kurabe_core::random::Random;
 use kurabe_core::Lang;
+use kurabe_core::random::Random;
 use kurabe_sim::{
-    Below, DEVICES, DeviceSpec, KINDS, LayerKind, Parameter, Request, RequestKind, Stack, load_device, read_device,
+    Below, DEVICES, DeviceSpec, KINDS, LayerKind, Parameter, Request, RequestKind, Stack, load_device,
+    read_device,
 };
 
 const PAGES: [(Lang, &str); 2] = [

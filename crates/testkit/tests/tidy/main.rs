@@ -106,6 +106,10 @@ fn every_attack_that_the_page_of_safety_names_is_there() {
 fn the_files_of_unsafe_are_listed_for_the_reader() {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page of the architecture");
     for one in allowances().iter().filter(|one| one.rule == "unsafe") {
-        assert!(page.contains(&format!("`{}`", one.subject)), "ARCHITECTURE.md does not name {}", one.subject);
+        assert!(
+            page.contains(&format!("`{}`", one.subject)),
+            "ARCHITECTURE.md does not name {}",
+            one.subject
+        );
     }
 }
