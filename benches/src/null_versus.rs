@@ -14,7 +14,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
-use kurabe_core::record::Cell;
+use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_engine::{Contender, InTurns, Session, Stop, TurnRules, measure_in_turns};
 use kurabe_sim::{ModelTarget, device_named};
 use kurabe_stats::{Blocked, Sides, Verdict, judge};
@@ -223,19 +223,12 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     for side in [1, 2] {
         targets.push(ModelTarget::new(&device_named(name)?, 2 * trial + side)?);
     }
-    let cells: RefCell<[BTreeMap<u32, Cell>; 2]> = RefCell::default();
+    let records = RefCell::new([0, 1].map(|_| RunRecord::begun(RunHeader::default())));
     let stop = Stop::default();
     let mut listeners = [0, 1].map(|place| {
-        let cells = &cells;
+        let records = &records;
         move |event: Event| {
-            let cells = &mut cells.borrow_mut()[place];
-            match event {
-                Event::CellBegun { cell } => drop(cells.insert(cell.index, *cell)),
-                Event::RepetitionDone { cell_index, repetition } => {
-                    cells.entry(cell_index).and_modify(|cell| cell.repetitions.push(*repetition));
-                }
-                _ => {}
-            }
+            records.borrow_mut()[place].apply(&event);
             Ok(())
         }
     });
@@ -244,9 +237,7 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
         let session = Session::on_model(target, name, &profile, &stop, listener);
         contenders.push(Box::new(InTurns::from(session.with_traces(vec![None; profile.steps.len()]))));
     }
-    let lists = || -> Vec<Vec<Cell>> {
-        cells.borrow().iter().map(|cells| cells.values().cloned().collect()).collect()
-    };
+    let lists = || -> Vec<Vec<Cell>> { records.borrow().iter().map(|record| record.cells.clone()).collect() };
     let mut referee = Referee::new(MARGIN, 0);
     let mut decide = |blocks: u32| Ok(referee.decide(blocks, lists));
     let is_over = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() >= TIME_NS;

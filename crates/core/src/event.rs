@@ -1,8 +1,12 @@
 //! The one stream of events that a run emits. Progress, store and JSON lines are its consumers.
 //! The stream itself is not stored: a run is shown from its record, a live one at its end, too.
+//! [`RunRecord::apply`] is the only place where events become a record, so a record that is followed live, one that is
+//! replayed from the stream, and the one in the store are the same.
 
 use crate::profile::Step;
-use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus, Sample};
+use crate::record::{
+    Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunRecord, RunStatus, Sample,
+};
 use crate::text::Text;
 use crate::workload::Direction;
 use serde::{Deserialize, Serialize};
@@ -146,4 +150,47 @@ pub enum Event {
         /// The error that ended it.
         error: Option<Text>,
     },
+}
+
+impl RunRecord {
+    /// Adds what an event of the run brings to the record, which [begins](Self::begun) with the header of `RunStarted`.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Notice { notice } => self.notices.push(notice.clone()),
+            Event::FillDone { fill } => {
+                self.fill = Some(*fill);
+                // The time limit of the fill may have cut the test file.
+                if let Some(target) = &mut self.header.target {
+                    target.span_bytes = fill.written_bytes;
+                }
+            }
+            Event::StepsAdded { steps, .. } => {
+                // The profile of the record holds what was measured, in the order in which it came about.
+                if let Some(profile) = &mut self.header.profile {
+                    profile.steps.extend_from_slice(steps);
+                }
+            }
+            Event::CellBegun { cell } | Event::CellDone { cell } => self.put_cell((**cell).clone()),
+            Event::RepetitionDone { cell_index, repetition } => {
+                if let Some(cell) = self.cells.iter_mut().find(|cell| cell.index == *cell_index) {
+                    cell.put_repetition((**repetition).clone());
+                }
+            }
+            Event::RunDone { status, ended_at, error } => {
+                self.status = *status;
+                self.ended_at = Some(ended_at.clone());
+                self.error.clone_from(error);
+            }
+            // These tell only how the run goes on.
+            Event::RunStarted { .. }
+            | Event::FillProgress { .. }
+            | Event::Preparing { .. }
+            | Event::Programs { .. }
+            | Event::RoundDone { .. }
+            | Event::Pause { .. }
+            | Event::RepetitionStarted { .. }
+            | Event::Progress { .. }
+            | Event::Sampled { .. } => {}
+        }
+    }
 }

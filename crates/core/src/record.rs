@@ -206,6 +206,15 @@ impl Cell {
         self.repetitions.iter().filter(|repetition| !repetition.discarded)
     }
 
+    /// Adds a repetition in the order of their indices, in place of the one with its index.
+    pub fn put_repetition(&mut self, repetition: Repetition) {
+        let index = repetition.index;
+        match self.repetitions.iter().rposition(|other| other.index <= index) {
+            Some(place) if self.repetitions[place].index == index => self.repetitions[place] = repetition,
+            place => self.repetitions.insert(place.map_or(0, |place| place + 1), repetition),
+        }
+    }
+
     /// Whether its step sampled the target.
     pub fn has_samples(&self) -> bool {
         self.counted().any(|repetition| !repetition.samples.is_empty())
@@ -277,6 +286,26 @@ pub struct RunHeader {
     pub versus: Option<VersusRecord>,
 }
 
+impl Default for RunHeader {
+    /// The header of a run of which nothing is told.
+    fn default() -> Self {
+        Self {
+            schema: RECORD_SCHEMA,
+            kurabe_version: String::new(),
+            id: String::new(),
+            started_at: String::new(),
+            command: Vec::new(),
+            target: None,
+            profile: None,
+            environment: Environment::default(),
+            instrument: None,
+            origin: None,
+            model: None,
+            versus: None,
+        }
+    }
+}
+
 impl RunHeader {
     /// Where the target is, or what the other tool printed of it.
     pub fn target_name(&self) -> &str {
@@ -343,6 +372,14 @@ impl RunRecord {
             notices: Vec::new(),
             cells: Vec::new(),
             health_after: None,
+        }
+    }
+
+    /// Adds a cell in the order of their indices, in place of the one with its index.
+    pub fn put_cell(&mut self, cell: Cell) {
+        match self.cells.binary_search_by_key(&cell.index, |other| other.index) {
+            Ok(place) => self.cells[place] = cell,
+            Err(place) => self.cells.insert(place, cell),
         }
     }
 }

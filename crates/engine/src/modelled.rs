@@ -19,7 +19,8 @@ use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
 use kurabe_core::record::{
-    Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord,
+    Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
+    TargetRecord,
 };
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Op, Workload};
@@ -65,18 +66,14 @@ pub fn measure_model(
     traces: &[Option<Arc<Trace>>],
     interrupt: &Stop,
 ) -> Result<(Vec<Cell>, Vec<Notice>)> {
-    let (mut cells, mut notices) = (Vec::new(), Vec::new());
+    let mut record = RunRecord::begun(RunHeader::default());
     let name = model.record().name;
     let mut emit = |event: Event| {
-        match event {
-            Event::CellDone { cell } => cells.push(*cell),
-            Event::Notice { notice } => notices.push(notice),
-            _ => {}
-        }
+        record.apply(&event);
         Ok(())
     };
     Session::on_model(model, &name, profile, interrupt, &mut emit).with_traces(traces.to_vec()).run()?;
-    Ok((cells, notices))
+    Ok((record.cells, record.notices))
 }
 
 impl<'a, M: Model> Session<'a, Modelled<'a, M>> {

@@ -9,7 +9,7 @@ use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Stop, measure_model};
 use kurabe_explain::{
@@ -186,28 +186,16 @@ fn measured_on(mut model: ModelTarget, device: &str, profile: &Profile) -> RunRe
         writable: true,
     };
     RunRecord {
-        header: RunHeader {
-            versus: None,
-            schema: RECORD_SCHEMA,
-            kurabe_version: String::new(),
+        status: RunStatus::Complete,
+        cells,
+        ..RunRecord::begun(RunHeader {
             id: "abc".to_owned(),
-            started_at: String::new(),
-            command: Vec::new(),
             target: Some(target),
             profile: Some(profile.clone()),
             environment: environment(&record),
-            instrument: None,
-            origin: None,
             model: Some(record),
-        },
-        status: RunStatus::Complete,
-        ended_at: None,
-        error: None,
-        labels: BTreeMap::new(),
-        fill: None,
-        notices: Vec::new(),
-        cells,
-        health_after: None,
+            ..RunHeader::default()
+        })
     }
 }
 

@@ -1,16 +1,14 @@
 //! What a sweep says of modelled devices, held against their parameters.
 
-use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
-use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Session, Stop, model_target};
 use kurabe_explain::{
     Confidence, Finding, FindingName, SweepAxis, SweepFindings, SweepPlan, explain_sweep, further_steps,
 };
 use kurabe_sim::{DEVICES, ModelTarget, load_device};
-use std::collections::BTreeMap;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
@@ -37,21 +35,23 @@ impl Sweep<'_> {
             direct: true,
             seed: self.seed,
         };
-        let mut profile = plan.profile();
+        let profile = plan.profile();
         let mut spec = load_device(self.device).unwrap();
         for (parameter, value) in self.changes {
             spec.set(parameter, value).unwrap();
         }
         let mut model = ModelTarget::new(&spec, 1).unwrap();
         let target = model_target(self.device, &model, &profile);
-        let described = model.record();
-        let (mut cells, mut steps) = (Vec::new(), Vec::new());
+        let header = RunHeader {
+            id: "sw0".to_owned(),
+            target: Some(target),
+            profile: Some(profile.clone()),
+            model: Some(model.record()),
+            ..RunHeader::default()
+        };
+        let mut record = RunRecord { status: RunStatus::Complete, ..RunRecord::begun(header) };
         let mut emit = |event: Event| {
-            match event {
-                Event::CellDone { cell } => cells.push(*cell),
-                Event::StepsAdded { steps: more, .. } => steps.extend(more),
-                _ => {}
-            }
+            record.apply(&event);
             Ok(())
         };
         let stop = Stop::default();
@@ -61,31 +61,7 @@ impl Sweep<'_> {
             .with_follow_up(Some(Box::new(further_steps)))
             .run()
             .unwrap();
-        profile.steps.extend(steps);
-        explain_sweep(&RunRecord {
-            header: RunHeader {
-                versus: None,
-                schema: RECORD_SCHEMA,
-                kurabe_version: String::new(),
-                id: "sw0".to_owned(),
-                started_at: String::new(),
-                command: Vec::new(),
-                target: Some(target),
-                profile: Some(profile),
-                environment: Environment::default(),
-                instrument: None,
-                origin: None,
-                model: Some(described),
-            },
-            status: RunStatus::Complete,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
-            notices: Vec::new(),
-            cells,
-            health_after: None,
-        })
+        explain_sweep(&record)
     }
 }
 

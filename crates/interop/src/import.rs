@@ -49,7 +49,7 @@ use split::{LineMark, Recognizer, split};
 
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::Origin;
-use kurabe_core::record::{Cell, Notice, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// A run that another tool measured.
@@ -69,18 +69,12 @@ impl ImportedRun {
     /// As a record. The store gives the id; `imported_at` is RFC 3339.
     pub fn into_record(self, kurabe_version: &str, imported_at: &str, command: &[String]) -> RunRecord {
         let header = RunHeader {
-            schema: RECORD_SCHEMA,
             kurabe_version: kurabe_version.to_owned(),
-            id: String::new(),
             started_at: imported_at.to_owned(),
             command: command.to_vec(),
-            target: None,
-            profile: None,
             environment: self.environment,
-            instrument: None,
             origin: Some(self.origin),
-            model: None,
-            versus: None,
+            ..RunHeader::default()
         };
         RunRecord {
             status: RunStatus::Complete,

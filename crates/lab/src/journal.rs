@@ -14,7 +14,7 @@ use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::Remains;
 use kurabe_host::{health, own_identity};
@@ -114,43 +114,26 @@ impl<'a> Journal<'a> {
         stored
     }
 
-    /// Keeps what an event brings to the record.
+    /// Keeps an event in the record, and in the store.
     fn keep(&mut self, event: &Event) -> Result<()> {
-        let store = self.lab.store;
-        let RunRecord { header, fill: kept_fill, notices, cells, .. } = &mut self.record;
+        self.record.apply(event);
+        let (store, header) = (self.lab.store, &self.record.header);
         match event {
-            Event::Notice { notice } => {
-                notices.push(notice.clone());
-                store.append_notice(&header.id, notice)
-            }
+            Event::Notice { notice } => store.append_notice(&header.id, notice),
             Event::FillDone { fill } => {
-                *kept_fill = Some(*fill);
                 store.set_fill(&header.id, fill)?;
-                match &mut header.target {
-                    // The time limit has cut the test file.
-                    Some(target) if target.span_bytes != fill.written_bytes => {
-                        target.span_bytes = fill.written_bytes;
-                        store.update_header(header)
-                    }
-                    _ => Ok(()),
-                }
-            }
-            Event::StepsAdded { steps, .. } => {
-                // The profile of the record holds what was measured, in the order in which it came about.
-                if let Some(profile) = &mut header.profile {
-                    profile.steps.extend_from_slice(steps);
-                }
                 store.update_header(header)
             }
-            Event::CellBegun { cell } | Event::CellDone { cell } => {
-                put(cells, cell);
-                store.put_cell(&header.id, cell)
-            }
+            Event::StepsAdded { .. } => store.update_header(header),
+            Event::CellBegun { cell } | Event::CellDone { cell } => store.put_cell(&header.id, cell),
             Event::RepetitionDone { cell_index, repetition } => {
-                if let Some(cell) = cells.iter_mut().find(|cell| cell.index == *cell_index) {
-                    cell.repetitions.push((**repetition).clone());
-                }
                 store.put_repetition(&header.id, *cell_index, repetition)
+            }
+            Event::RunDone { status, ended_at, error } => {
+                let health = self.record.health_after.as_ref();
+                store.finish_run(&header.id, *status, ended_at, error.as_ref(), health)?;
+                keep_digest(store, &header.id);
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -181,15 +164,8 @@ impl<'a> Journal<'a> {
             Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
         let ended_at = now()?;
-        let health_after = health(&self.record.header.environment.devices);
-        let record = &mut self.record;
-        (record.status, record.ended_at) = (status, Some(ended_at.clone()));
-        (record.error, record.health_after) = (error.clone(), health_after.clone());
-        let (store, id) = (self.lab.store, self.id());
-        let finished = store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref());
-        self.noted(finished)?;
-        keep_digest(store, self.id());
-        self.lab.stream.tell(self.id(), Event::RunDone { status, ended_at, error })
+        self.record.health_after = health(&self.record.header.environment.devices);
+        self.tell(Event::RunDone { status, ended_at, error })
     }
 
     /// The run as it was stored; one of which nothing was measured is not kept.
@@ -272,20 +248,118 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
     })
 }
 
-/// Puts a cell in its place, over the one that may be there.
-fn put(cells: &mut Vec<Cell>, cell: &Cell) {
-    match cells.iter_mut().find(|other| other.index == cell.index) {
-        Some(kept) => *kept = cell.clone(),
-        None => {
-            cells.push(cell.clone());
-            cells.sort_by_key(|cell| cell.index);
-        }
-    }
-}
-
 /// An error in one sentence: what, why, and what to do.
 fn clauses(error: &Error, language: impl Fn(&Text) -> &String) -> String {
     let why = error.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
     let remedy = error.remedy_text().map(|remedy| format!("; {}", language(remedy))).unwrap_or_default();
     format!("{}{why}{remedy}", language(error.what()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::record::{Cell, FillRecord};
+    use kurabe_store::SqliteStore;
+    use kurabe_testkit::any_record;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::sync::{Arc, Mutex};
+
+    prop_compose! {
+        /// A header, and events in an order in which they might come: repetitions are of cells that have begun.
+        fn any_run()(
+            record in any_record(),
+            picks in vec((0u8..8, any::<usize>()), 0..24),
+        ) -> (RunHeader, Vec<Event>) {
+            let RunRecord { header, notices, cells, status, ended_at, error, .. } = record;
+            let started = Event::RunStarted {
+                header: Box::new(header.clone()),
+                cell_count: 0,
+                planned_write_bytes: None,
+                planned_write_ns: None,
+                planned_ns: None,
+            };
+            let mut begun: Vec<u32> = Vec::new();
+            let mut events = vec![started];
+            for (kind, place) in picks {
+                events.extend(any_event(kind, place, &header, &notices, &cells).filter(|event| match event {
+                    Event::CellBegun { cell } | Event::CellDone { cell } => {
+                        begun.push(cell.index);
+                        true
+                    }
+                    Event::RepetitionDone { cell_index, .. } => begun.contains(cell_index),
+                    _ => true,
+                }));
+            }
+            events.push(Event::RunDone { status, ended_at: ended_at.unwrap_or_default(), error });
+            (header, events)
+        }
+    }
+
+    /// An event of a kind about one of these parts, if there is one.
+    fn any_event(
+        kind: u8,
+        place: usize,
+        header: &RunHeader,
+        notices: &[Notice],
+        cells: &[Cell],
+    ) -> Option<Event> {
+        fn pick<T: Clone>(parts: &[T], place: usize) -> Option<T> {
+            parts.get(place % parts.len().max(1)).cloned()
+        }
+        let cell = pick(cells, place).map(|mut cell| {
+            cell.repetitions.sort_by_key(|repetition| repetition.index);
+            cell.repetitions.dedup_by_key(|repetition| repetition.index);
+            cell
+        });
+        let (bytes, elapsed_ns) = (place as u64 >> 1, place as u64);
+        Some(match kind {
+            0 => Event::Notice { notice: pick(notices, place)? },
+            1 => Event::FillDone {
+                fill: FillRecord { asked_bytes: bytes, written_bytes: bytes / 3, elapsed_ns },
+            },
+            2 => {
+                let steps = vec![pick(&header.profile.as_ref()?.steps, place)?];
+                Event::StepsAdded { steps, cell_count: 1, planned_ns: None }
+            }
+            3 => Event::CellBegun { cell: Box::new(Cell { repetitions: Vec::new(), ..cell? }) },
+            4 | 5 => {
+                let cell = cell?;
+                let repetition = Box::new(pick(&cell.repetitions, place / 7)?);
+                Event::RepetitionDone { cell_index: cell.index, repetition }
+            }
+            6 => Event::CellDone { cell: Box::new(cell?) },
+            _ => Event::Pause { length_ns: elapsed_ns },
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// What follows a run live, what replays its stream, and what reads the store see the same run.
+        #[test]
+        fn a_run_is_the_same_live_replayed_and_stored((header, events) in any_run()) {
+            let directory = tempfile::tempdir().unwrap();
+            let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+            let (stream, handle) = (Stream::default(), RunHandle::default());
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let kept = Arc::clone(&lines);
+            stream.listen(Box::new(move |envelope| {
+                kept.lock().unwrap().push(serde_json::to_string(envelope).unwrap());
+                Ok(())
+            }));
+            let lab = Lab { store: &store, stream: &stream, handle: &handle, command: &[] };
+            let mut journal = Journal::begin(lab, header).unwrap();
+            let header = journal.record.header.clone();
+            for event in events {
+                journal.tell(event).unwrap();
+            }
+            let mut replayed = RunRecord::begun(header);
+            for line in lines.lock().unwrap().iter() {
+                replayed.apply(&serde_json::from_str(line).unwrap());
+            }
+            prop_assert_eq!(&replayed, &journal.record);
+            prop_assert_eq!(&store.load(journal.id()).unwrap(), &journal.record);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::request::{Procedure, RunRequest};
 use kurabe_core::environment::Environment;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
-use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
+use kurabe_core::record::{Cell, RunHeader, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
 use kurabe_explain::further_steps;
@@ -184,18 +184,15 @@ impl Prepared {
             }
         };
         Ok(RunHeader {
-            schema: RECORD_SCHEMA,
             kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
-            id: String::new(),
             started_at: now()?,
             command: command.to_vec(),
             target,
             profile: Some(profile.clone()),
             environment,
             instrument: model.is_none().then(measure_clock),
-            origin: None,
             model,
-            versus: None,
+            ..RunHeader::default()
         })
     }
 

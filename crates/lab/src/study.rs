@@ -7,6 +7,7 @@ use crate::request::{Procedure, RunRequest};
 use crate::stream::{PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
+use kurabe_core::record::{RunHeader, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::Session;
 use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
@@ -95,13 +96,9 @@ impl Models for ModelPoints<'_> {
 impl ModelPoints<'_> {
     fn compute(&self, run: &str, name: &str, device: &DeviceSpec, point: &Point) -> Result<Measured> {
         let mut model = ModelTarget::new(device, point.seed)?;
-        let mut measured = Measured::default();
+        let mut record = RunRecord::begun(RunHeader::default());
         let mut emit = |event: Event| {
-            match &event {
-                Event::CellDone { cell } => measured.cells.push((**cell).clone()),
-                Event::Notice { notice } => measured.notices.push(notice.clone()),
-                _ => {}
-            }
+            record.apply(&event);
             self.stream.tell(run, event)
         };
         let profile = &point.profile;
@@ -114,9 +111,8 @@ impl ModelPoints<'_> {
         let sum = |of: fn(&Volatile) -> u64| {
             volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
         };
-        measured.power_cut =
-            Some((sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes)));
-        Ok(measured)
+        let power_cut = Some((sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes)));
+        Ok(Measured { cells: record.cells, notices: record.notices, power_cut, run: None })
     }
 }
 

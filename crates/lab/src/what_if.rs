@@ -18,12 +18,7 @@ pub fn what_if(request: RunRequest, handle: &RunHandle) -> Result<RunRecord> {
     let mut record = RunRecord::begun(prepared.header_with(&[], &[])?);
     let (plan, name, mut model) = prepared.into_model()?;
     let mut emit = |event: Event| {
-        match event {
-            Event::CellDone { cell } => record.cells.push(*cell),
-            Event::Notice { notice } => record.notices.push(notice),
-            Event::FillDone { fill } => record.fill = Some(fill),
-            _ => {}
-        }
+        record.apply(&event);
         Ok(())
     };
     Session::on_model(&mut *model, &name, &plan.profile, handle.engine_stop(), &mut emit)

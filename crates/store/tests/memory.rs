@@ -95,9 +95,7 @@ impl Store for MemoryStore {
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
         let mut run = self.run(id)?;
         run.digest = None;
-        run.record.cells.retain(|other| other.index != cell.index);
-        run.record.cells.push(cell.clone());
-        run.record.cells.sort_by_key(|cell| cell.index);
+        run.record.put_cell(cell.clone());
         Ok(())
     }
 
@@ -106,9 +104,7 @@ impl Store for MemoryStore {
         run.digest = None;
         let no_cell = || no_such_run(id);
         let cell = run.record.cells.iter_mut().find(|cell| cell.index == cell_index).ok_or_else(no_cell)?;
-        cell.repetitions.retain(|other| other.index != repetition.index);
-        cell.repetitions.push(repetition.clone());
-        cell.repetitions.sort_by_key(|repetition| repetition.index);
+        cell.put_repetition(repetition.clone());
         Ok(())
     }
 

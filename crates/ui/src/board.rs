@@ -71,16 +71,16 @@ impl Board {
 
     fn take(&mut self, event: &Event) {
         self.sampling.take(event);
+        // Until a cell is over, its place and what it samples are shown, and no figure.
+        if !matches!(event, Event::CellBegun { .. }) {
+            self.record.apply(event);
+        }
         match event {
-            Event::Notice { notice } => self.record.notices.push(notice.clone()),
             Event::FillProgress { done_bytes, total_bytes } => {
                 self.phase = Some(filling(*done_bytes, *total_bytes));
             }
-            Event::FillDone { fill } => (self.record.fill, self.phase) = (Some(*fill), None),
-            Event::StepsAdded { steps, planned_ns, .. } => {
-                if let Some(profile) = &mut self.record.header.profile {
-                    profile.steps.extend_from_slice(steps);
-                }
+            Event::FillDone { .. } => self.phase = None,
+            Event::StepsAdded { planned_ns, .. } => {
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }
             Event::Preparing { what } => (self.now, self.phase) = (None, Some(what.clone())),
@@ -89,24 +89,10 @@ impl Board {
             Event::RepetitionDone { repetition, .. } => {
                 self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
             }
-            Event::CellDone { cell } => {
-                self.record.cells.retain(|other| other.index != cell.index);
-                self.record.cells.push((**cell).clone());
-                self.record.cells.sort_by_key(|cell| cell.index);
-                self.now = None;
-            }
-            Event::RunDone { status, ended_at, error } => {
-                self.record.status = *status;
-                self.record.ended_at = Some(ended_at.clone());
-                self.record.error.clone_from(error);
-                (self.now, self.phase, self.left_ns) = (None, None, None);
-            }
+            Event::CellDone { .. } => self.now = None,
+            Event::RunDone { .. } => (self.now, self.phase, self.left_ns) = (None, None, None),
             Event::Programs { .. } => self.programs.extend(program_lines(event)),
-            Event::RunStarted { .. }
-            | Event::RoundDone { .. }
-            | Event::CellBegun { .. }
-            | Event::Sampled { .. }
-            | Event::Progress { .. } => {}
+            _ => {}
         }
     }
 

@@ -224,7 +224,7 @@ impl Texts {
         }
         for (index, part) in &self.repetitions {
             let repetition = parse(id, part)?;
-            cells.entry(*index).and_modify(|cell| cell.repetitions.push(repetition));
+            cells.entry(*index).and_modify(|cell| cell.put_repetition(repetition));
         }
         Ok(RunRecord {
             // In memory it has the form of now, whatever it was written in.
