@@ -250,6 +250,28 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Reads of one size from the first bytes of a target, one after the other and without an end: what a workload is where
+    /// nothing else is said of it. Where it writes, it writes zeros.
+    pub fn plain(pattern: Pattern, block_bytes: u32, span_bytes: u64) -> Self {
+        Self {
+            pattern,
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
+            read_percent: 100,
+            rewrite_every_reads: None,
+            iodepth: 1,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes,
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End::default(),
+            sync: SyncRule::default(),
+            data: Data::Zero,
+            seed: 1,
+        }
+    }
+
     /// The largest block size in bytes.
     pub fn largest_block_bytes(&self) -> u32 {
         self.block_sizes.iter().map(|block| block.size_bytes).max().unwrap_or(0)

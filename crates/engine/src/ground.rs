@@ -1,16 +1,20 @@
 //! What a run is measured on: real files and devices, or a model of them.
 //!
 //! The model: a session goes through a profile's tasks, repetitions and pauses and tells what happens, the same on every
-//! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made. A
-//! ground that needs nothing around its repetitions, as a model, has the defaults.
+//! ground. What differs is behind this trait: the clock, the work before the first cell, and how a repetition is made. A
+//! ground that needs nothing around its repetitions, such as a model, has the defaults.
 
+use crate::context::Context;
 use crate::drive::measure::Engine;
-use crate::session::Session;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
+use kurabe_core::event::Event;
 use kurabe_core::profile::Task;
-use kurabe_core::record::TargetRecord;
+use kurabe_core::record::{Interval, TargetRecord};
 use kurabe_core::workload::Workload;
+
+/// The user's interrupt is looked at as often as this during a pause.
+const LONGEST_SLEEP_NS: u64 = 100_000_000;
 
 /// What a run is measured on.
 pub trait Ground: Sized {
@@ -33,19 +37,24 @@ pub trait Ground: Sized {
     ///
     /// # Errors
     /// When that fails; nothing is measured then.
-    fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()>;
+    fn begin(&mut self, context: &mut Context<'_>, tasks: &[Task]) -> Result<()>;
 
-    /// Runs a workload that is no cell; bytes written, and the time in ns.
+    /// Runs a workload that is no cell; bytes written, and the time in ns. `tell` makes events of its progress.
     ///
     /// # Errors
     /// When the target fails, or the user stops it.
-    fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)>;
+    fn run_once(
+        &mut self,
+        context: &mut Context<'_>,
+        workload: &Workload,
+        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+    ) -> Result<(u64, u64)>;
 
     /// Does what a task needs before its first repetition.
     ///
     /// # Errors
     /// When that fails.
-    fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<Self::Prepared> {
+    fn prepare(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<Self::Prepared> {
         Ok(Self::Prepared::default())
     }
 
@@ -61,7 +70,7 @@ pub trait Ground: Sized {
     ///
     /// # Errors
     /// When that fails.
-    fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
+    fn settle(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
         Ok(())
     }
 
@@ -70,7 +79,8 @@ pub trait Ground: Sized {
     /// # Errors
     /// When the target fails, or the user stops it.
     fn repeat(
-        session: &mut Session<'_, Self>,
+        &mut self,
+        context: &mut Context<'_>,
         task: &Task,
         prepared: &mut Self::Prepared,
         attempt: &Attempt,
@@ -82,7 +92,8 @@ pub trait Ground: Sized {
     /// # Errors
     /// When the target fails, or the user stops it.
     fn trace(
-        _session: &mut Session<'_, Self>,
+        &mut self,
+        _context: &mut Context<'_>,
         _task: &Task,
         _prepared: &mut Self::Prepared,
         _attempt: &Attempt,
@@ -99,7 +110,27 @@ pub trait Ground: Sized {
     ///
     /// # Errors
     /// When what it left cannot be removed.
-    fn close(_session: &mut Session<'_, Self>, _task: &Task, _prepared: Self::Prepared) -> Result<()> {
+    fn close(&mut self, _context: &mut Context<'_>, _prepared: Self::Prepared) -> Result<()> {
         Ok(())
+    }
+
+    /// Waits, as between cells, and looks at the user's interrupt meanwhile.
+    ///
+    /// # Errors
+    /// When the user stops it.
+    fn pause(&mut self, context: &mut Context<'_>, length_ns: u64) -> Result<()> {
+        if length_ns == 0 {
+            return context.check_interrupt();
+        }
+        context.emit(Event::Pause { length_ns })?;
+        let end_ns = self.now_ns().saturating_add(length_ns);
+        loop {
+            context.check_interrupt()?;
+            let left_ns = end_ns.saturating_sub(self.now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            self.sleep(left_ns.min(LONGEST_SLEEP_NS));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The driver and the real devices: from a workload to measured repetitions, on files and block devices.
 
 mod clock;
+mod context;
 mod disturbance;
 mod drive;
 mod fit;

@@ -5,19 +5,21 @@
 //! what is read then lies where a drive puts what was just written. No cache is dropped: the state of a modelled device
 //! is a parameter of it.
 
+use crate::context::{Context, progress};
 use crate::drive::content::Content;
 use crate::drive::driver::{Plan, drive, filled_buffers};
 use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
 use crate::drive::recorder::{INTERVAL_NS, Recorder};
 use crate::drive::source::{Generator, Next, Source};
 use crate::ground::Ground;
-use crate::session::{Session, progress};
-use crate::steps::samples::{CellSamples, SampleSpan, Shared, Watch, sample_accesses, sample_positions};
+use crate::session::Session;
+use crate::steps::fill::fill;
+use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
-use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
+use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
     TargetRecord,
@@ -117,27 +119,36 @@ impl<M: Model> Ground for Modelled<'_, M> {
         self.model.idle(length_ns);
     }
 
-    fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
-        if session.ground.fills && session.profile.writes_file_first() {
-            session.fill_model()?;
+    fn begin(&mut self, context: &mut Context<'_>, tasks: &[Task]) -> Result<()> {
+        let profile = context.profile;
+        if self.fills && profile.writes_file_first() {
+            let fill = fill(self, context, None)?;
+            context.emit(Event::FillDone { fill })?;
+            self.pause(context, profile.rules.interval_ns)?;
         }
-        if session.profile.rules.direct || !tasks.iter().any(|task| matches!(task.work, Work::Io(_))) {
+        if profile.rules.direct || !tasks.iter().any(|task| matches!(task.work, Work::Io(_))) {
             return Ok(());
         }
         let text = text!(
             "a model has no page cache: what this profile reads and writes through it goes to the device here",
             "モデルにはページキャッシュがありません。このプロファイルがキャッシュ経由で読み書きする分も、ここでは機器まで届きます"
         );
-        session.notice(NoticeKind::Other, text)
+        context.notice(NoticeKind::Other, text)
     }
 
-    fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
-        let ran = session.run_workload(workload, None, &mut repetition_progress)?;
+    fn run_once(
+        &mut self,
+        context: &mut Context<'_>,
+        workload: &Workload,
+        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+    ) -> Result<(u64, u64)> {
+        let ran = self.run_workload(context, workload, None, tell)?;
         Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
     fn repeat(
-        session: &mut Session<'_, Self>,
+        &mut self,
+        context: &mut Context<'_>,
         task: &Task,
         _prepared: &mut (),
         attempt: &Attempt,
@@ -145,14 +156,25 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workload) => {
                 let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                vec![attempt.of(session.run_workload(&workload, Some(attempt), &mut repetition_progress)?)]
+                vec![attempt.of(self.run_workload(context, &workload, Some(attempt), &mut progress)?)]
             }
-            Work::Positional(step) => session.model_positional(step, attempt)?,
-            Work::AccessTime(step) => session.model_access_time(step, attempt)?,
+            Work::Positional(step) => self.sampled(context, &Sampling::Positions(step), attempt)?,
+            Work::AccessTime(step) => self.sampled(context, &Sampling::Accesses(step), attempt)?,
             Work::Replay(step) => {
-                vec![attempt.of(session.model_replay(step, task.step_index, attempt)?)]
+                let (_, source) = context.replay_source(&self.facts, step, task.step_index, attempt)?;
+                let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+                let slots = step.in_flight() as usize;
+                let played = self.run_sources(
+                    context,
+                    vec![source],
+                    slots,
+                    (&plan, false),
+                    Some(attempt),
+                    &mut progress,
+                )?;
+                vec![attempt.of(played)]
             }
-            Work::Copy(_) => session.model_copy(attempt)?,
+            Work::Copy(_) => self.copy(context, attempt)?,
             // No task of this kind fits a model.
             Work::Command(_) => return Err(unprepared()),
         };
@@ -160,13 +182,14 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 }
 
-impl<M: Model> Session<'_, Modelled<'_, M>> {
+impl<M: Model> Modelled<'_, M> {
     /// Runs a workload once, as this repetition if it is of a cell; `tell` makes events of its intervals.
-    pub(crate) fn run_workload(
+    fn run_workload(
         &mut self,
+        context: &mut Context<'_>,
         workload: &Workload,
         attempt: Option<&Attempt>,
-        tell: &mut dyn FnMut(u64, Interval) -> Event,
+        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
     ) -> Result<Repetition> {
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
@@ -175,30 +198,20 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         };
         let slots = workload.iodepth as usize * workload.threads as usize;
         let timed_sync = workload.sync.at_end == EndSync::Timed;
-        self.run_sources(Generator::for_threads(workload), slots, (&plan, timed_sync), attempt, tell)
-    }
-
-    fn model_replay(
-        &mut self,
-        step: &ReplayStep,
-        step_index: usize,
-        attempt: &Attempt,
-    ) -> Result<Repetition> {
-        let (_, source) = self.replay_source(step, step_index, attempt)?;
-        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-        let slots = step.in_flight() as usize;
-        self.run_sources(vec![source], slots, (&plan, false), Some(attempt), &mut repetition_progress)
+        let sources = Generator::for_threads(workload);
+        self.run_sources(context, sources, slots, (&plan, timed_sync), attempt, tell)
     }
 
     fn run_sources(
         &mut self,
+        context: &mut Context<'_>,
         sources: Vec<impl Source>,
         slots: usize,
         (plan, timed_sync): (&Plan, bool),
         attempt: Option<&Attempt>,
-        tell: &mut dyn FnMut(u64, Interval) -> Event,
+        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
     ) -> Result<Repetition> {
-        let mut device = self.ground.model.device(slots);
+        let mut device = self.model.device(slots);
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let (sender, intervals) = channel();
@@ -207,14 +220,14 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let mut source = InTurn {
             sources,
             turn: 0,
-            interrupt: self.interrupt,
+            interrupt: context.interrupt,
             intervals,
             look_ns: INTERVAL_NS,
             tell,
-            emit: &mut *self.emit,
+            emit: &mut *context.emit,
             failed: None,
         };
-        let outcome = match (&mut self.operations, attempt) {
+        let outcome = match (&mut context.operations, attempt) {
             (Some(list), Some(attempt)) => {
                 let start_ns = device.now_ns();
                 let place = ListedPlace {
@@ -232,44 +245,30 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let sums = device.take_sums();
         drop(device);
         source.failed.map_or(Ok(()), Err)?;
-        self.check_interrupt()?;
+        context.check_interrupt()?;
         let mut recorded = Recorder::merge(&[recorder]);
         recorded.merge(&outcome.part(timed_sync));
         // One loop drives all threads of the workload: which of them was done first, it does not see.
-        let account = sums.map(|sums| self.ground.model.account(&sums));
+        let account = sums.map(|sums| self.model.account(&sums));
         Ok(Repetition { first_done_ns: None, account, ..recorded })
     }
 
-    fn model_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Vec<Repetition>> {
-        self.sampled_on_model(attempt, |device, place, watch| sample_positions(device, step, place, watch))
-    }
-
-    fn model_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Vec<Repetition>> {
-        let mut content = Content::new(Data::Zero, 0, 0);
-        self.sampled_on_model(attempt, |device, place, watch| {
-            Ok(vec![sample_accesses(device, step, place, &mut content, watch)?])
-        })
-    }
-
-    fn sampled_on_model(
+    fn sampled(
         &mut self,
+        context: &mut Context<'_>,
+        sampling: &Sampling<'_>,
         attempt: &Attempt,
-        work: impl FnOnce(&mut M::Device<'_>, SampleSpan, &mut Watch<'_>) -> Result<Vec<CellSamples>>,
     ) -> Result<Vec<Repetition>> {
-        let Modelled { model, facts, .. } = &mut self.ground;
-        let place = SampleSpan { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
-        let mut watch = Watch::new(self.interrupt, &mut *self.emit, attempt.cell_index, model.now_ns());
-        let tracks = work(&mut model.device(1), place, &mut watch)?;
+        let Self { model, facts, .. } = self;
+        let mut content = Content::new(Data::Zero, 0, 0);
+        let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, model.now_ns());
+        let tracks = sampling.run(&mut model.device(1), SampleSpan::of(facts), &mut content, &mut watch)?;
         let repetition = |mut track: CellSamples| {
             let account = track.sums.take().map(|sums| model.account(&sums));
             Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }
         };
         Ok(tracks.into_iter().map(repetition).collect())
     }
-}
-
-fn repetition_progress(elapsed_ns: u64, interval: Interval) -> Event {
-    progress(elapsed_ns, interval, INTERVAL_NS)
 }
 
 /// Says that a model got no test file, because it was left out.
@@ -308,7 +307,7 @@ struct InTurn<'a, S> {
     /// When to look for the next of them.
     look_ns: u64,
     /// What an interval is told as.
-    tell: &'a mut dyn FnMut(u64, Interval) -> Event,
+    tell: &'a mut dyn FnMut(u64, Interval, u64) -> Event,
     emit: &'a mut dyn FnMut(Event) -> Result<()>,
     /// A listener's error, which ends the repetition.
     failed: Option<Error>,
@@ -320,7 +319,7 @@ impl<S> InTurn<'_, S> {
         self.look_ns = now_ns.saturating_add(INTERVAL_NS);
         for (index, interval) in self.intervals.try_iter() {
             let elapsed_ns = (index as u64 + 1) * INTERVAL_NS;
-            if let Err(error) = (self.emit)((self.tell)(elapsed_ns, interval)) {
+            if let Err(error) = (self.emit)((self.tell)(elapsed_ns, interval, INTERVAL_NS)) {
                 self.failed.get_or_insert(error);
             }
         }

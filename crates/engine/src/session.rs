@@ -3,40 +3,33 @@
 //! The model: everything that happens is an event, in order; whoever listens stores, prints or sends it. An error
 //! or an interrupt ends the run after the event of the last whole cell.
 
+mod repetitions;
+
+use crate::context::Context;
 use crate::disturbance::NoiseSum;
 use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::ground::Ground;
+use crate::steps::precondition::precondition;
 use crate::task::Ongoing;
 use kurabe_core::event::Event;
 use kurabe_core::listed::OperationList;
 use kurabe_core::profile::{Profile, Rounds, Step, Task};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, TargetKind};
+use kurabe_core::record::{Cell, NoticeKind, TargetKind};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Result, Text, text};
 use kurabe_program::Stop;
 use std::sync::Arc;
 
-/// The user's interrupt is looked at as often as this during a pause.
-const LONGEST_SLEEP_NS: u64 = 100_000_000;
-
 /// A run under way.
 pub struct Session<'a, G> {
     pub(crate) ground: G,
-    pub(crate) profile: &'a Profile,
-    pub(crate) interrupt: &'a Stop,
-    pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
-    pub(crate) started_ns: u64,
-    noticed: Vec<NoticeKind>,
-    pub(crate) disturbance: NoiseSum,
-    /// The traces of the profile's replay steps, by the step's place.
-    pub(crate) traces: Vec<Option<Arc<Trace>>>,
-    /// Hears of every operation of workloads and replays.
-    pub(crate) operations: Option<OperationList<'a>>,
+    pub(crate) context: Context<'a>,
+    disturbance: NoiseSum,
     /// Asked for further steps when all are measured.
     follow_up: Option<FollowUp<'a>>,
     /// The cells so far, if somebody is going to look at them.
-    pub(crate) kept: Option<Vec<Cell>>,
+    kept: Option<Vec<Cell>>,
 }
 
 /// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
@@ -51,20 +44,8 @@ impl<'a, G: Ground> Session<'a, G> {
         interrupt: &'a Stop,
         emit: &'a mut dyn FnMut(Event) -> Result<()>,
     ) -> Self {
-        let started_ns = ground.now_ns();
-        Self {
-            ground,
-            profile,
-            interrupt,
-            emit,
-            started_ns,
-            noticed: Vec::new(),
-            disturbance: NoiseSum::default(),
-            traces: Vec::new(),
-            operations: None,
-            follow_up: None,
-            kept: None,
-        }
+        let context = Context::new(profile, interrupt, emit, ground.now_ns());
+        Self { ground, context, disturbance: NoiseSum::default(), follow_up: None, kept: None }
     }
 
     /// Has further steps measured after those of the profile, as the cells call for it, if anybody is to be asked.
@@ -80,14 +61,14 @@ impl<'a, G: Ground> Session<'a, G> {
     /// storage when their repetition is over.
     #[must_use]
     pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
-        self.operations = operations;
+        self.context.operations = operations;
         self
     }
 
     /// Gives the traces of the profile's replay steps: one entry for each step, `None` for the others.
     #[must_use]
     pub fn with_traces(mut self, traces: Vec<Option<Arc<Trace>>>) -> Self {
-        self.traces = traces;
+        self.context.traces = traces;
         self
     }
 
@@ -99,7 +80,7 @@ impl<'a, G: Ground> Session<'a, G> {
         self.begin()?;
         // The ground may have become smaller, so the spans are taken again.
         let ongoing = self.take_up(self.plan()?)?;
-        match &self.profile.rounds {
+        match &self.context.profile.rounds {
             None => {
                 let cell_count = ongoing.iter().map(|one| one.task.cells.len() as u32).sum();
                 self.one_by_one(ongoing)?;
@@ -114,19 +95,19 @@ impl<'a, G: Ground> Session<'a, G> {
 
     /// What of the profile the target takes as it is now.
     pub(crate) fn plan(&self) -> Result<Vec<Task>> {
-        plan_tasks(self.profile, &self.ground.facts())
+        plan_tasks(self.context.profile, &self.ground.facts())
     }
 
     /// Checks the plan, says how it will be done, and writes the test file.
     pub(crate) fn begin(&mut self) -> Result<()> {
         let tasks = self.plan()?;
         self.say_how()?;
-        G::begin(self, &tasks)
+        self.ground.begin(&mut self.context, &tasks)
     }
 
     /// Brings the target into the state that the profile wants before these tasks, which begin with it.
     pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
-        self.precondition()?;
+        precondition(&mut self.ground, &mut self.context)?;
         Ok(numbered(tasks, 0))
     }
 
@@ -137,14 +118,14 @@ impl<'a, G: Ground> Session<'a, G> {
                 en: format!("{} over the whole run", remark.en),
                 ja: format!("測定全体を通して、{}", remark.ja),
             };
-            self.notice(NoticeKind::Noise, text)?;
+            self.context.notice(NoticeKind::Noise, text)?;
         }
         Ok(())
     }
 
     /// Measures further steps as long as the cells call for any.
     fn follow(&mut self, mut follow_up: FollowUp<'a>, mut cell_count: u32) -> Result<()> {
-        let mut profile = self.profile.clone();
+        let mut profile = self.context.profile.clone();
         loop {
             let steps = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
             if steps.is_empty() {
@@ -157,17 +138,18 @@ impl<'a, G: Ground> Session<'a, G> {
             let first_cell = cell_count;
             cell_count += tasks.iter().map(|task| task.cells.len() as u32).sum::<u32>();
             let planned_ns = planned_time_ns(&profile, &tasks);
-            self.emit(Event::StepsAdded { steps, cell_count, planned_ns })?;
+            self.context.emit(Event::StepsAdded { steps, cell_count, planned_ns })?;
             self.one_by_one(numbered(tasks, first_cell))?;
         }
     }
 
     /// All repetitions of a task, then the next task.
     fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<()> {
-        let count = self.profile.repetitions();
+        let profile = self.context.profile;
+        let count = profile.repetitions();
         for (index, mut ongoing) in tasks.into_iter().enumerate() {
             if index > 0 {
-                self.pause(self.profile.rules.interval_ns)?;
+                self.ground.pause(&mut self.context, profile.rules.interval_ns)?;
             }
             let mut ending = self.prepare(&mut ongoing);
             for number in 0..count {
@@ -207,7 +189,7 @@ impl<'a, G: Ground> Session<'a, G> {
             }
         }
         if !steady && ending.is_ok() {
-            ending = self.notice(NoticeKind::Other, unsteady(tell, most, rounds.window));
+            ending = self.context.notice(NoticeKind::Other, unsteady(tell, most, rounds.window));
         }
         for mut ongoing in tasks {
             ongoing.count_last(rounds.window);
@@ -237,7 +219,7 @@ impl<'a, G: Ground> Session<'a, G> {
         };
         let steady =
             !windows.is_empty() && windows.iter().all(|window| window.is_some_and(|window| window.steady));
-        self.emit(Event::RoundDone {
+        self.context.emit(Event::RoundDone {
             round_index,
             round_count,
             steady,
@@ -247,46 +229,26 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(steady)
     }
 
-    pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
-        (self.emit)(event)
-    }
-
-    pub(crate) fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
-        self.emit(Event::Notice { notice: Notice::new(kind, text) })
-    }
-
-    pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
-        if self.noticed.contains(&kind) {
-            return Ok(());
-        }
-        self.noticed.push(kind);
-        self.notice(kind, text)
-    }
-
-    pub(crate) fn check_interrupt(&self) -> Result<()> {
-        self.interrupt.check()
-    }
-
     /// Says aloud what the target made different from the plan.
     fn say_how(&mut self) -> Result<()> {
         let facts = self.ground.facts();
-        let writes = self.profile.tasks(facts.span_bytes).iter().any(Task::writes);
+        let writes = self.context.profile.tasks(facts.span_bytes).iter().any(Task::writes);
         if writes && !facts.writable {
-            self.notice(NoticeKind::WritesLeftOut, writes_left_out(facts.kind))?;
+            self.context.notice(NoticeKind::WritesLeftOut, writes_left_out(facts.kind))?;
         }
         let mut reasons: Vec<Text> = Vec::new();
-        for Text { en, ja } in unfit(self.profile, &facts) {
+        for Text { en, ja } in unfit(self.context.profile, &facts) {
             let text = Text { en: format!("left out: {en}"), ja: format!("測らない項目: {ja}") };
             // The reads and the writes of a step that does not fit have the same reason, which is told once.
             if !reasons.contains(&text) {
                 reasons.push(text.clone());
-                self.notice(NoticeKind::Other, text)?;
+                self.context.notice(NoticeKind::Other, text)?;
             }
         }
-        let (size, span) = (self.profile.rules.size_bytes, facts.span_bytes);
-        let all = self.profile.rules.whole_device && facts.kind != TargetKind::Directory;
-        if span < size && !all && self.profile.needs_span() {
-            self.notice(
+        let (size, span) = (self.context.profile.rules.size_bytes, facts.span_bytes);
+        let all = self.context.profile.rules.whole_device && facts.kind != TargetKind::Directory;
+        if span < size && !all && self.context.profile.needs_span() {
+            self.context.notice(
                 NoticeKind::SpanCut,
                 text!(
                     "the target has {}, less than the profile's {}: all of it is used",
@@ -297,22 +259,6 @@ impl<'a, G: Ground> Session<'a, G> {
             )?;
         }
         Ok(())
-    }
-
-    pub(crate) fn pause(&mut self, length_ns: u64) -> Result<()> {
-        if length_ns == 0 {
-            return self.check_interrupt();
-        }
-        self.emit(Event::Pause { length_ns })?;
-        let end_ns = self.ground.now_ns().saturating_add(length_ns);
-        loop {
-            self.check_interrupt()?;
-            let left_ns = end_ns.saturating_sub(self.ground.now_ns());
-            if left_ns == 0 {
-                return Ok(());
-            }
-            self.ground.sleep(left_ns.min(LONGEST_SLEEP_NS));
-        }
     }
 }
 
@@ -340,9 +286,4 @@ fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
             "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
         )
     }
-}
-
-/// How a measurement that shows as a repetition goes on.
-pub(crate) fn progress(elapsed_ns: u64, interval: Interval, interval_ns: u64) -> Event {
-    Event::Progress { elapsed_ns, interval, interval_ns }
 }

@@ -112,7 +112,7 @@ impl<G: Ground> Contender for InTurns<'_, G> {
             .map(name)
             .collect();
         if !left_out.is_empty() {
-            self.session.notice(NoticeKind::Other, not_everywhere(&left_out.join(", ")))?;
+            self.session.context.notice(NoticeKind::Other, not_everywhere(&left_out.join(", ")))?;
         }
         self.timed(|this| {
             this.tasks = this.session.take_up(tasks)?;
@@ -133,8 +133,9 @@ impl<G: Ground> Contender for InTurns<'_, G> {
 
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()> {
         self.timed(|this| {
-            let profile = this.session.profile;
-            this.session.pause(profile.rules.interval_ns)?;
+            let Session { ground, context, .. } = &mut this.session;
+            let profile = context.profile;
+            ground.pause(context, profile.rules.interval_ns)?;
             this.session.repeat(&mut this.tasks[task], number, profile.repetitions(), Some(turn))
         })
     }

@@ -17,26 +17,15 @@ use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatis
 use kurabe_core::model::{CauseRecord, CounterRecord, ParameterRecord};
 use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
-use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 
 /// Reads of 4 KiB blocks at random, one after another, once over 4 MiB.
 pub fn workload() -> Workload {
     Workload {
-        pattern: Pattern::Random,
-        thread_share: ThreadShare::Usual,
-        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
-        read_percent: 100,
-        rewrite_every_reads: None,
-        iodepth: 1,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: 4 << 20,
-        open_loop: None,
-        warm_up_ns: 0,
         end: End { passes: Some(1), ..End::default() },
-        sync: SyncRule::default(),
         data: Data::Random,
         seed: 7,
+        ..Workload::plain(Pattern::Random, 4096, 4 << 20)
     }
 }
 

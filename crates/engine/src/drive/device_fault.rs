@@ -13,7 +13,7 @@ use crate::drive::source::Generator;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::random::Random;
 use kurabe_core::record::{OpsRecord, Repetition};
-use kurabe_core::workload::{BlockSize, Data, End, Op, OpKind, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{End, Op, OpKind, Pattern, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
 use proptest::prelude::*;
@@ -192,21 +192,12 @@ struct CaseRun {
 
 fn run(case: &Case) -> CaseRun {
     let workload = Workload {
-        pattern: Pattern::Random,
-        block_sizes: vec![BlockSize { size_bytes: BLOCK_BYTES, weight: 1 }],
         read_percent: case.read_percent,
-        rewrite_every_reads: None,
-        thread_share: ThreadShare::Usual,
         iodepth: case.iodepth,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: 1 << 20,
-        open_loop: None,
-        warm_up_ns: 0,
         end: End { bytes: Some(case.blocks * u64::from(BLOCK_BYTES)), ..End::default() },
         sync: SyncRule { every_writes: case.every_writes, ..SyncRule::default() },
-        data: Data::Zero,
         seed: case.seed,
+        ..Workload::plain(Pattern::Random, BLOCK_BYTES, 1 << 20)
     };
     let depth = if case.shape == EngineShape::Threads { 1 } else { case.iodepth as usize };
     let mut device = FaultDevice::new(case.shape, depth, case.rates, case.seed);

@@ -9,7 +9,7 @@ use crate::drive::source::Generator;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::quantity::GIB;
-use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{End, Pattern, Workload};
 use kurabe_program::Stop;
 
 /// A buffer of no bytes.
@@ -80,21 +80,9 @@ pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
     const OPERATIONS: u64 = 400_000;
     const BLOCK_BYTES: u32 = 4096;
     let workload = Workload {
-        pattern: Pattern::Random,
-        block_sizes: vec![BlockSize { size_bytes: BLOCK_BYTES, weight: 1 }],
-        read_percent: 100,
-        rewrite_every_reads: None,
-        thread_share: ThreadShare::Usual,
         iodepth,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: GIB,
-        open_loop: None,
-        warm_up_ns: 0,
         end: End { bytes: Some(OPERATIONS * u64::from(BLOCK_BYTES)), ..End::default() },
-        sync: SyncRule::default(),
-        data: Data::Zero,
-        seed: 1,
+        ..Workload::plain(Pattern::Random, BLOCK_BYTES, GIB)
     };
     let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
     let mut least_ns = f64::INFINITY;

@@ -335,29 +335,11 @@ mod tests {
     use crate::drive::device_null::{NullDevice, Script};
     use crate::drive::recorder::Recorder;
     use crate::drive::source::Generator;
-    use kurabe_core::workload::{
-        Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
-    };
+    use kurabe_core::workload::{Arrival, End, OpenLoop, Pattern, Workload};
     use proptest::prelude::*;
 
     fn workload() -> Workload {
-        Workload {
-            pattern: Pattern::Random,
-            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
-            read_percent: 100,
-            rewrite_every_reads: None,
-            thread_share: ThreadShare::Usual,
-            iodepth: 4,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: 1 << 20,
-            open_loop: None,
-            warm_up_ns: 0,
-            end: End::default(),
-            sync: SyncRule::default(),
-            data: Data::Zero,
-            seed: 1,
-        }
+        Workload { iodepth: 4, ..Workload::plain(Pattern::Random, 4096, 1 << 20) }
     }
 
     fn run(workload: &Workload, script: Script) -> (Result<ThreadOutcome>, Repetition) {

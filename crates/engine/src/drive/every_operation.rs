@@ -184,9 +184,7 @@ mod tests {
     use crate::drive::driver::{Plan, drive, filled_buffers};
     use crate::drive::source::Generator;
     use kurabe_core::record::Repetition;
-    use kurabe_core::workload::{
-        Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
-    };
+    use kurabe_core::workload::{Arrival, Data, End, OpenLoop, Pattern, SyncRule, Workload};
     use proptest::prelude::*;
 
     /// Reads and writes on a device that leaves every third operation half done.
@@ -196,21 +194,13 @@ mod tests {
         room: &Room,
     ) -> (kurabe_core::Result<ThreadNotes>, Repetition) {
         let workload = Workload {
-            pattern: Pattern::Random,
-            thread_share: ThreadShare::Usual,
-            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
             read_percent: 60,
-            rewrite_every_reads: None,
             iodepth: 4,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: 1 << 20,
             open_loop,
             warm_up_ns: 100_000,
             end: End { bytes: Some(bytes), ..End::default() },
             sync: SyncRule { every_writes: Some(7), ..SyncRule::default() },
-            data: Data::Zero,
-            seed: 1,
+            ..Workload::plain(Pattern::Random, 4096, 1 << 20)
         };
         let script = Script { latency_ns: 10_000, cut_every: Some(3), ..Script::default() };
         let (mut device, stop) = (NullDevice::new(4, script), Stop::default());

@@ -17,9 +17,9 @@ use crate::drive::source::{Generator, Source};
 use crate::platform;
 use crate::target::Opened;
 use kurabe_core::device::Device;
-use kurabe_core::record::{CpuUse, Interval, Repetition};
+use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, Workload};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::Stop;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -54,6 +54,55 @@ impl Engine {
     }
 }
 
+/// The processor's time of the process from some moment on.
+pub(crate) struct CpuWatch((u64, u64));
+
+impl CpuWatch {
+    pub(crate) fn start() -> Self {
+        Self(platform::cpu_times_ns())
+    }
+
+    /// What was used since then.
+    pub(crate) fn used(&self) -> CpuUse {
+        let ((user_ns, system_ns), before) = (platform::cpu_times_ns(), self.0);
+        CpuUse { user_ns: user_ns.saturating_sub(before.0), system_ns: system_ns.saturating_sub(before.1) }
+    }
+}
+
+impl RingFacts {
+    /// Of ordinary calls, which always sleep, with these pages under their buffers.
+    pub(crate) fn of_calls(features: Vec<String>, pages: Pages) -> Self {
+        Self { features, fallbacks: Vec::new(), wait: WaitMode::Sleep, pages, workers: 0 }
+    }
+
+    /// Of a device of [`ThreadsDevice`], for which `asked` pages were wanted and `got` were had.
+    pub(crate) fn of_threads(asked: Pages, got: Pages) -> Self {
+        let mut facts = Self::of_calls(vec!["pread-pwrite".to_owned()], asked);
+        facts.took_pages(got);
+        facts
+    }
+
+    /// What the record keeps.
+    pub(crate) fn record(
+        self,
+        engine: Engine,
+        asked: &str,
+        reason: Text,
+        issuing_threads: u32,
+    ) -> EngineRecord {
+        EngineRecord {
+            name: engine.word().to_owned(),
+            asked: asked.to_owned(),
+            reason,
+            features: self.features,
+            fallbacks: self.fallbacks,
+            wait: self.wait.word().to_owned(),
+            pages: self.pages.word().to_owned(),
+            issuing_threads,
+        }
+    }
+}
+
 /// How operations are issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
@@ -74,8 +123,6 @@ pub struct MeasuredRepetition {
     pub facts: RingFacts,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
-    /// Whether it was stopped before its end.
-    pub interrupted: bool,
     /// Every operation, by issuing thread, if they are listed.
     pub(crate) notes: Vec<ThreadNotes>,
 }
@@ -189,19 +236,18 @@ where
             }
         }
         drop(sender);
-        let mut cpu_before = (0, 0);
-        gate.open(threads.len(), || cpu_before = platform::cpu_times_ns());
+        let mut cpu = CpuWatch::start();
+        gate.open(threads.len(), || cpu = CpuWatch::start());
         watch(&receiver, interrupt, &stop, live);
         let ended: Vec<_> = threads.into_iter().map(join).collect();
-        let cpu_after = platform::cpu_times_ns();
+        let cpu = cpu.used();
         if let Some(error) = refused {
             return Err(Error::no_thread(&error));
         }
 
-        let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
         let mut measured = together(ended, setup.end_sync)?;
         measured.recorded.cpu = cpu;
-        Ok(MeasuredRepetition { interrupted: interrupt.is_asked(), ..measured })
+        Ok(measured)
     })
 }
 
@@ -228,7 +274,7 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
     })?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));
-    Ok(MeasuredRepetition { recorded, facts, issuing_threads, interrupted: false, notes })
+    Ok(MeasuredRepetition { recorded, facts, issuing_threads, notes })
 }
 
 /// What all lanes share.
@@ -271,16 +317,9 @@ impl SharedByLanes<'_> {
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads => {
-                let opened = (self.open)().and_then(|opened| ThreadsDevice::open(opened, size, pages)).map(
-                    |(device, got)| {
-                        let features = vec!["pread-pwrite".to_owned()];
-                        let wait = WaitMode::Sleep;
-                        let mut facts =
-                            RingFacts { features, fallbacks: Vec::new(), wait, pages, workers: 0 };
-                        facts.took_pages(got);
-                        (device, facts)
-                    },
-                );
+                let opened = (self.open)()
+                    .and_then(|opened| ThreadsDevice::open(opened, size, pages))
+                    .map(|(device, got)| (device, RingFacts::of_threads(pages, got)));
                 self.drive_lane(opened, &mut &*lane.source, lane.number, live)
             }
         }

@@ -425,26 +425,16 @@ fn part_of(count: u64, parts: u64, index: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::workload::{BlockSize, Data, End, SyncRule};
+    use kurabe_core::workload::{BlockSize, Data, End};
     use proptest::prelude::*;
 
     pub(crate) fn workload(pattern: Pattern, span_bytes: u64, block: u32, threads: u32) -> Workload {
         Workload {
-            pattern,
-            block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
-            read_percent: 100,
-            rewrite_every_reads: None,
-            thread_share: ThreadShare::Usual,
-            iodepth: 1,
             threads,
-            offset_bytes: 0,
-            span_bytes,
-            open_loop: None,
-            warm_up_ns: 0,
             end: End { passes: Some(1), ..End::default() },
-            sync: SyncRule::default(),
             data: Data::Random,
             seed: 3,
+            ..Workload::plain(pattern, block, span_bytes)
         }
     }
 

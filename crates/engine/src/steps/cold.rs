@@ -4,9 +4,9 @@
 //! cache is dropped, or where that is not allowed the pages of the files in question. What the drive itself caches is
 //! not touched.
 
+use crate::context::Context;
 use crate::platform;
 use crate::real::{CachePolicy, Real};
-use crate::session::Session;
 use kurabe_core::record::{NoticeKind, TargetKind};
 use kurabe_core::{Error, Result, Text, text};
 use kurabe_program::Folder;
@@ -22,47 +22,52 @@ enum Cold {
     Command,
 }
 
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// Makes buffered repetitions start cold, unless the cache is wanted.
-    pub(crate) fn drop_cache(&mut self) -> Result<()> {
-        let target = &*self.ground.target;
+    pub(crate) fn drop_cache(&self, context: &mut Context<'_>) -> Result<()> {
+        let target = &*self.target;
         let (is_direct, is_writable) = (target.is_direct(), target.is_writable());
-        if is_direct || target.kind() == TargetKind::CharacterDevice || self.cache_is_kept()? {
+        if is_direct || target.kind() == TargetKind::CharacterDevice || self.cache_is_kept(context)? {
             return Ok(());
         }
-        let file = self.ground.target.open_file(is_writable, false)?;
+        let file = self.target.open_file(is_writable, false)?;
         if is_writable {
             file.sync_all().map_err(|error| cannot_write_back(&error))?;
         }
-        self.tell_dropped(platform::drop_page_cache(), || platform::forget_cached(&file), Cold::Repetition)
+        tell_dropped(
+            context,
+            platform::drop_page_cache(),
+            || platform::forget_cached(&file),
+            Cold::Repetition,
+        )
     }
 
     /// Makes what a copy reads from a file start cold.
-    pub(crate) fn make_file_cold(&mut self, file: &File) -> Result<()> {
-        if self.cache_is_kept()? {
+    pub(crate) fn make_file_cold(&self, context: &mut Context<'_>, file: &File) -> Result<()> {
+        if self.cache_is_kept(context)? {
             return Ok(());
         }
         // Of a block device `syncfs` would write back the file system that holds its name.
         write_back(file).and_then(|()| sync_file(file)).map_err(|error| cannot_write_back(&error))?;
         let forgotten = || platform::forget_cached(file);
-        self.tell_dropped(platform::drop_page_cache(), forgotten, Cold::Part)
+        tell_dropped(context, platform::drop_page_cache(), forgotten, Cold::Part)
     }
 
     /// Makes everything below a folder start cold: contents, directories and inodes.
-    pub(crate) fn make_folder_cold(&mut self, folder: &Folder) -> Result<()> {
-        if self.cache_is_kept()? {
+    pub(crate) fn make_folder_cold(&self, context: &mut Context<'_>, folder: &Folder) -> Result<()> {
+        if self.cache_is_kept(context)? {
             return Ok(());
         }
         folder.readable().and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
         let forgotten = || forget_below(folder);
-        self.tell_dropped(drop_all_caches(), forgotten, Cold::Command)
+        tell_dropped(context, drop_all_caches(), forgotten, Cold::Command)
     }
 
-    fn cache_is_kept(&mut self) -> Result<bool> {
-        if self.ground.settings.cache == CachePolicy::Drop {
+    fn cache_is_kept(&self, context: &mut Context<'_>) -> Result<bool> {
+        if self.settings.cache == CachePolicy::Drop {
             return Ok(false);
         }
-        self.notice_once(
+        context.notice_once(
             NoticeKind::CacheDrop,
             text!(
                 "the page cache is kept (--cache keep): figures include memory",
@@ -71,26 +76,26 @@ impl Session<'_, Real<'_>> {
         )?;
         Ok(true)
     }
+}
 
-    /// Says once how it was done; the files' own pages are dropped only where the whole cache cannot be.
-    fn tell_dropped(
-        &mut self,
-        dropped: io::Result<()>,
-        forget: impl FnOnce() -> io::Result<()>,
-        cold: Cold,
-    ) -> Result<()> {
-        let text = match dropped {
-            Ok(()) => dropped_text(cold),
-            Err(error) => match forget() {
-                Ok(()) => forgotten_text(&error, cold),
-                Err(advice) => text!(
-                    "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
-                    "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
-                ),
-            },
-        };
-        self.notice_once(NoticeKind::CacheDrop, text)
-    }
+/// Says once how it was done; the files' own pages are dropped only where the whole cache cannot be.
+fn tell_dropped(
+    context: &mut Context<'_>,
+    dropped: io::Result<()>,
+    forget: impl FnOnce() -> io::Result<()>,
+    cold: Cold,
+) -> Result<()> {
+    let text = match dropped {
+        Ok(()) => dropped_text(cold),
+        Err(error) => match forget() {
+            Ok(()) => forgotten_text(&error, cold),
+            Err(advice) => text!(
+                "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
+                "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
+            ),
+        },
+    };
+    context.notice_once(NoticeKind::CacheDrop, text)
 }
 
 fn dropped_text(cold: Cold) -> Text {

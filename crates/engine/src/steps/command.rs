@@ -6,8 +6,8 @@
 //! counted until then. How programs are run is in `kurabe_program`.
 
 use crate::clock::monotonic_ns;
+use crate::context::{Context, progress};
 use crate::real::Real;
-use crate::session::Session;
 use crate::steps::cold::write_back;
 use crate::steps::traffic::{Watched, interval_of};
 use crate::task::{Attempt, Repeated};
@@ -24,20 +24,24 @@ pub struct CommandWork {
     device: Watched,
 }
 
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// Makes the folder and the material, and runs `prepare`.
-    pub(crate) fn prepare_command(&mut self, step: &CommandStep) -> Result<CommandWork> {
+    pub(crate) fn prepare_command(
+        &self,
+        context: &mut Context<'_>,
+        step: &CommandStep,
+    ) -> Result<CommandWork> {
         let cannot =
             |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
-        let held = self.ground.target.scratch().zip(self.ground.target.container());
+        let held = self.target.scratch().zip(self.target.container());
         let (scratch, container) = held.ok_or_else(no_folder)?;
         let target = scratch.folder().try_clone().map_err(cannot)?;
         let container = container.try_clone().map_err(cannot)?;
         let place = Workplace { target: &target, container: &container };
-        let programs = Programs::prepare(step, place, self.interrupt, &mut self.preparing())?;
+        let programs = Programs::prepare(step, place, context.interrupt, &mut preparing(context))?;
         let device = Watched::under(programs.folder().path());
         if let Some(OtherUser { uid, gid }) = programs.owner() {
-            self.notice_once(
+            context.notice_once(
                 NoticeKind::Other,
                 text!(
                     "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
@@ -50,27 +54,28 @@ impl Session<'_, Real<'_>> {
 
     /// Runs the timed program once and restores what it changed.
     pub(crate) fn repeat_command(
-        &mut self,
+        &self,
+        context: &mut Context<'_>,
         step: &CommandStep,
         work: &mut CommandWork,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        work.programs.show(&mut self.preparing())?;
+        work.programs.show(&mut preparing(context))?;
         if step.cold {
-            self.make_folder_cold(work.programs.folder())?;
+            self.make_folder_cold(context, work.programs.folder())?;
             work.programs.warm();
         }
-        self.check_interrupt()?;
-        let started_ns = monotonic_ns() - self.started_ns;
-        let (mark, counters) = (self.ground.noise.start(), work.device.read());
-        let ran = self.run_watched(work);
+        context.check_interrupt()?;
+        let started_ns = monotonic_ns() - context.started_ns;
+        let (mark, counters) = (self.noise.start(), work.device.read());
+        let ran = run_watched(context, work);
         // Not by the work folder, which the program may have removed.
-        let synced = match self.ground.target.scratch() {
+        let synced = match self.target.scratch() {
             Some(scratch) if ran.is_ok() => Some(timed_write_back(scratch.folder())),
             _ => None,
         };
-        let (traffic, noise) = (work.device.since(counters), self.ground.noise.finish(mark));
-        let restored = work.programs.restore(self.interrupt, &mut self.preparing());
+        let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));
+        let restored = work.programs.restore(context.interrupt, &mut preparing(context));
         let ran = ran?;
         restored?;
         // What the program and the kernel for it do to the device cannot be told from what others do.
@@ -88,39 +93,38 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Runs `cleanup` and removes the folder.
-    pub(crate) fn close_command(&mut self, work: CommandWork) -> Result<()> {
-        work.programs.close(self.interrupt, &mut self.preparing())
+    pub(crate) fn close_command(&self, context: &mut Context<'_>, work: CommandWork) -> Result<()> {
+        work.programs.close(context.interrupt, &mut preparing(context))
     }
+}
 
-    /// Tells of programs that are about to run.
-    fn preparing(&mut self) -> impl FnMut(Coming) -> Result<()> {
-        |coming| {
-            self.emit(match coming {
-                Coming::Next(what) => Event::Preparing { what },
-                Coming::Programs(Listed { prepare, command, restore, cleanup }) => {
-                    Event::Programs { prepare, command, restore, cleanup }
-                }
-            })
-        }
+/// Tells of programs that are about to run.
+fn preparing(context: &mut Context<'_>) -> impl FnMut(Coming) -> Result<()> {
+    |coming| {
+        context.emit(match coming {
+            Coming::Next(what) => Event::Preparing { what },
+            Coming::Programs(Listed { prepare, command, restore, cleanup }) => {
+                Event::Programs { prepare, command, restore, cleanup }
+            }
+        })
     }
+}
 
-    /// Runs the timed program, and tells meanwhile what reaches the device.
-    fn run_watched(&mut self, work: &CommandWork) -> Result<Ran> {
-        let (mut failed, emit) = (None, &mut *self.emit);
+/// Runs the timed program, and tells meanwhile what reaches the device.
+fn run_watched(context: &mut Context<'_>, work: &CommandWork) -> Result<Ran> {
+    context.watched(progress, |interrupt, live| {
         let (mut shown_ns, mut before) = (0, work.device.read());
-        let mut live = |elapsed_ns: u64| {
+        work.programs.time(interrupt, &mut |elapsed_ns| {
             let now = work.device.read();
             let traffic: Option<Traffic> = now.zip(before).map(|(now, before)| now.since(&before));
-            let interval = traffic.as_ref().map_or(Interval::default(), interval_of);
-            let interval_ns = elapsed_ns - shown_ns;
+            live(
+                elapsed_ns,
+                traffic.as_ref().map_or(Interval::default(), interval_of),
+                elapsed_ns - shown_ns,
+            );
             (shown_ns, before) = (elapsed_ns, now);
-            if failed.is_none() {
-                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-            }
-        };
-        let ran = work.programs.time(self.interrupt, &mut live)?;
-        failed.map_or(Ok(ran), Err)
-    }
+        })
+    })
 }
 
 /// Writes back all that is dirty on the file system, and tells how long that took.

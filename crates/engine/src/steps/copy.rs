@@ -13,14 +13,17 @@
 //! Every part that touches the target starts with everything written back and the cache cold. Of its operations those on
 //! the target are recorded; of a part that stays in memory, those on memory.
 
+use crate::clock::monotonic_ns;
+use crate::context::{Context, progress};
+use crate::drive::buffer::Pages;
 use crate::drive::content::Content;
-use crate::drive::measure::watch;
+use crate::drive::device_uring::RingFacts;
+use crate::drive::measure::{CpuWatch, Engine, watch};
 use crate::drive::recorder::Recorder;
 use crate::platform;
 use crate::platform::memory_file;
 use crate::real::Real;
-use crate::session::Session;
-use crate::steps::copy_loop::{Copied, CopySide, FilePair, Pass, copy};
+use crate::steps::copy_loop::{ByCalls, Copied, FilePair, Pass, copy};
 use crate::steps::traffic::Watched;
 use crate::target::Target;
 use crate::target::test_file::{TestFile, copy_beside};
@@ -28,10 +31,10 @@ use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
-use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
+use kurabe_core::record::{Repetition, TargetKind};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::available_memory_bytes;
-use kurabe_program::{Stop, interrupted};
+use kurabe_program::Stop;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -71,21 +74,15 @@ struct Destination {
     owner: Option<TestFile>,
 }
 
-/// One part, done.
-struct PartDone {
-    copied: Copied,
-    recorded: Repetition,
-}
-
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// Refuses copies for which there is no room beside the test file, before that is written.
     pub(crate) fn check_copy_room(&self, tasks: &[Task]) -> Result<()> {
         let copies = tasks.iter().any(|task| matches!(task.work, Work::Copy(_)));
-        if !copies || self.ground.target.kind() != TargetKind::Directory {
+        if !copies || self.target.kind() != TargetKind::Directory {
             return Ok(());
         }
-        let size_bytes = self.ground.target.span_bytes();
-        let Some(test_file) = self.ground.target.test_file() else { return Ok(()) };
+        let size_bytes = self.target.span_bytes();
+        let Some(test_file) = self.target.test_file() else { return Ok(()) };
         let folder = test_file.scratch().folder();
         let Some(free_bytes) = platform::free_bytes(folder).ok().flatten() else { return Ok(()) };
         // What is reserved for the test file is no longer free.
@@ -99,169 +96,128 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Takes the memory, and on a device or in a file writes the half that is copied.
-    pub(crate) fn prepare_copy(&mut self, _step: &CopyStep) -> Result<CopyWork> {
-        let (place, size_bytes) = layout(self.ground.target.kind(), self.ground.target.span_bytes());
+    pub(crate) fn prepare_copy(&self, context: &mut Context<'_>) -> Result<CopyWork> {
+        let (place, size_bytes) = layout(self.target.kind(), self.target.span_bytes());
         if size_bytes == 0 {
-            return Err(too_small(self.ground.target.span_bytes()));
+            return Err(too_small(self.target.span_bytes()));
         }
         check_memory(size_bytes, available_memory_bytes())?;
         let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
-        let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.ground.target.path()) };
+        let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.target.path()) };
         let size = format_bytes(size_bytes);
-        self.emit(Event::Preparing {
+        context.emit(Event::Preparing {
             what: text!("filling {size} of memory to copy from", "コピー元のメモリー {size} を用意"),
         })?;
-        self.fill_memory(&work, self.profile.rules.seed)?;
+        work.fill_memory(context, context.profile.rules.seed)?;
         if matches!(work.place, CopyDestination::Within(_)) {
-            self.emit(Event::Preparing {
+            context.emit(Event::Preparing {
                 what: text!(
                     "writing {size}, the half of the target that is copied",
                     "コピー元になる対象の前半 {size} を書き込み"
                 ),
             })?;
-            self.write_source(&work)?;
+            work.write_source(context, &self.target.open_buffered()?)?;
         }
         Ok(work)
     }
 
     /// Does all parts once.
     pub(crate) fn repeat_copy(
-        &mut self,
+        &self,
+        context: &mut Context<'_>,
         step: &CopyStep,
-        work: &mut CopyWork,
+        work: &CopyWork,
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let repetitions = CopyPart::ALL
             .iter()
-            .map(|part| self.repeat_part(*part, step, work, attempt))
+            .map(|part| self.repeat_part(context, *part, step, work, attempt))
             .collect::<Result<Vec<_>>>()?;
-        Ok(Repeated { engine: Some(self.copy_engine()), repetitions })
+        let reason = text!(
+            "a copy is ordinary read and write calls, one after the other",
+            "コピーは通常の read と write を 1 つずつ行います"
+        );
+        let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
+        let engine = facts.record(Engine::Threads, self.settings.engine.word(), reason, 1);
+        Ok(Repeated { engine: Some(engine), repetitions })
     }
 
     fn repeat_part(
-        &mut self,
+        &self,
+        context: &mut Context<'_>,
         part: CopyPart,
         step: &CopyStep,
         work: &CopyWork,
         attempt: &Attempt,
     ) -> Result<Repetition> {
-        self.check_interrupt()?;
+        context.check_interrupt()?;
         if part == CopyPart::FromMemory {
             // Writing to memory has left one piece there, again and again; the device must not gain from that.
-            self.fill_memory(work, attempt.seed)?;
+            work.fill_memory(context, attempt.seed)?;
         }
         let on_target = !matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite);
         let to_target = matches!(part, CopyPart::FromMemory | CopyPart::Within);
-        let target = self.ground.target.open_buffered()?;
-        let destination = if to_target { Some(work.destination(self.ground.target)?) } else { None };
+        let target = self.target.open_buffered()?;
+        let destination = if to_target { Some(work.destination(self.target)?) } else { None };
         if on_target {
-            self.make_file_cold(&target)?;
+            self.make_file_cold(context, &target)?;
         }
         let source =
             if matches!(part, CopyPart::ToMemory | CopyPart::Within) { &target } else { &work.memory };
         let pair = FilePair { source, destination: destination.as_ref().map_or(&work.memory, |to| &to.file) };
-        let pass = pass(part, work.size_bytes, destination.as_ref().map_or(0, |to| to.from_bytes));
-        let mut buffer = piece(step, work.size_bytes, &mut self.content(attempt.seed));
-        let started_ns = crate::clock::monotonic_ns() - self.started_ns;
-        let (mark, counters, cpu) = (self.ground.noise.start(), work.device.read(), platform::cpu_times_ns());
-        let done = self.copy_watched(pair, &pass, &mut buffer)?;
-        let (cpu_after, traffic) = (platform::cpu_times_ns(), work.device.since(counters));
-        let noise = self.ground.noise.finish(mark);
+        let to_bytes = destination.as_ref().map_or(0, |to| to.from_bytes);
+        let mut buffer = vec![0; u64::from(step.chunk_bytes.max(1)).min(work.size_bytes) as usize];
+        content(context, attempt.seed).fill(&mut buffer);
+        let pass = Pass::of(part, work.size_bytes, buffer.len() as u64, to_bytes);
+        let started_ns = monotonic_ns() - context.started_ns;
+        let (mark, counters, cpu) = (self.noise.start(), work.device.read(), CpuWatch::start());
+        let (copied, recorded) = copy_watched(context, pair, &pass, &mut buffer)?;
+        let (cpu, traffic) = (cpu.used(), work.device.since(counters));
+        let noise = self.noise.finish(mark);
         destination.map_or(Ok(()), Destination::close)?;
-        let cpu = CpuUse {
-            user_ns: cpu_after.0.saturating_sub(cpu.0),
-            system_ns: cpu_after.1.saturating_sub(cpu.1),
-        };
-        let generator_share = cpu.user_ns as f64 / done.copied.elapsed_ns.max(1) as f64;
+        let generator_share = cpu.user_ns as f64 / copied.elapsed_ns.max(1) as f64;
         Ok(Repetition {
             started_ns,
-            elapsed_ns: done.copied.elapsed_ns,
-            end_sync_ns: done.copied.end_sync_ns,
+            elapsed_ns: copied.elapsed_ns,
+            end_sync_ns: copied.end_sync_ns,
             cpu,
             generator_share: generator_share.min(1.0),
             noise,
             traffic: traffic.filter(|_| on_target),
-            ..attempt.of(done.recorded)
+            ..attempt.of(recorded)
         })
     }
+}
 
-    /// Copies in a thread of its own, while this one tells of progress and listens for the user.
-    fn copy_watched(&mut self, mut pair: FilePair<'_>, pass: &Pass, buffer: &mut [u8]) -> Result<PartDone> {
-        let (mut failed, emit, interrupt) = (None, &mut *self.emit, self.interrupt);
-        let mut live = |elapsed_ns, interval, interval_ns| {
-            if failed.is_none() {
-                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-            }
-        };
+/// Copies in a thread of its own, while this one tells of progress and listens for the user.
+fn copy_watched(
+    context: &mut Context<'_>,
+    mut pair: FilePair<'_>,
+    pass: &Pass,
+    buffer: &mut [u8],
+) -> Result<(Copied, Repetition)> {
+    context.watched(progress, |interrupt, live| {
         let (stop, (sender, receiver)) = (Stop::default(), channel());
         let (copied, recorder) = std::thread::scope(|scope| {
             let stop = &stop;
             let work = move || {
                 let mut recorder = Recorder::new(Some(sender));
-                let copied = copy(&mut pair, pass, buffer, &mut recorder, stop);
+                let copied = copy(&mut ByCalls::new(&mut pair, buffer, &mut recorder), pass, stop);
                 recorder.hang_up();
                 (copied, recorder)
             };
             let copying = std::thread::Builder::new().spawn_scoped(scope, work);
             let copying = copying.map_err(|error| Error::no_thread(&error))?;
-            watch(&receiver, interrupt, stop, &mut live);
+            watch(&receiver, interrupt, stop, live);
             copying.join().map_err(|_| thread_lost())
         })?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let copied = copied?;
-        if copied.interrupted {
-            return Err(interrupted());
-        }
-        Ok(PartDone { copied, recorded: Recorder::merge(&[recorder]) })
-    }
+        Ok((copied?, Recorder::merge(&[recorder])))
+    })
+}
 
-    fn content(&self, seed: u64) -> Content {
-        Content::new(self.profile.rules.data, seed, 0)
-    }
-
-    /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
-    fn fill_memory(&self, work: &CopyWork, seed: u64) -> Result<()> {
-        let mut content = self.content(seed);
-        let mut buffer = vec![0; FILL_BYTES];
-        content.fill(&mut buffer);
-        let mut offset = 0;
-        while offset < work.size_bytes {
-            self.check_interrupt()?;
-            content.freshen(&mut buffer);
-            let length = (work.size_bytes - offset).min(buffer.len() as u64);
-            work.memory
-                .write_all_at(&buffer[..length as usize], offset)
-                .map_err(|error| no_memory(&error))?;
-            offset += length;
-        }
-        Ok(())
-    }
-
-    /// Writes the half that later is copied from.
-    fn write_source(&mut self, work: &CopyWork) -> Result<()> {
-        let target = self.ground.target.open_buffered()?;
-        let pass = pass(CopyPart::FromMemory, work.size_bytes, 0);
-        let pair = FilePair { source: &work.memory, destination: &target };
-        self.copy_watched(pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
-    }
-
-    fn copy_engine(&self) -> EngineRecord {
-        EngineRecord {
-            name: "threads".to_owned(),
-            asked: self.ground.settings.engine.word().to_owned(),
-            reason: text!(
-                "a copy is ordinary read and write calls, one after the other",
-                "コピーは通常の read と write を 1 つずつ行います"
-            ),
-            features: Vec::new(),
-            fallbacks: Vec::new(),
-            wait: "sleep".to_owned(),
-            pages: "4k".to_owned(),
-            issuing_threads: 1,
-        }
-    }
+/// The profile's data, from a seed.
+fn content(context: &Context<'_>, seed: u64) -> Content {
+    Content::new(context.profile.rules.data, seed, 0)
 }
 
 impl Destination {
@@ -272,6 +228,31 @@ impl Destination {
 }
 
 impl CopyWork {
+    /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
+    fn fill_memory(&self, context: &Context<'_>, seed: u64) -> Result<()> {
+        let mut content = content(context, seed);
+        let mut buffer = vec![0; FILL_BYTES];
+        content.fill(&mut buffer);
+        let mut offset = 0;
+        while offset < self.size_bytes {
+            context.check_interrupt()?;
+            content.freshen(&mut buffer);
+            let length = (self.size_bytes - offset).min(buffer.len() as u64);
+            self.memory
+                .write_all_at(&buffer[..length as usize], offset)
+                .map_err(|error| no_memory(&error))?;
+            offset += length;
+        }
+        Ok(())
+    }
+
+    /// Writes the half that later is copied from.
+    fn write_source(&self, context: &mut Context<'_>, target: &File) -> Result<()> {
+        let pass = Pass::of(CopyPart::FromMemory, self.size_bytes, FILL_BYTES as u64, 0);
+        let pair = FilePair { source: &self.memory, destination: target };
+        copy_watched(context, pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
+    }
+
     /// Opens the place of a copy; a new file is there only for one part.
     fn destination(&self, target: &Target) -> Result<Destination> {
         match (self.place, target.test_file()) {
@@ -295,30 +276,6 @@ fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
     let half = span_bytes / 2;
     let half = half - half % HALF_UNIT_BYTES;
     (CopyDestination::Within(half), half)
-}
-
-/// What a part moves; `to_bytes` is where a copy on the target begins.
-fn pass(part: CopyPart, size_bytes: u64, to_bytes: u64) -> Pass {
-    let memory = CopySide { from_bytes: 0, counted: false };
-    let counted = CopySide { from_bytes: 0, counted: true };
-    let copy = CopySide { from_bytes: to_bytes, counted: true };
-    let (source, destination) = match part {
-        CopyPart::MemoryRead => (Some(counted), None),
-        CopyPart::MemoryWrite => (None, Some(counted)),
-        CopyPart::FromMemory => (Some(memory), Some(copy)),
-        CopyPart::ToMemory => (Some(counted), Some(memory)),
-        CopyPart::Within => (Some(counted), Some(copy)),
-    };
-    let sync = matches!(part, CopyPart::FromMemory | CopyPart::Within);
-    Pass { size_bytes, source, destination, sync }
-}
-
-/// The buffer through which everything goes.
-fn piece(step: &CopyStep, size_bytes: u64, content: &mut Content) -> Vec<u8> {
-    let length = u64::from(step.chunk_bytes.max(1)).min(size_bytes);
-    let mut buffer = vec![0; length as usize];
-    content.fill(&mut buffer);
-    buffer
 }
 
 fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
@@ -399,8 +356,8 @@ mod tests {
         let file = File::create_new(&path).unwrap();
         let pair = &mut FilePair { source: &memory, destination: &file };
         let mut recorder = Recorder::new(None);
-        let pass = pass(CopyPart::FromMemory, size, 4096);
-        copy(pair, &pass, &mut vec![0; 100_000], &mut recorder, &Stop::default()).unwrap();
+        let pass = Pass::of(CopyPart::FromMemory, size, 100_000, 4096);
+        copy(&mut ByCalls::new(pair, &mut vec![0; 100_000], &mut recorder), &pass, &Stop::default()).unwrap();
         let copied = std::fs::read(&path).unwrap();
         assert!(copied[..4096].iter().all(|byte| *byte == 0));
         assert!(copied[4096..] == bytes);

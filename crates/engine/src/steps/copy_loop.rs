@@ -1,11 +1,14 @@
-//! The loop of an ordinary copy: read a piece, write that piece, and so on; a fsync at the end where it is wanted.
+//! The loop of a copy: read a turn, write that turn, and so on; a fsync at the end where it is wanted.
 //!
-//! The model: two sides, of which one may be missing (reading and throwing away, writing what is in the buffer), and of
-//! which one may go uncounted (memory beside a target). Reads and writes are never in flight at once here; how much they
-//! meet on the device is decided by the page cache, as in any copy. Not here: which files, and what a copy is for.
+//! The model: two sides, of which one may be missing (reading and throwing away, writing the same again and again), and of
+//! which one may go uncounted (memory beside a target). A turn of an ordinary copy is a piece, read and written by calls of
+//! the system, so that reads and writes are never in flight at once; how much they meet on the device is decided by the page
+//! cache. The host of a model reads several pieces before it writes them (`model_copy`). Not here: which files, and what a
+//! copy is for.
 
 use crate::drive::recorder::Recorder;
 use crate::drive::rest::PATIENCE_NS;
+use kurabe_core::profile::CopyPart;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
@@ -17,12 +20,16 @@ use std::os::unix::fs::FileExt;
 pub(crate) trait CopyEnds {
     /// The time in ns, of a clock that never goes back.
     fn now_ns(&mut self) -> u64;
-    /// Reads at an offset of the source; 0 is the end of the source.
-    fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize>;
-    /// Writes at an offset of the destination.
-    fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize>;
+    /// Reads or writes so many bytes of a side, whole, behind those that are done.
+    ///
+    /// # Errors
+    /// When the side fails, or ends too early.
+    fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()>;
     /// Makes what was written durable.
-    fn sync(&mut self) -> io::Result<()>;
+    ///
+    /// # Errors
+    /// When that fails.
+    fn sync(&mut self) -> Result<()>;
 }
 
 /// One side of a copy.
@@ -39,12 +46,32 @@ pub(crate) struct CopySide {
 pub(crate) struct Pass {
     /// Bytes in all.
     pub(crate) size_bytes: u64,
-    /// The source; `None`: what the buffer holds is written again and again.
+    /// Bytes that are read before they are written.
+    pub(crate) turn_bytes: u64,
+    /// The source; `None`: the same bytes are written again and again.
     pub(crate) source: Option<CopySide>,
     /// The destination; `None`: what was read is thrown away.
     pub(crate) destination: Option<CopySide>,
     /// Whether it ends with a fsync, inside its time.
     pub(crate) sync: bool,
+}
+
+impl Pass {
+    /// What a part moves; `to_bytes` is where a copy on the target begins.
+    pub(crate) fn of(part: CopyPart, size_bytes: u64, turn_bytes: u64, to_bytes: u64) -> Self {
+        let memory = CopySide { from_bytes: 0, counted: false };
+        let counted = CopySide { from_bytes: 0, counted: true };
+        let copy = CopySide { from_bytes: to_bytes, counted: true };
+        let (source, destination) = match part {
+            CopyPart::MemoryRead => (Some(counted), None),
+            CopyPart::MemoryWrite => (None, Some(counted)),
+            CopyPart::FromMemory => (Some(memory), Some(copy)),
+            CopyPart::ToMemory => (Some(counted), Some(memory)),
+            CopyPart::Within => (Some(counted), Some(copy)),
+        };
+        let sync = matches!(part, CopyPart::FromMemory | CopyPart::Within);
+        Self { size_bytes, turn_bytes, source, destination, sync }
+    }
 }
 
 /// How a pass ended.
@@ -54,92 +81,98 @@ pub(crate) struct Copied {
     pub(crate) elapsed_ns: u64,
     /// Time of the fsync.
     pub(crate) end_sync_ns: Option<u64>,
-    /// Whether it was stopped before its end.
-    pub(crate) interrupted: bool,
 }
 
-/// Copies through a buffer, whose length is the size of a piece.
+/// Copies turn by turn.
 ///
 /// # Errors
-/// When a side fails, or the source ends too early.
-pub(crate) fn copy(
-    pair: &mut impl CopyEnds,
-    pass: &Pass,
-    buffer: &mut [u8],
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Copied> {
-    let start_ns = pair.now_ns();
+/// When a side fails, or the user stops it.
+pub(crate) fn copy(ends: &mut impl CopyEnds, pass: &Pass, stop: &Stop) -> Result<Copied> {
+    let start_ns = ends.now_ns();
     let mut done_bytes = 0;
     while done_bytes < pass.size_bytes {
-        if stop.is_asked() {
-            let elapsed_ns = pair.now_ns() - start_ns;
-            return Ok(Copied { elapsed_ns, end_sync_ns: None, interrupted: true });
-        }
-        let left = pass.size_bytes - done_bytes;
-        let piece = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        if let Some(side) = pass.source {
-            let offset = side.from_bytes + done_bytes;
-            let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Read };
-            timed.call(pair, offset, piece, |pair, at| {
-                pair.read(offset + at as u64, &mut buffer[at..piece])
-            })?;
-        }
-        if let Some(side) = pass.destination {
-            let offset = side.from_bytes + done_bytes;
-            let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Write };
-            timed.call(pair, offset, piece, |pair, at| pair.write(offset + at as u64, &buffer[at..piece]))?;
-        }
-        done_bytes += piece as u64;
-    }
-    let end_sync_ns = if pass.sync {
-        let from_ns = pair.now_ns();
-        let cannot = |error| {
-            Error::os(text!("cannot write the copy back (fsync)", "コピーを書き戻せません(fsync)"), &error)
-        };
-        pair.sync().map_err(cannot)?;
-        Some(pair.now_ns() - from_ns)
-    } else {
-        None
-    };
-    Ok(Copied { elapsed_ns: pair.now_ns() - start_ns, end_sync_ns, interrupted: false })
-}
-
-/// A call that is timed, and recorded if its side counts.
-struct Timed<'a> {
-    recorder: &'a mut Recorder,
-    start_ns: u64,
-    side: CopySide,
-    kind: OpKind,
-}
-
-impl Timed<'_> {
-    /// Moves a piece, in however many calls that takes; `operation` is told how much of it is done.
-    fn call<P: CopyEnds>(
-        &mut self,
-        pair: &mut P,
-        offset_bytes: u64,
-        length_bytes: usize,
-        mut operation: impl FnMut(&mut P, usize) -> io::Result<usize>,
-    ) -> Result<()> {
-        let from_ns = pair.now_ns();
-        if self.side.counted {
-            self.recorder.submitted(self.kind);
-        }
-        let (mut moved, mut moved_at_ns) = (0, from_ns);
-        while moved < length_bytes {
-            match operation(pair, moved) {
-                Ok(0) => return Err(ended(self.kind, offset_bytes + moved as u64)),
-                Ok(length) => (moved, moved_at_ns) = (moved + length, pair.now_ns()),
-                Err(error) if is_passing(&error) && pair.now_ns() - moved_at_ns <= PATIENCE_NS => {}
-                Err(error) => return Err(failed(self.kind, offset_bytes + moved as u64, &error)),
+        stop.check()?;
+        let length_bytes = pass.turn_bytes.min(pass.size_bytes - done_bytes);
+        for (kind, side) in [(OpKind::Read, pass.source), (OpKind::Write, pass.destination)] {
+            if let Some(side) = side {
+                ends.carry(kind, side, done_bytes, length_bytes)?;
             }
         }
-        if self.side.counted {
-            let (from_ns, now_ns) = (from_ns - self.start_ns, moved_at_ns - self.start_ns);
-            self.recorder.completed(self.kind, offset_bytes, moved as u32, from_ns, now_ns);
+        done_bytes += length_bytes;
+    }
+    let copied_ns = ends.now_ns();
+    if pass.sync {
+        ends.sync()?;
+    }
+    let ended_ns = ends.now_ns();
+    Ok(Copied { elapsed_ns: ended_ns - start_ns, end_sync_ns: pass.sync.then_some(ended_ns - copied_ns) })
+}
+
+/// The calls that an ordinary copy is made of.
+pub(crate) trait CopyCalls {
+    /// The time in ns, of a clock that never goes back.
+    fn now_ns(&mut self) -> u64;
+    /// Reads at an offset of the source; 0 is the end of the source.
+    fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize>;
+    /// Writes at an offset of the destination.
+    fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize>;
+    /// Makes what was written durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A copy by calls through a buffer, which is as long as a turn.
+pub(crate) struct ByCalls<'a, C> {
+    calls: &'a mut C,
+    buffer: &'a mut [u8],
+    recorder: &'a mut Recorder,
+    start_ns: u64,
+}
+
+impl<'a, C: CopyCalls> ByCalls<'a, C> {
+    pub(crate) fn new(calls: &'a mut C, buffer: &'a mut [u8], recorder: &'a mut Recorder) -> Self {
+        let start_ns = calls.now_ns();
+        Self { calls, buffer, recorder, start_ns }
+    }
+}
+
+impl<C: CopyCalls> CopyEnds for ByCalls<'_, C> {
+    fn now_ns(&mut self) -> u64 {
+        self.calls.now_ns()
+    }
+
+    /// One operation, in however many calls that takes.
+    fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()> {
+        let Self { calls, buffer, recorder, start_ns } = self;
+        let bytes = &mut buffer[..length_bytes as usize];
+        let (offset_bytes, from_ns) = (side.from_bytes + done_bytes, calls.now_ns());
+        if side.counted {
+            recorder.submitted(kind);
+        }
+        let (mut moved, mut moved_at_ns) = (0, from_ns);
+        while moved < bytes.len() {
+            let at = offset_bytes + moved as u64;
+            let outcome = match kind {
+                OpKind::Read => calls.read(at, &mut bytes[moved..]),
+                OpKind::Write | OpKind::Sync => calls.write(at, &bytes[moved..]),
+            };
+            match outcome {
+                Ok(0) => return Err(ended(kind, at)),
+                Ok(length) => (moved, moved_at_ns) = (moved + length, calls.now_ns()),
+                Err(error) if is_passing(&error) && calls.now_ns() - moved_at_ns <= PATIENCE_NS => {}
+                Err(error) => return Err(failed(kind, at, &error)),
+            }
+        }
+        if side.counted {
+            let (from_ns, now_ns) = (from_ns - *start_ns, moved_at_ns - *start_ns);
+            recorder.completed(kind, offset_bytes, moved as u32, from_ns, now_ns);
         }
         Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.calls.sync().map_err(|error| {
+            Error::os(text!("cannot write the copy back (fsync)", "コピーを書き戻せません(fsync)"), &error)
+        })
     }
 }
 
@@ -184,7 +217,7 @@ pub(crate) struct FilePair<'a> {
     pub(crate) destination: &'a File,
 }
 
-impl CopyEnds for FilePair<'_> {
+impl CopyCalls for FilePair<'_> {
     fn now_ns(&mut self) -> u64 {
         crate::clock::monotonic_ns()
     }
@@ -240,7 +273,7 @@ mod tests {
         }
     }
 
-    impl CopyEnds for Listed<'_> {
+    impl CopyCalls for Listed<'_> {
         fn now_ns(&mut self) -> u64 {
             self.now_ns
         }
@@ -270,6 +303,7 @@ mod tests {
     const COUNTED: CopySide = CopySide { from_bytes: 0, counted: true };
     const WITHIN: Pass = Pass {
         size_bytes: 250,
+        turn_bytes: 100,
         source: Some(COUNTED),
         destination: Some(CopySide { from_bytes: 1000, counted: true }),
         sync: true,
@@ -277,7 +311,7 @@ mod tests {
 
     fn run(pair: &mut Listed<'_>, pass: &Pass) -> (Result<Copied>, kurabe_core::record::Repetition) {
         let mut recorder = Recorder::new(None);
-        let copied = copy(pair, pass, &mut [0; 100], &mut recorder, &Stop::default());
+        let copied = copy(&mut ByCalls::new(pair, &mut [0; 100], &mut recorder), pass, &Stop::default());
         (copied, Recorder::merge(&[recorder]))
     }
 
@@ -346,8 +380,10 @@ mod tests {
     fn a_stop_is_heard_after_the_piece_under_way() {
         let stop = Stop::default();
         let mut pair = Listed { stop: Some(&stop), ..Listed::new() };
-        let copied = copy(&mut pair, &WITHIN, &mut [0; 100], &mut Recorder::new(None), &stop).unwrap();
-        assert!(copied.interrupted);
+        let (mut buffer, mut recorder) = ([0; 100], Recorder::new(None));
+        let error =
+            copy(&mut ByCalls::new(&mut pair, &mut buffer, &mut recorder), &WITHIN, &stop).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
         assert_eq!(pair.calls, ["read 0 100", "write 1000 100", "read 100 100", "write 1100 100"]);
     }
 }

@@ -1,10 +1,10 @@
 //! A repetition of a workload.
 
-use crate::drive::every_operation::{InOrder, ThreadNotes};
+use crate::context::{Context, progress};
+use crate::drive::every_operation::InOrder;
 use crate::drive::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
 use crate::drive::source::{Generator, Source};
 use crate::real::{Real, Settings};
-use crate::session::{Session, progress};
 use crate::steps::choose::ChosenIssue;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
@@ -15,29 +15,32 @@ use std::sync::Mutex;
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
 
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// How a workload is issued here.
-    pub(crate) fn choose(&mut self, workload: &Workload) -> Result<ChosenIssue> {
-        let Settings { engine, wait, pages, .. } = self.ground.settings;
+    pub(crate) fn choose(&mut self, context: &Context<'_>, workload: &Workload) -> Result<ChosenIssue> {
+        let Settings { engine, wait, pages, .. } = self.settings;
         let issue = Issue { engine: Engine::Uring, wait, pages };
-        self.ground.chooser.choose(engine, self.ground.target, workload, issue, self.interrupt)
+        self.chooser.choose(engine, self.target, workload, issue, context.interrupt)
     }
 
     /// Runs a workload once.
     pub(crate) fn repeat_io(
         &mut self,
+        context: &mut Context<'_>,
         workload: &Workload,
         choice: &ChosenIssue,
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
         let opening = (workload.writes(), workload.sync.o_sync);
-        self.repeat_sources(Generator::for_threads(workload), opening, Setup::of(workload), choice, attempt)
+        let sources = Generator::for_threads(workload);
+        self.repeat_sources(context, sources, opening, Setup::of(workload), choice, attempt)
     }
 
     /// Runs sources of operations once, one thread each, on the target opened for writing and for synchronous writes or not.
     pub(crate) fn repeat_sources<S>(
-        &mut self,
+        &self,
+        context: &mut Context<'_>,
         sources: Vec<S>,
         (writes, o_sync): (bool, bool),
         setup: Setup,
@@ -48,23 +51,28 @@ impl Session<'_, Real<'_>> {
         S: Source + Send,
         for<'a> &'a Mutex<S>: Source,
     {
-        let mark = self.ground.noise.start();
-        let setup = Setup { lists: self.operations.is_some(), ..setup };
-        let mut measured = self.watched(progress, |target, interrupt, live| {
-            let open = || target.open_lane(writes, o_sync);
+        let mark = self.noise.start();
+        let setup = Setup { lists: context.operations.is_some(), ..setup };
+        let open = || self.target.open_lane(writes, o_sync);
+        let mut measured = context.watched(progress, |interrupt, live| {
             measure_sources(&open, sources, setup, choice.issue, interrupt, live)
         })?;
-        let noise = self.ground.noise.finish(mark);
-        self.list(std::mem::take(&mut measured.notes), attempt)?;
-        let engine = engine_record(self.ground.settings.engine.word(), choice, &measured);
+        let noise = self.noise.finish(mark);
+        if let Some(list) = &mut context.operations {
+            InOrder::of(std::mem::take(&mut measured.notes))
+                .try_for_each(|note| list(&note.listed(attempt.cell_index, attempt.number)))?;
+        }
+        let engine = self.engine_record(choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
     }
 
-    /// Tells every operation of a repetition to who wants to hear of them.
-    fn list(&mut self, notes: Vec<ThreadNotes>, attempt: &Attempt) -> Result<()> {
-        let Some(tell) = &mut self.operations else { return Ok(()) };
-        InOrder::of(notes).try_for_each(|note| tell(&note.listed(attempt.cell_index, attempt.number)))
+    /// How a measurement's operations reached the kernel.
+    fn engine_record(&self, choice: &ChosenIssue, measured: &MeasuredRepetition) -> EngineRecord {
+        let mut facts = measured.facts.clone();
+        facts.fallbacks.splice(..0, choice.fallbacks.iter().cloned());
+        let (asked, reason) = (self.settings.engine.word(), choice.reason.clone());
+        facts.record(choice.issue.engine, asked, reason, measured.issuing_threads)
     }
 }
 
@@ -78,19 +86,5 @@ fn repetition_of(measured: MeasuredRepetition, attempt: &Attempt) -> Repetition 
         generator_share: generator_share.min(1.0),
         generator_bound: generator_share > GENERATOR_BOUND_SHARE,
         ..attempt.of(recorded)
-    }
-}
-
-/// How a measurement's operations reached the kernel.
-fn engine_record(asked: &str, choice: &ChosenIssue, measured: &MeasuredRepetition) -> EngineRecord {
-    EngineRecord {
-        name: choice.issue.engine.word().to_owned(),
-        asked: asked.to_owned(),
-        reason: choice.reason.clone(),
-        features: measured.facts.features.clone(),
-        fallbacks: choice.fallbacks.iter().chain(&measured.facts.fallbacks).cloned().collect(),
-        wait: measured.facts.wait.word().to_owned(),
-        pages: measured.facts.pages.word().to_owned(),
-        issuing_threads: measured.issuing_threads,
     }
 }

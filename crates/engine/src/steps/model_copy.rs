@@ -1,6 +1,6 @@
 //! Copies of a file on a modelled target, as its host makes them.
 //!
-//! The model: the parts of [`crate::steps::copy`], each timed from its first operation to its last. The file is the first bytes
+//! The model: the parts and the loop of [`crate::steps::copy`], each timed from its first operation to its last. The file is the first bytes
 //! of the device, its copy lies behind it. The host reads or writes in pieces, some in flight, with a pause of its own
 //! before each, one for reads and one for writes: a program waits for what it reads, while what it writes is gathered and
 //! sent on. Within one device it reads a turn of pieces and writes them, again and again. A disk in memory takes the time
@@ -8,10 +8,12 @@
 //!
 //! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
 
+use crate::context::Context;
 use crate::drive::driver::operation_error;
 use crate::drive::recorder::Recorder;
+use crate::drive::rest::SYNC;
 use crate::modelled::Modelled;
-use crate::session::Session;
+use crate::steps::copy_loop::{CopyEnds, CopySide, Pass, copy};
 use crate::task::Attempt;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::model::{CopyHabits, Model};
@@ -19,12 +21,13 @@ use kurabe_core::profile::CopyPart;
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::Stop;
 
-impl<M: Model> Session<'_, Modelled<'_, M>> {
+impl<M: Model> Modelled<'_, M> {
     /// Does all parts of a copy once.
-    pub(crate) fn model_copy(&mut self, attempt: &Attempt) -> Result<Vec<Repetition>> {
-        let size_bytes = self.profile.rules.size_bytes.min(self.ground.model.span_bytes() / 2);
-        let habits = self.ground.model.copy_habits();
+    pub(crate) fn copy(&mut self, context: &Context<'_>, attempt: &Attempt) -> Result<Vec<Repetition>> {
+        let size_bytes = context.profile.rules.size_bytes.min(self.model.span_bytes() / 2);
+        let habits = self.model.copy_habits();
         let size_bytes = size_bytes - size_bytes % u64::from(habits.piece_bytes);
         if size_bytes == 0 {
             return Err(too_small());
@@ -32,10 +35,9 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         CopyPart::ALL
             .iter()
             .map(|part| {
-                self.check_interrupt()?;
-                let attempt =
-                    Attempt { started_ns: self.ground.model.now_ns() - self.started_ns, ..*attempt };
-                self.copy_part(*part, size_bytes, &habits, &attempt)
+                context.check_interrupt()?;
+                let attempt = Attempt { started_ns: self.model.now_ns() - context.started_ns, ..*attempt };
+                self.copy_part(*part, size_bytes, &habits, context.interrupt, &attempt)
             })
             .collect()
     }
@@ -45,60 +47,30 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         part: CopyPart,
         size_bytes: u64,
         habits: &CopyHabits,
+        interrupt: &Stop,
         attempt: &Attempt,
     ) -> Result<Repetition> {
         let memory_ns = |rate: f64| (size_bytes as f64 * 1e9 / rate).round() as u64;
-        let in_memory = match part {
-            CopyPart::MemoryRead => Some(memory_ns(habits.memory_read_bytes_per_s)),
-            CopyPart::MemoryWrite => Some(memory_ns(habits.memory_write_bytes_per_s)),
-            CopyPart::FromMemory | CopyPart::ToMemory | CopyPart::Within => None,
+        let memory_ns = match part {
+            CopyPart::MemoryRead | CopyPart::FromMemory => memory_ns(habits.memory_read_bytes_per_s),
+            CopyPart::MemoryWrite | CopyPart::ToMemory => memory_ns(habits.memory_write_bytes_per_s),
+            CopyPart::Within => 0,
         };
-        if let Some(elapsed_ns) = in_memory {
-            return Ok(memory_part(part, size_bytes, elapsed_ns, attempt));
+        if matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite) {
+            return Ok(memory_part(part, size_bytes, memory_ns, attempt));
         }
-        let mut device = self.ground.model.device(habits.iodepth as usize);
-        let buffers = device.take_buffers();
-        let start_ns = device.now_ns();
-        let mut copy = Copy {
-            piece_bytes: habits.piece_bytes,
-            read_gap_ns: habits.read_gap_ns,
-            write_gap_ns: habits.write_gap_ns,
-            buffers,
-            ops: vec![None; habits.iodepth as usize],
-            recorder: Recorder::new(None),
-            start_ns,
-            free_ns: start_ns,
-            device: &mut device,
-        };
-        match part {
-            CopyPart::FromMemory => copy.stretch(OpKind::Write, size_bytes, size_bytes)?,
-            CopyPart::ToMemory => copy.stretch(OpKind::Read, 0, size_bytes)?,
-            _ => {
-                let mut done_bytes = 0;
-                while done_bytes < size_bytes {
-                    let turn_bytes = habits.turn_bytes.min(size_bytes - done_bytes);
-                    copy.stretch(OpKind::Read, done_bytes, turn_bytes)?;
-                    copy.stretch(OpKind::Write, size_bytes + done_bytes, turn_bytes)?;
-                    done_bytes += turn_bytes;
-                }
-            }
-        }
-        let before_sync_ns = copy.free_ns;
-        if part != CopyPart::ToMemory {
-            copy.sync()?;
-        }
-        let (ended_ns, recorder) = copy.into_end();
+        let turn_bytes = if part == CopyPart::Within { habits.turn_bytes } else { size_bytes };
+        let pass = Pass::of(part, size_bytes, turn_bytes, size_bytes);
+        let mut device = self.model.device(habits.iodepth as usize);
+        let mut host = CopyHost::new(&mut device, habits);
+        let copied = copy(&mut host, &pass, interrupt)?;
+        let recorder = host.into_recorder();
         let sums = device.take_sums();
         drop(device);
-        let memory_ns = match part {
-            CopyPart::FromMemory => memory_ns(habits.memory_read_bytes_per_s),
-            CopyPart::ToMemory => memory_ns(habits.memory_write_bytes_per_s),
-            _ => 0,
-        };
         Ok(Repetition {
-            elapsed_ns: ended_ns - start_ns + memory_ns,
-            end_sync_ns: (ended_ns > before_sync_ns).then_some(ended_ns - before_sync_ns),
-            account: sums.map(|sums| self.ground.model.account(&sums)),
+            elapsed_ns: copied.elapsed_ns + memory_ns,
+            end_sync_ns: copied.end_sync_ns.filter(|sync_ns| *sync_ns > 0),
+            account: sums.map(|sums| self.model.account(&sums)),
             ..attempt.of(Recorder::merge(&[recorder]))
         })
     }
@@ -119,11 +91,10 @@ fn memory_part(part: CopyPart, size_bytes: u64, elapsed_ns: u64, attempt: &Attem
     Repetition { elapsed_ns, ..attempt.of(Recorder::merge(&[recorder])) }
 }
 
-struct Copy<'d, D: Device> {
+/// The host of a model at a copy, with several pieces in flight.
+struct CopyHost<'d, D: Device> {
     device: &'d mut D,
-    piece_bytes: u32,
-    read_gap_ns: u64,
-    write_gap_ns: u64,
+    habits: &'d CopyHabits,
     buffers: Vec<D::Buffer>,
     /// What is in flight, by slot.
     ops: Vec<Option<(Op, u64)>>,
@@ -133,15 +104,18 @@ struct Copy<'d, D: Device> {
     free_ns: u64,
 }
 
-impl<D: Device> Copy<'_, D> {
-    /// When the host was done, and what was recorded; the buffers go.
-    fn into_end(self) -> (u64, Recorder) {
-        (self.free_ns, self.recorder)
+impl<D: Device> CopyEnds for CopyHost<'_, D> {
+    fn now_ns(&mut self) -> u64 {
+        self.free_ns
     }
 
-    /// Reads or writes a stretch of bytes in pieces, and waits for all of them.
-    fn stretch(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u64) -> Result<()> {
-        let gap_ns = if kind == OpKind::Read { self.read_gap_ns } else { self.write_gap_ns };
+    /// Reads or writes a stretch of bytes in pieces, and waits for all of them. Memory takes its time apart.
+    fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()> {
+        if !side.counted {
+            return Ok(());
+        }
+        let CopyHabits { piece_bytes, read_gap_ns, write_gap_ns, .. } = *self.habits;
+        let gap_ns = if kind == OpKind::Read { read_gap_ns } else { write_gap_ns };
         let mut next_bytes = 0;
         while next_bytes < length_bytes {
             let Some(buffer) = self.buffers.pop() else {
@@ -152,10 +126,10 @@ impl<D: Device> Copy<'_, D> {
             let at_ns = self.free_ns + gap_ns;
             self.free_ns = at_ns;
             self.reap(Wait::Until(at_ns))?;
-            let length = u64::from(self.piece_bytes).min(length_bytes - next_bytes) as u32;
-            let op = Op { kind, offset_bytes: offset_bytes + next_bytes, length_bytes: length };
-            self.submit(op, buffer, at_ns)?;
-            next_bytes += u64::from(length);
+            let offset_bytes = side.from_bytes + done_bytes + next_bytes;
+            let length_bytes = u64::from(piece_bytes).min(length_bytes - next_bytes) as u32;
+            self.submit(Op { kind, offset_bytes, length_bytes }, buffer, at_ns)?;
+            next_bytes += u64::from(length_bytes);
         }
         while self.ops.iter().any(Option::is_some) {
             self.wait()?;
@@ -165,9 +139,21 @@ impl<D: Device> Copy<'_, D> {
 
     fn sync(&mut self) -> Result<()> {
         let Some(buffer) = self.buffers.pop() else { return Ok(()) };
-        let op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
-        self.submit(op, buffer, self.free_ns)?;
+        self.submit(SYNC, buffer, self.free_ns)?;
         self.wait()
+    }
+}
+
+impl<'d, D: Device> CopyHost<'d, D> {
+    fn new(device: &'d mut D, habits: &'d CopyHabits) -> Self {
+        let (buffers, start_ns) = (device.take_buffers(), device.now_ns());
+        let (ops, recorder) = (vec![None; habits.iodepth as usize], Recorder::new(None));
+        Self { device, habits, buffers, ops, recorder, start_ns, free_ns: start_ns }
+    }
+
+    /// What was recorded; the buffers go.
+    fn into_recorder(self) -> Recorder {
+        self.recorder
     }
 
     fn submit(&mut self, op: Op, buffer: D::Buffer, at_ns: u64) -> Result<()> {

@@ -1,47 +1,45 @@
 //! Work that is done once before the first cell and is not a cell: bringing a device from fresh to used.
 
+use crate::context::{Context, progress};
 use crate::ground::Ground;
-use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-impl<G: Ground> Session<'_, G> {
-    /// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
-    pub(crate) fn precondition(&mut self) -> Result<()> {
-        let tasks = self.profile.precondition_tasks(self.ground.facts().span_bytes);
-        if tasks.is_empty() {
-            return Ok(());
-        }
-        if !self.ground.facts().writable {
-            return self.notice(
-                NoticeKind::WritesLeftOut,
-                text!(
-                    "the preconditioning is left out, because the target may not be written: a fresh device is faster than a used one",
-                    "書き込めない対象のため、事前の書き込み(プレコンディショニング)を省きました。新品同様のデバイスは使用後より速く出ます"
-                ),
-            );
-        }
-        for task in tasks {
-            let Some(workload) = task.workload() else { continue };
-            self.check_interrupt()?;
-            let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
-            self.emit(Event::Preparing {
-                what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),
-            })?;
-            let (written_bytes, elapsed_ns) = G::run_once(self, workload)?;
-            let written = format_bytes_decimal(written_bytes);
-            let time = format_time_setting(elapsed_ns);
-            self.notice(
-                NoticeKind::Other,
-                text!(
-                    "preconditioned: {word} {label}, {written} in {time}",
-                    "事前の書き込み: {label}、{written} を {time} で実施"
-                ),
-            )?;
-        }
-        Ok(())
+/// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
+pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) -> Result<()> {
+    let tasks = context.profile.precondition_tasks(ground.facts().span_bytes);
+    if tasks.is_empty() {
+        return Ok(());
     }
+    if !ground.facts().writable {
+        return context.notice(
+            NoticeKind::WritesLeftOut,
+            text!(
+                "the preconditioning is left out, because the target may not be written: a fresh device is faster than a used one",
+                "書き込めない対象のため、事前の書き込み(プレコンディショニング)を省きました。新品同様のデバイスは使用後より速く出ます"
+            ),
+        );
+    }
+    for task in tasks {
+        let Some(workload) = task.workload() else { continue };
+        context.check_interrupt()?;
+        let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
+        context.emit(Event::Preparing {
+            what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),
+        })?;
+        let (written_bytes, elapsed_ns) = ground.run_once(context, workload, &mut progress)?;
+        let written = format_bytes_decimal(written_bytes);
+        let time = format_time_setting(elapsed_ns);
+        context.notice(
+            NoticeKind::Other,
+            text!(
+                "preconditioned: {word} {label}, {written} in {time}",
+                "事前の書き込み: {label}、{written} を {time} で実施"
+            ),
+        )?;
+    }
+    Ok(())
 }

@@ -1,32 +1,31 @@
 //! A repetition of a trace.
 
+use crate::context::Context;
 use crate::drive::device_uring::WaitMode;
 use crate::drive::measure::Setup;
 use crate::drive::replay::{ReplaySource, Span};
 use crate::fit::writes_left_out;
-use crate::ground::Ground;
 use crate::real::Real;
-use crate::session::Session;
 use crate::task::{Attempt, Repeated};
-use kurabe_core::profile::ReplayStep;
-use kurabe_core::record::NoticeKind;
+use kurabe_core::profile::{ReplayStep, Rules};
+use kurabe_core::record::{NoticeKind, TargetRecord};
 use kurabe_core::trace::Trace;
-use kurabe_core::workload::{
-    BlockSize, Direction, End, EndSync, OpKind, Pattern, SyncRule, ThreadShare, Workload,
-};
+use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::sync::Arc;
 
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// Does a trace again, once. Where the target may not be written, the trace's writes and syncs are left out.
     pub(crate) fn repeat_replay(
         &mut self,
+        context: &mut Context<'_>,
         step: &ReplayStep,
         step_index: usize,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let (trace, source) = self.replay_source(step, step_index, attempt)?;
-        let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.in_flight()))?;
+        let (trace, source) = context.replay_source(&self.target.record(), step, step_index, attempt)?;
+        let trial = self.trial(&context.profile.rules, &trace, source.fit().longest_bytes, step.in_flight());
+        let mut choice = self.choose(context, &trial)?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
             choice.issue.wait = WaitMode::Spin;
@@ -37,47 +36,45 @@ impl Session<'_, Real<'_>> {
             warm_up_ns: 0,
             time_ns: None,
             end_sync: EndSync::None,
-            data: self.profile.rules.data,
+            data: context.profile.rules.data,
             seed: attempt.seed,
             lists: false,
         };
-        self.repeat_sources(vec![source], (has(&trace, OpKind::Write), false), setup, &choice, attempt)
+        self.repeat_sources(
+            context,
+            vec![source],
+            (has(&trace, OpKind::Write), false),
+            setup,
+            &choice,
+            attempt,
+        )
     }
 
     /// A workload like the trace, by which the engine is chosen.
-    fn trial(&self, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
+    fn trial(&self, rules: &Rules, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
         Workload {
-            pattern: Pattern::Random,
-            thread_share: ThreadShare::Usual,
-            block_sizes: vec![BlockSize { size_bytes: longest_bytes, weight: 1 }],
             read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
-            rewrite_every_reads: None,
             iodepth,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: self.ground.target.span_bytes(),
-            open_loop: None,
-            warm_up_ns: 0,
             end: End { passes: Some(1), ..End::default() },
-            sync: SyncRule::default(),
-            data: self.profile.rules.data,
-            seed: self.profile.rules.seed,
+            data: rules.data,
+            seed: rules.seed,
+            ..Workload::plain(Pattern::Random, longest_bytes, self.target.span_bytes())
         }
     }
 }
 
-impl<G: Ground> Session<'_, G> {
+impl Context<'_> {
     /// A step's trace, as far as the target may be written, and its operations one by one. What that changes is told
     /// once.
     pub(crate) fn replay_source(
         &mut self,
+        facts: &TargetRecord,
         step: &ReplayStep,
         step_index: usize,
         attempt: &Attempt,
     ) -> Result<(Arc<Trace>, ReplaySource)> {
         let trace = self.traces.get(step_index).cloned().flatten().ok_or_else(|| no_trace(step))?;
-        let trace = self.allowed(trace, attempt)?;
-        let facts = self.ground.facts();
+        let trace = self.allowed(trace, facts, attempt)?;
         let span =
             Span { offset_bytes: 0, length_bytes: facts.span_bytes, alignment_bytes: facts.alignment_bytes };
         let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
@@ -88,9 +85,9 @@ impl<G: Ground> Session<'_, G> {
     }
 
     /// What a trace does to the target, as far as that may be written.
-    pub(crate) fn trace_direction(&self, step_index: usize) -> Option<Direction> {
+    pub(crate) fn trace_direction(&self, step_index: usize, writable: bool) -> Option<Direction> {
         let trace = self.traces.get(step_index)?.as_ref()?;
-        match (has(trace, OpKind::Read), has(trace, OpKind::Write) && self.ground.facts().writable) {
+        match (has(trace, OpKind::Read), has(trace, OpKind::Write) && writable) {
             (true, true) => Some(Direction::Mix),
             (true, false) => Some(Direction::Read),
             (false, true) => Some(Direction::Write),
@@ -99,12 +96,12 @@ impl<G: Ground> Session<'_, G> {
     }
 
     /// The trace as far as the target may be written.
-    fn allowed(&mut self, trace: Arc<Trace>, attempt: &Attempt) -> Result<Arc<Trace>> {
-        if self.ground.facts().writable || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
+    fn allowed(&mut self, trace: Arc<Trace>, facts: &TargetRecord, attempt: &Attempt) -> Result<Arc<Trace>> {
+        if facts.writable || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
             return Ok(trace);
         }
         if attempt.number == 0 {
-            let how = writes_left_out(self.ground.facts().kind);
+            let how = writes_left_out(facts.kind);
             self.notice(
                 NoticeKind::WritesLeftOut,
                 Text {
@@ -123,7 +120,7 @@ impl<G: Ground> Session<'_, G> {
                     "トレースは書き込みだけで、対象には書き込めません"
                 ),
             )
-            .remedy(writes_left_out(self.ground.facts().kind)));
+            .remedy(writes_left_out(facts.kind)));
         }
         Ok(Arc::new(reads))
     }

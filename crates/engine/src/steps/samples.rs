@@ -6,19 +6,17 @@
 //!
 //! Samples that are written back hold the bytes just read from the same place, so the target holds the same afterwards.
 
+use crate::context::Context;
 use crate::drive::buffer::Pages;
 use crate::drive::content::Content;
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
-use crate::drive::measure::Engine;
+use crate::drive::measure::{CpuWatch, Engine};
 use crate::drive::recorder::Recorder;
 use crate::drive::rest::{Continuation, Unfinished};
-use crate::platform;
-use crate::real::Real;
-use crate::session::Session;
+use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
-use crate::target::Opened;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
@@ -26,7 +24,7 @@ use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::model::TimeSums;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
 use kurabe_core::random::Random;
-use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample};
+use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample, TargetRecord};
 use kurabe_core::workload::{Direction, Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::{Stop, interrupted};
@@ -44,6 +42,10 @@ pub(crate) struct SampleSpan {
 }
 
 impl SampleSpan {
+    pub(crate) fn of(target: &TargetRecord) -> Self {
+        Self { span_bytes: target.span_bytes, unit_bytes: target.alignment_bytes }
+    }
+
     /// An operation of at most `length_bytes` here: cut at the end of the span, to whole units. `None` if nothing is
     /// left.
     fn op(&self, kind: OpKind, offset_bytes: u64, length_bytes: u32) -> Option<Op> {
@@ -382,62 +384,84 @@ pub(crate) fn sample_accesses<D: Device>(
     Ok(track)
 }
 
-impl Session<'_, Real<'_>> {
-    /// Samples spread over the target, once.
-    pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Repeated> {
-        let writes = step.directions.contains(&Direction::Write);
-        // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
-        let opened = self.ground.target.open_lane(writes, writes)?;
-        let largest_bytes = step.sample_bytes.max(step.pre_read_bytes);
-        let reason = text!(
-            "one operation at a time, each handed to the kernel whole: pread/pwrite",
-            "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
-        );
-        self.sampled(opened, largest_bytes, attempt, reason, |device, place, watch| {
-            sample_positions(device, step, place, watch)
-        })
+/// A step of samples.
+pub(crate) enum Sampling<'a> {
+    /// Spread over the target.
+    Positions(&'a PositionalStep),
+    /// At random places.
+    Accesses(&'a AccessTimeStep),
+}
+
+impl Sampling<'_> {
+    /// Whether the target is opened for writing, and for synchronous writes.
+    fn opening(&self) -> (bool, bool) {
+        match self {
+            Self::Positions(step) => {
+                let writes = step.directions.contains(&Direction::Write);
+                // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
+                (writes, writes)
+            }
+            Self::Accesses(step) => (step.direction == Direction::Write, false),
+        }
     }
 
-    /// Single accesses, once.
-    pub(crate) fn repeat_access_time(
-        &mut self,
-        step: &AccessTimeStep,
-        attempt: &Attempt,
-    ) -> Result<Repeated> {
-        let opened = self.ground.target.open_lane(step.direction == Direction::Write, false)?;
-        let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
-        let reason = text!(
-            "one operation at a time: pread/pwrite is the shortest way",
-            "1 操作ずつなら pread/pwrite が最短です"
-        );
-        self.sampled(opened, step.block_bytes, attempt, reason, |device, place, watch| {
-            Ok(vec![sample_accesses(device, step, place, &mut content, watch)?])
-        })
+    fn largest_bytes(&self) -> u32 {
+        match self {
+            Self::Positions(step) => step.sample_bytes.max(step.pre_read_bytes),
+            Self::Accesses(step) => step.block_bytes,
+        }
     }
 
-    /// A repetition of samples on the open target: what is the same for both kinds.
-    fn sampled(
-        &mut self,
-        opened: Opened,
-        largest_bytes: u32,
+    /// Why pread and pwrite issue its operations.
+    fn reason(&self) -> Text {
+        match self {
+            Self::Positions(_) => text!(
+                "one operation at a time, each handed to the kernel whole: pread/pwrite",
+                "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
+            ),
+            Self::Accesses(_) => text!(
+                "one operation at a time: pread/pwrite is the shortest way",
+                "1 操作ずつなら pread/pwrite が最短です"
+            ),
+        }
+    }
+
+    /// Takes all samples once; what each cell measured.
+    pub(crate) fn run<D: Device>(
+        &self,
+        device: &mut D,
+        place: SampleSpan,
+        content: &mut Content,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<CellSamples>> {
+        match self {
+            Self::Positions(step) => sample_positions(device, step, place, watch),
+            Self::Accesses(step) => Ok(vec![sample_accesses(device, step, place, content, watch)?]),
+        }
+    }
+}
+
+impl Real<'_> {
+    /// A step of samples, once.
+    pub(crate) fn sampled(
+        &self,
+        context: &mut Context<'_>,
+        sampling: &Sampling<'_>,
         attempt: &Attempt,
-        reason: Text,
-        work: impl FnOnce(&mut ThreadsDevice, SampleSpan, &mut Watch<'_>) -> Result<Vec<CellSamples>>,
     ) -> Result<Repeated> {
+        let (writes, o_sync) = sampling.opening();
+        let opened = self.target.open_lane(writes, o_sync)?;
         let (mut device, pages) =
-            ThreadsDevice::open(opened, largest_bytes as usize, self.ground.settings.pages)?;
-        let engine = self.samples_engine(reason, pages);
-        let place = SampleSpan {
-            span_bytes: self.ground.target.span_bytes(),
-            unit_bytes: self.ground.target.alignment_bytes(),
-        };
-        let mark = self.ground.noise.start();
-        let (cpu_before, started_ns) = (platform::cpu_times_ns(), device.now_ns());
-        let mut watch = Watch::new(self.interrupt, &mut *self.emit, attempt.cell_index, started_ns);
-        let tracks = work(&mut device, place, &mut watch)?;
-        let (cpu_after, ended_ns) = (platform::cpu_times_ns(), device.now_ns());
-        let noise = self.ground.noise.finish(mark);
-        let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
+            ThreadsDevice::open(opened, sampling.largest_bytes() as usize, self.settings.pages)?;
+        let engine = self.samples_engine(sampling.reason(), pages);
+        let mut content = Content::new(context.profile.rules.data, attempt.seed, 0);
+        let mark = self.noise.start();
+        let (cpu, started_ns) = (CpuWatch::start(), device.now_ns());
+        let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, started_ns);
+        let place = SampleSpan::of(&self.target.record());
+        let tracks = sampling.run(&mut device, place, &mut content, &mut watch)?;
+        let (cpu, ended_ns) = (cpu.used(), device.now_ns());
+        let noise = self.noise.finish(mark);
         let generator_share = (cpu.user_ns as f64 / (ended_ns - started_ns).max(1) as f64).min(1.0);
         let mut shared = Shared { cpu, generator_share, noise };
         let mut repetitions = Vec::with_capacity(tracks.len());
@@ -450,31 +474,17 @@ impl Session<'_, Real<'_>> {
     }
 
     fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {
-        let asked = self.ground.settings;
-        let mut facts = RingFacts {
-            features: vec!["pread-pwrite".to_owned()],
-            fallbacks: Vec::new(),
-            wait: WaitMode::Sleep,
-            pages: asked.pages,
-            workers: 0,
-        };
-        if asked.engine == EngineChoice::Fixed(Engine::Uring) {
-            facts.fallbacks.push("engine uring: samples are taken with pread and pwrite".to_owned());
+        let Settings { engine, wait, pages: asked, .. } = self.settings;
+        let mut refused = Vec::new();
+        if engine == EngineChoice::Fixed(Engine::Uring) {
+            refused.push("engine uring: samples are taken with pread and pwrite".to_owned());
         }
-        if asked.wait != WaitMode::Sleep {
-            facts.fallbacks.push(format!("wait {}: pread and pwrite always sleep", asked.wait.word()));
+        if wait != WaitMode::Sleep {
+            refused.push(format!("wait {}: pread and pwrite always sleep", wait.word()));
         }
-        facts.took_pages(pages);
-        EngineRecord {
-            name: Engine::Threads.word().to_owned(),
-            asked: asked.engine.word().to_owned(),
-            reason,
-            features: facts.features,
-            fallbacks: facts.fallbacks,
-            wait: facts.wait.word().to_owned(),
-            pages: facts.pages.word().to_owned(),
-            issuing_threads: 1,
-        }
+        let mut facts = RingFacts::of_threads(asked, pages);
+        facts.fallbacks.splice(..0, refused);
+        facts.record(Engine::Threads, engine.word(), reason, 1)
     }
 }
 

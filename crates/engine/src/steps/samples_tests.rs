@@ -3,6 +3,7 @@
 use super::*;
 use crate::drive::device_null::{Logged, NullDevice, Script};
 use crate::real::{CachePolicy, Settings};
+use crate::session::Session;
 use crate::target::{Target, TargetOptions};
 use kurabe_core::environment::Environment;
 use kurabe_core::profile::Profile;

@@ -1,35 +1,25 @@
 //! A repetition whose operations are followed through the kernel, to tell the time in its queues from that in the device.
 //! The repetition is an ordinary one.
 
+use crate::context::Context;
 use crate::ground::Ground;
-use crate::real::{PreparedTask, Real};
-use crate::session::Session;
+use crate::real::Real;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::{Error, Result, Text, text};
 use kurabe_trace::SplitTrace;
 
-impl<'a> Session<'a, Real<'a>> {
-    /// After the repetitions of a cell follows one more, in which its operations are followed through the kernel on these
-    /// devices (major, minor).
-    #[must_use]
-    pub fn with_kernel_trace(mut self, devices: Option<Vec<(u32, u32)>>) -> Self {
-        self.ground.traced = devices;
-        self
-    }
-}
-
-impl Session<'_, Real<'_>> {
+impl Real<'_> {
     /// Says so if nothing can be traced on this target.
-    pub(crate) fn check_tracing(&mut self) -> Result<()> {
-        let Some(devices) = &self.ground.traced else { return Ok(()) };
+    pub(crate) fn check_tracing(&mut self, context: &mut Context<'_>) -> Result<()> {
+        let Some(devices) = &self.traced else { return Ok(()) };
         let reason = if devices.is_empty() {
             text!(
                 "nothing is traced (--trace): there is no block device under the target",
                 "対象の下にブロックデバイスがないため、トレースしません(--trace)"
             )
-        } else if !self.ground.target.is_direct() {
+        } else if !self.target.is_direct() {
             text!(
                 "nothing is traced (--trace): through the page cache the requests are not those of the operations; --direct \
                  goes around it",
@@ -38,40 +28,41 @@ impl Session<'_, Real<'_>> {
         } else {
             return Ok(());
         };
-        self.ground.traced = None;
-        self.notice(NoticeKind::Other, reason)
+        self.traced = None;
+        context.notice(NoticeKind::Other, reason)
     }
 
     /// A repetition with what the kernel tells of it; none where it does not, which is told.
     pub(crate) fn repeat_traced(
         &mut self,
+        context: &mut Context<'_>,
         task: &Task,
-        prepared: &mut PreparedTask,
+        prepared: &mut <Self as Ground>::Prepared,
         attempt: &Attempt,
     ) -> Result<Option<Repeated>> {
-        let devices = self.ground.traced.clone().unwrap_or_default();
+        let devices = self.traced.clone().unwrap_or_default();
         let trace = match SplitTrace::start(&devices) {
             Ok(trace) => trace,
             Err(error) => {
-                self.give_up_tracing(&error)?;
+                self.give_up_tracing(context, &error)?;
                 return Ok(None);
             }
         };
         // It is no repetition of the cell, so its operations are in no list.
-        let operations = self.operations.take();
-        let repeated = Real::repeat(self, task, prepared, attempt);
-        self.operations = operations;
+        let operations = context.operations.take();
+        let repeated = self.repeat(context, task, prepared, attempt);
+        context.operations = operations;
         let mut done = repeated?;
         if let Err(error) = trace.stop(operation_bytes(task), &mut done.repetitions) {
-            self.give_up_tracing(&error)?;
+            self.give_up_tracing(context, &error)?;
             return Ok(None);
         }
         Ok(Some(done))
     }
 
     /// Says why nothing is traced, and tries no more.
-    fn give_up_tracing(&mut self, error: &Error) -> Result<()> {
-        self.ground.traced = None;
+    fn give_up_tracing(&mut self, context: &mut Context<'_>, error: &Error) -> Result<()> {
+        self.traced = None;
         let mut text = error.what().clone();
         if let Some(cause) = error.cause() {
             text.en.push_str(&format!(" ({cause})"));
@@ -81,7 +72,7 @@ impl Session<'_, Real<'_>> {
             text.en.push_str(&format!("; {en}"));
             text.ja.push_str(&format!("。{ja}"));
         }
-        self.notice(NoticeKind::Other, text)
+        context.notice(NoticeKind::Other, text)
     }
 }
 

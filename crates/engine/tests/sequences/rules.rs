@@ -3,28 +3,17 @@
 
 use super::*;
 use crate::drive::source::{Next, Source};
-use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, TimeCheck};
+use kurabe_core::workload::{End, Pattern, ThreadShare, TimeCheck};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 fn workload(pattern: Pattern, blocks: u64, threads: u32) -> Workload {
     Workload {
-        pattern,
-        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
-        read_percent: 100,
-        rewrite_every_reads: None,
-        thread_share: ThreadShare::Usual,
-        iodepth: 1,
         threads,
-        offset_bytes: 0,
-        span_bytes: blocks * 4096,
-        open_loop: None,
-        warm_up_ns: 0,
         end: End { passes: Some(1), ..End::default() },
-        sync: SyncRule::default(),
-        data: Data::Zero,
         seed: 3,
+        ..Workload::plain(pattern, 4096, blocks * 4096)
     }
 }
 

@@ -1,0 +1,80 @@
+//! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
+
+use kurabe_core::event::Event;
+use kurabe_core::listed::OperationList;
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{Interval, Notice, NoticeKind};
+use kurabe_core::trace::Trace;
+use kurabe_core::{Result, Text};
+use kurabe_program::Stop;
+use std::sync::Arc;
+
+/// A run, as its ground and its steps see it.
+pub struct Context<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) interrupt: &'a Stop,
+    pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    /// When the run began, by the ground's clock.
+    pub(crate) started_ns: u64,
+    noticed: Vec<NoticeKind>,
+    /// The traces of the profile's replay steps, by the step's place.
+    pub(crate) traces: Vec<Option<Arc<Trace>>>,
+    /// Hears of every operation of workloads and replays.
+    pub(crate) operations: Option<OperationList<'a>>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        profile: &'a Profile,
+        interrupt: &'a Stop,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+        started_ns: u64,
+    ) -> Self {
+        let (noticed, traces, operations) = (Vec::new(), Vec::new(), None);
+        Self { profile, interrupt, emit, started_ns, noticed, traces, operations }
+    }
+
+    pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
+        (self.emit)(event)
+    }
+
+    pub(crate) fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+        self.emit(Event::Notice { notice: Notice::new(kind, text) })
+    }
+
+    pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+        if self.noticed.contains(&kind) {
+            return Ok(());
+        }
+        self.noticed.push(kind);
+        self.notice(kind, text)
+    }
+
+    pub(crate) fn check_interrupt(&self) -> Result<()> {
+        self.interrupt.check()
+    }
+
+    /// Measures something in real time and emits what `tell` makes of its progress. A listener's error, and the user's
+    /// interrupt, are its error.
+    pub(crate) fn watched<T>(
+        &mut self,
+        mut tell: impl FnMut(u64, Interval, u64) -> Event,
+        measure: impl FnOnce(&Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<T>,
+    ) -> Result<T> {
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(tell(elapsed_ns, interval, interval_ns)).err();
+            }
+        };
+        let measured = measure(self.interrupt, &mut live)?;
+        failed.map_or(Ok(()), Err)?;
+        self.check_interrupt()?;
+        Ok(measured)
+    }
+}
+
+/// How a measurement that shows as a repetition goes on.
+pub(crate) fn progress(elapsed_ns: u64, interval: Interval, interval_ns: u64) -> Event {
+    Event::Progress { elapsed_ns, interval, interval_ns }
+}

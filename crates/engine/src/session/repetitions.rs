@@ -1,0 +1,204 @@
+//! The repetitions of a task: what is the same for every kind of work. Events, seeds, noise, remarks, and what is kept when
+//! the run stops in the middle.
+
+use super::Session;
+use crate::context::progress;
+use crate::ground::Ground;
+use crate::task::{Attempt, Ongoing, Repeated};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{Rules, Task, Work};
+use kurabe_core::quantity::format_time_setting;
+use kurabe_core::random::split_mix;
+use kurabe_core::record::{Cell, NoticeKind, Repetition};
+use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::{Result, Text, text};
+
+impl<G: Ground> Session<'_, G> {
+    /// Does what is needed once before the first repetition.
+    pub(crate) fn prepare(&mut self, ongoing: &mut Ongoing<G::Prepared>) -> Result<()> {
+        if matches!(ongoing.task.work, Work::Replay(_)) {
+            let direction =
+                self.context.trace_direction(ongoing.task.step_index, self.ground.facts().writable);
+            for cell in &mut ongoing.task.cells {
+                cell.direction = direction;
+            }
+        }
+        ongoing.prepared = self.ground.prepare(&mut self.context, &ongoing.task)?;
+        Ok(())
+    }
+
+    /// One repetition of a task; `turn` is its place in the order that several targets share.
+    pub(crate) fn repeat(
+        &mut self,
+        ongoing: &mut Ongoing<G::Prepared>,
+        number: u32,
+        count: u32,
+        turn: Option<u32>,
+    ) -> Result<()> {
+        let (profile, cell_index, task) = (self.context.profile, ongoing.first_cell, &ongoing.task);
+        let rules = &profile.rules;
+        let seed = if rules.same_offsets { rules.seed } else { seed_of(rules, cell_index, number) };
+        let discarded = profile.rounds.is_none() && number < rules.discarded_runs;
+        let attempt = Attempt { cell_index, number, discarded, seed, started_ns: 0, turn };
+        let attempt = self.start(task, task.warm_up.as_ref(), count, attempt)?;
+        let done = self.ground.repeat(&mut self.context, task, &mut ongoing.prepared, &attempt)?;
+        self.take_in(ongoing, done)?;
+        for repetition in ongoing.cells.iter().filter_map(|cell| cell.repetitions.last()) {
+            self.remark(&ongoing.task, repetition)?;
+            let own_bytes = repetition.bytes(Direction::Mix);
+            for sum in [&mut ongoing.disturbance, &mut self.disturbance] {
+                sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a repetition to its cells and tells it: a cell that could not be told still ends with all its repetitions.
+    fn take_in(&mut self, ongoing: &mut Ongoing<G::Prepared>, done: Repeated) -> Result<()> {
+        ongoing.add(done);
+        for cell in &ongoing.cells {
+            let Some((repetition, before)) = cell.repetitions.split_last() else { continue };
+            if before.is_empty() {
+                let begun = Cell { repetitions: Vec::new(), ..cell.clone() };
+                self.context.emit(Event::CellBegun { cell: Box::new(begun) })?;
+            }
+            let repetition = Box::new(repetition.clone());
+            self.context.emit(Event::RepetitionDone { cell_index: cell.index, repetition })?;
+        }
+        Ok(())
+    }
+
+    /// One repetition more in which operations are followed through the kernel. Following them costs time, so it does
+    /// not count, and nothing that is said of the figures comes from it.
+    pub(crate) fn trace_once(&mut self, ongoing: &mut Ongoing<G::Prepared>, number: u32) -> Result<()> {
+        if !self.ground.traces(&ongoing.task) {
+            return Ok(());
+        }
+        let (cell_index, task) = (ongoing.first_cell, &ongoing.task);
+        let seed = seed_of(&self.context.profile.rules, cell_index, number);
+        let attempt = Attempt { cell_index, number, discarded: true, seed, started_ns: 0, turn: None };
+        let attempt = self.start(task, None, number + 1, attempt)?;
+        match self.ground.trace(&mut self.context, task, &mut ongoing.prepared, &attempt)? {
+            Some(done) => self.take_in(ongoing, done),
+            None => Ok(()),
+        }
+    }
+
+    /// Brings the ground to where a repetition can begin, and tells that it does.
+    fn start(
+        &mut self,
+        task: &Task,
+        warm_up: Option<&Workload>,
+        count: u32,
+        attempt: Attempt,
+    ) -> Result<Attempt> {
+        self.context.check_interrupt()?;
+        self.ground.settle(&mut self.context, task)?;
+        if let Some(warm_up) = warm_up {
+            self.warm_up(&task.label, warm_up)?;
+        }
+        self.context.emit(Event::RepetitionStarted {
+            cell_index: attempt.cell_index,
+            label: task.label.clone(),
+            direction: only_direction(task),
+            repetition_index: attempt.number,
+            repetition_count: count,
+            discarded: attempt.discarded,
+        })?;
+        Ok(Attempt { started_ns: self.ground.now_ns() - self.context.started_ns, ..attempt })
+    }
+
+    /// Covers the span of a task, so that what is measured is access again.
+    fn warm_up(&mut self, label: &str, workload: &Workload) -> Result<()> {
+        let (_, elapsed_ns) = self.ground.run_once(&mut self.context, workload, &mut progress)?;
+        if workload.end.time_ns.is_some_and(|limit_ns| elapsed_ns >= limit_ns) {
+            let time = format_time_setting(elapsed_ns);
+            self.context.notice_once(
+                NoticeKind::WarmUpCut,
+                text!(
+                    "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer --time warms up longer)",
+                    "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります(--time を延ばすと長く温めます)"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
+    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>) -> Result<()> {
+        let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
+        let cleaned_up = self.ground.close(&mut self.context, prepared);
+        for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
+            for fallback in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
+                self.context.notice_once(
+                    NoticeKind::EngineFallback,
+                    text!(
+                        "the engine goes without: {fallback}",
+                        "エンジンの機能が一部使えません: {fallback}"
+                    ),
+                )?;
+            }
+            if let Some(kept) = &mut self.kept {
+                kept.push(cell.clone());
+            }
+            self.context.emit(Event::CellDone { cell: Box::new(cell) })?;
+        }
+        let label = &task.label;
+        let (en, ja) = match only_direction(&task) {
+            Some(direction) => {
+                (format!("{} {label}", direction.word()), format!("{label} の{}", direction_ja(direction)))
+            }
+            None => (label.clone(), format!("{label} の測定")),
+        };
+        for remark in disturbance.on_the_device() {
+            let text =
+                Text { en: format!("{} during {en}", remark.en), ja: format!("{ja}中に、{}", remark.ja) };
+            self.context.notice(NoticeKind::Noise, text)?;
+        }
+        cleaned_up
+    }
+
+    /// Says what limited a repetition, if it was not the storage.
+    fn remark(&mut self, task: &Task, repetition: &Repetition) -> Result<()> {
+        let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
+        if repetition.generator_bound {
+            self.context.notice_once(
+                NoticeKind::GeneratorBound,
+                text!(
+                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more --threads can show it)",
+                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません(--threads を増やすと確かめられます)"
+                ),
+            )?;
+        }
+        if repetition.unserved_operations > 0 {
+            let (unserved, done) =
+                (repetition.unserved_operations, repetition.read.completed + repetition.write.completed);
+            self.context.notice(
+                NoticeKind::Other,
+                text!(
+                    "{label} {word}: the device did not keep up with the rate; {unserved} operations were due and not issued, {done} were done",
+                    "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The seed of a repetition whose offsets are its own.
+fn seed_of(rules: &Rules, cell_index: u32, number: u32) -> u64 {
+    split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)))
+}
+
+/// The direction of a task of one cell. Where several cells are measured at once, no direction is that of all.
+fn only_direction(task: &Task) -> Option<Direction> {
+    task.direction().filter(|_| task.cells.len() == 1)
+}
+
+fn direction_ja(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "読み出し",
+        Direction::Write => "書き込み",
+        Direction::Mix => "混合",
+    }
+}

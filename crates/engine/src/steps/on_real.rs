@@ -1,0 +1,249 @@
+//! Real storage as the ground of a run: what each kind of work does there, and what is checked and told before the first.
+
+use crate::clock::monotonic_ns;
+use crate::context::Context;
+use crate::drive::measure::{Engine, measure};
+use crate::ground::Ground;
+use crate::real::{Real, Settings};
+use crate::session::Session;
+use crate::steps::choose::{Chooser, ChosenIssue};
+use crate::steps::command::CommandWork;
+use crate::steps::copy::CopyWork;
+use crate::steps::samples::Sampling;
+use crate::target::Target;
+use crate::task::{Attempt, Repeated, unprepared};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
+use kurabe_core::workload::Workload;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::NoiseWatch;
+use kurabe_program::Stop;
+use std::time::Duration;
+
+impl<'a> Session<'a, Real<'a>> {
+    /// A run of a profile on a target. `emit` hears of every event; an error of its own ends the run.
+    pub fn new(
+        target: &'a mut Target,
+        profile: &'a Profile,
+        settings: Settings,
+        noise: &'a NoiseWatch,
+        interrupt: &'a Stop,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    ) -> Self {
+        let ground = Real { target, settings, noise, chooser: Chooser::default(), traced: None };
+        Self::on(ground, profile, interrupt, emit)
+    }
+
+    /// After the repetitions of a cell follows one more, in which its operations are followed through the kernel on these
+    /// devices (major, minor).
+    #[must_use]
+    pub fn with_kernel_trace(mut self, devices: Option<Vec<(u32, u32)>>) -> Self {
+        self.ground.traced = devices;
+        self
+    }
+}
+
+/// What a task holds from its first repetition to its last.
+#[derive(Default)]
+pub enum PreparedTask {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// How a workload is issued.
+    Io(ChosenIssue),
+    /// The memory beside the target.
+    Copy(CopyWork),
+    /// The folder with the files that programs work on.
+    Command(Box<CommandWork>),
+}
+
+impl Ground for Real<'_> {
+    type Prepared = PreparedTask;
+
+    fn facts(&self) -> TargetRecord {
+        self.target.record()
+    }
+
+    fn narrow(&mut self, span_bytes: u64) {
+        self.target.narrow(span_bytes);
+    }
+
+    fn now_ns(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn sleep(&mut self, length_ns: u64) {
+        std::thread::sleep(Duration::from_nanos(length_ns));
+    }
+
+    fn begin(&mut self, context: &mut Context<'_>, tasks: &[Task]) -> Result<()> {
+        self.check_tracing(context)?;
+        self.check_verified(tasks)?;
+        self.check_copy_room(tasks)?;
+        let fill = match self.target.kind() {
+            TargetKind::Directory if self.target.test_file().is_some() => Some(self.fill(context)?),
+            _ => None,
+        };
+        self.tell_writing(context, tasks, fill)
+    }
+
+    fn run_once(
+        &mut self,
+        context: &mut Context<'_>,
+        workload: &Workload,
+        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+    ) -> Result<(u64, u64)> {
+        let issue = self.choose(context, workload)?.issue;
+        let open = || self.target.open_lane(workload.writes(), workload.sync.o_sync);
+        let measured =
+            context.watched(tell, |interrupt, live| measure(&open, workload, issue, interrupt, live))?;
+        Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))
+    }
+
+    fn prepare(&mut self, context: &mut Context<'_>, task: &Task) -> Result<PreparedTask> {
+        Ok(match &task.work {
+            Work::Io(workload) => PreparedTask::Io(self.choose(context, workload)?),
+            Work::Copy(_) => PreparedTask::Copy(self.prepare_copy(context)?),
+            Work::Command(step) => PreparedTask::Command(Box::new(self.prepare_command(context, step)?)),
+            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => PreparedTask::Nothing,
+        })
+    }
+
+    fn engine(prepared: &PreparedTask) -> Option<Engine> {
+        match prepared {
+            PreparedTask::Io(choice) => Some(choice.issue.engine),
+            _ => None,
+        }
+    }
+
+    fn use_threads(prepared: &mut PreparedTask) {
+        if let PreparedTask::Io(choice) = prepared {
+            choice.use_threads_as_others();
+        }
+    }
+
+    fn settle(&mut self, context: &mut Context<'_>, task: &Task) -> Result<()> {
+        match task.work {
+            Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_) => {
+                self.drop_cache(context)
+            }
+            // These see to it themselves, part by part.
+            Work::Copy(_) | Work::Command(_) => Ok(()),
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        context: &mut Context<'_>,
+        task: &Task,
+        prepared: &mut PreparedTask,
+        attempt: &Attempt,
+    ) -> Result<Repeated> {
+        match (&task.work, prepared) {
+            (Work::Io(workload), PreparedTask::Io(choice)) => {
+                self.repeat_io(context, workload, choice, attempt)
+            }
+            (Work::Positional(step), _) => self.sampled(context, &Sampling::Positions(step), attempt),
+            (Work::AccessTime(step), _) => self.sampled(context, &Sampling::Accesses(step), attempt),
+            (Work::Copy(step), PreparedTask::Copy(work)) => self.repeat_copy(context, step, work, attempt),
+            (Work::Command(step), PreparedTask::Command(work)) => {
+                self.repeat_command(context, step, work, attempt)
+            }
+            (Work::Replay(step), _) => self.repeat_replay(context, step, task.step_index, attempt),
+            (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
+        }
+    }
+
+    fn trace(
+        &mut self,
+        context: &mut Context<'_>,
+        task: &Task,
+        prepared: &mut PreparedTask,
+        attempt: &Attempt,
+    ) -> Result<Option<Repeated>> {
+        self.repeat_traced(context, task, prepared, attempt)
+    }
+
+    fn traces(&self, task: &Task) -> bool {
+        self.traced.is_some() && matches!(task.work, Work::Io(_) | Work::Positional(_) | Work::AccessTime(_))
+    }
+
+    fn close(&mut self, context: &mut Context<'_>, prepared: PreparedTask) -> Result<()> {
+        match prepared {
+            PreparedTask::Command(work) => self.close_command(context, *work),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Real<'_> {
+    /// Refuses what cannot be verified.
+    ///
+    /// # Errors
+    /// When the target goes with the run, or something writes past the stamps.
+    pub(crate) fn check_verified(&self, tasks: &[Task]) -> Result<()> {
+        let target = &self.target;
+        if !target.is_verified() {
+            return Ok(());
+        }
+        if !matches!(target.kind(), TargetKind::File | TargetKind::BlockDevice) {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "--verify needs a target that is there afterwards, and a test file is removed",
+                    "--verify には測定後も残る対象が必要です(テストファイルは消えます)"
+                ),
+            )
+            .remedy(text!(
+                "name a block device with --destroy-data-on, or a file with --write-existing",
+                "--destroy-data-on でブロックデバイスを、または --write-existing でファイルを指定してください"
+            )));
+        }
+        match tasks.iter().find(|task| matches!(task.work, Work::Copy(_) | Work::Command(_))) {
+            None => Ok(()),
+            Some(Task { label, .. }) => Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "{label} writes in its own way, which cannot be verified",
+                    "{label} は独自の方法で書き込むため、検証できません"
+                ),
+            )
+            .remedy(text!(
+                "verify reads and writes that kurabe issues itself: --rw randwrite, or --replay FILE",
+                "検証できるのは kurabe 自身の読み書きです(--rw randwrite、--replay ファイル)"
+            ))),
+        }
+    }
+
+    /// Says how much the write cells are going to write.
+    fn tell_writing(
+        &self,
+        context: &mut Context<'_>,
+        tasks: &[Task],
+        fill: Option<FillRecord>,
+    ) -> Result<()> {
+        let once = tasks.iter().map(|task| task.planned_writes(self.target.span_bytes()));
+        let writing_ns = once
+            .fold(PlannedWrites::default(), PlannedWrites::and)
+            .times(context.profile.repetitions())
+            .time_ns;
+        if writing_ns == 0 {
+            return Ok(());
+        }
+        let time = format_time_setting(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
+        let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
+            Some(fill) => {
+                let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
+                let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
+                text!(
+                    "write cells take {time} in all: about {wear} at the rate at which the test file was written",
+                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます"
+                )
+            }
+            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"),
+        };
+        context.notice(NoticeKind::Other, text)
+    }
+}
