@@ -3,6 +3,7 @@
 
 mod data_file;
 mod error;
+mod measure;
 mod text;
 
 pub mod device;

@@ -3,7 +3,8 @@
 //! The model: a figure is a number and its unit, never a bare number. Digits follow the magnitude (three or
 //! four that mean something), thousands stand apart by a plain space, and what is not a number shows as `–`.
 
-use crate::record::Measure;
+use crate::measure::Measure;
+use crate::text::Text;
 
 /// A number and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,12 @@ impl std::fmt::Display for Figure {
     }
 }
 
+impl From<Figure> for Text {
+    fn from(figure: Figure) -> Self {
+        Self::same(figure.to_string())
+    }
+}
+
 /// What stands where there is no number.
 pub const NONE: &str = "–";
 
@@ -32,13 +39,13 @@ pub fn rate(bytes_per_s: f64) -> Figure {
         m if m > 0.0 => 3,
         _ => 1,
     };
-    Figure { number: decimal(megabytes, digits), unit: "MB/s" }
+    Figure { number: fixed(megabytes, digits), unit: "MB/s" }
 }
 
 /// Operations per second: `76,260 IOPS`, `87.3 IOPS`.
 pub fn iops(per_second: f64) -> Figure {
     let digits = if per_second > 0.0 && per_second < 99.95 { 1 } else { 0 };
-    Figure { number: decimal(per_second, digits), unit: "IOPS" }
+    Figure { number: fixed(per_second, digits), unit: "IOPS" }
 }
 
 /// A latency with three digits: `830 ns`, `41.2 µs`, `1.31 ms`; at most 7 columns below 10 000 s.
@@ -57,7 +64,7 @@ pub fn latency(ns: f64) -> Figure {
         v if v >= 9.995 => 1,
         _ => 2,
     };
-    Figure { number: decimal(value, digits), unit }
+    Figure { number: fixed(value, digits), unit }
 }
 
 /// A value of a measure, in its base unit: bytes per second, or ns.
@@ -80,17 +87,12 @@ pub fn count(count: u64) -> String {
 
 /// A number without places behind the point, thousands apart.
 pub fn whole(value: f64) -> String {
-    decimal(value, 0)
-}
-
-/// A number with so many places behind the point, thousands apart.
-pub fn fixed(value: f64, digits: usize) -> String {
-    decimal(value, digits)
+    fixed(value, 0)
 }
 
 /// A score or a ratio, which has no unit: `1.74`, `1,204`.
 pub fn ratio(value: f64) -> String {
-    decimal(value, if value.abs() < 99.995 { 2 } else { 0 })
+    fixed(value, if value.abs() < 99.995 { 2 } else { 0 })
 }
 
 /// A share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.
@@ -100,8 +102,8 @@ pub fn percent(share: f64) -> String {
         p if !p.is_finite() => NONE.to_owned(),
         0.0 => "0 %".to_owned(),
         p if p > 0.0 && p < 0.05 => "<0.1 %".to_owned(),
-        p if p < 9.95 => format!("{} %", decimal(p, 1)),
-        p => format!("{} %", decimal(p, 0)),
+        p if p < 9.95 => format!("{} %", fixed(p, 1)),
+        p => format!("{} %", fixed(p, 0)),
     }
 }
 
@@ -163,7 +165,8 @@ pub fn date_minute_with_offset(rfc3339: &str) -> String {
     }
 }
 
-fn decimal(value: f64, digits: usize) -> String {
+/// A number with so many places behind the point, thousands apart.
+pub fn fixed(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }

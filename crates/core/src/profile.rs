@@ -14,8 +14,8 @@ pub use step::{
     ReplayStep, ReplayTiming, Step,
 };
 
+use crate::measure::Measure;
 use crate::quantity::{GIB, NS_PER_S};
-use crate::record::Measure;
 use crate::text::Text;
 use crate::workload::{Data, Direction, Workload};
 use serde::{Deserialize, Serialize};

@@ -8,8 +8,9 @@ mod merge;
 mod repetition;
 mod served;
 
+pub use crate::measure::Measure;
 pub use repetition::{
-    CpuUse, Interval, LatencyRecord, Measure, Noise, OpsRecord, Repetition, Sample, Series, Stall, Traffic,
+    CpuUse, Interval, LatencyRecord, Noise, OpsRecord, Repetition, Sample, Series, Stall, Traffic,
 };
 pub use served::ServedRecord;
 

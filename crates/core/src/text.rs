@@ -3,7 +3,6 @@
 //! The model: a `Text` is written in English and Japanese at the place where it arises (`text!`), so a missing
 //! translation is a compile error and no catalogue of keys can drift. The edge picks the language.
 
-use crate::number::Figure;
 use crate::shown;
 use serde::{Deserialize, Serialize};
 
@@ -108,12 +107,6 @@ impl Text {
 impl From<String> for Text {
     fn from(words: String) -> Self {
         Self::same(words)
-    }
-}
-
-impl From<Figure> for Text {
-    fn from(figure: Figure) -> Self {
-        Self::same(figure.to_string())
     }
 }
 

@@ -3,9 +3,9 @@
 //! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
 //! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
 
+use crate::measure::Measure;
 use crate::profile::{Rules, Task, TaskCell, Work};
 use crate::quantity::format_bytes;
-use crate::record::Measure;
 use crate::workload::{BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use serde::{Deserialize, Serialize};
 
