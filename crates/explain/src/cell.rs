@@ -11,29 +11,43 @@ const HEAD: f64 = 0.2;
 /// Intervals that a series needs before its beginning is held against its end: with fewer, each of the two is one interval.
 const FEWEST_INTERVALS: usize = 10;
 
+/// Other work disturbed a cell if it moved this share of the bytes that the cell moved: a fifth of the device's work.
+const OTHERS: f64 = 0.25;
+/// The hypervisor disturbed a cell if it took this share of the CPU time: twice the 5 % below which a difference does not matter.
+const STEAL: f64 = 0.1;
+/// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
+const CROWDED: f64 = 0.5;
+/// What of other work was enough to be what bounded a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContendedResource {
+    Device,
+    Hypervisor,
+    Processors,
+}
+
 /// A cell in figures.
-pub(super) struct CellFacts<'a> {
-    pub(super) cell: &'a Cell,
+pub(crate) struct CellFacts<'a> {
+    pub(crate) cell: &'a Cell,
     /// Its workload, if it is one block size in a closed loop.
-    pub(super) workload: Option<&'a Workload>,
+    pub(crate) workload: Option<&'a Workload>,
     /// Bytes per second.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// Operations per second.
-    pub(super) iops: f64,
+    pub(crate) iops: f64,
     /// Mean latency of an operation.
-    pub(super) latency_ns: f64,
+    pub(crate) latency_ns: f64,
     /// Median latency.
-    pub(super) median_ns: f64,
+    pub(crate) median_ns: f64,
     /// Operations in flight on average, by Little's law: the sum of latencies over the time.
-    pub(super) in_flight: f64,
+    pub(crate) in_flight: f64,
     /// Share of the time in which something was stalled.
-    pub(super) stalled_share: f64,
+    pub(crate) stalled_share: f64,
     /// Where the kernel's tracepoints saw the time of operations go, if a repetition was traced.
-    pub(super) split: Option<&'a KernelSplit>,
+    pub(crate) split: Option<&'a KernelSplit>,
 }
 
 impl<'a> CellFacts<'a> {
-    pub(super) fn of(cell: &'a Cell) -> Self {
+    pub(crate) fn of(cell: &'a Cell) -> Self {
         let sum = |of: &dyn Fn(&Repetition) -> f64| cell.counted().map(of).sum::<f64>();
         let elapsed_ns = sum(&|one| one.elapsed_ns as f64);
         let latency = cell_latency(cell);
@@ -57,38 +71,38 @@ impl<'a> CellFacts<'a> {
     }
 
     /// Whether anything was measured that rules can look at.
-    pub(super) fn measured(&self) -> bool {
+    pub(crate) fn measured(&self) -> bool {
         self.rate > 0.0 && self.latency_ns > 0.0
     }
 
     /// Operations that the workload keeps in flight.
-    pub(super) fn depth(&self) -> Option<u32> {
+    pub(crate) fn depth(&self) -> Option<u32> {
         self.workload.map(|workload| workload.iodepth.saturating_mul(workload.threads))
     }
 
     /// Single operations one after the other.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
     }
 
-    pub(super) fn is_random(&self) -> bool {
+    pub(crate) fn is_random(&self) -> bool {
         let random = self.workload.is_some_and(|workload| !workload.pattern.is_sequential());
         random || self.cell.measure == Measure::AccessTime
     }
 
-    pub(super) fn is_write(&self) -> bool {
+    pub(crate) fn is_write(&self) -> bool {
         self.cell.direction == Some(Direction::Write)
     }
 
     /// The cell that differs from this one in a smaller depth alone, the smallest of them.
-    pub(super) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+    pub(crate) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let depth = self.depth()?;
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
         siblings.filter(|other| other.depth() < Some(depth)).min_by_key(|other| other.depth())
     }
 
     /// The cell that differs from this one in a larger depth alone, the largest of them.
-    pub(super) fn deeper<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+    pub(crate) fn deeper<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let depth = self.depth()?;
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
         siblings.filter(|other| other.depth() > Some(depth)).max_by_key(|other| other.depth())
@@ -105,7 +119,7 @@ impl<'a> CellFacts<'a> {
     }
 
     /// The cell that does the same in the other direction.
-    pub(super) fn opposite<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+    pub(crate) fn opposite<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let other_way = match self.cell.direction? {
             Direction::Read => Direction::Write,
             Direction::Write => Direction::Read,
@@ -120,7 +134,7 @@ impl<'a> CellFacts<'a> {
     }
 
     /// Rate at the beginning and at the end of the repetition whose rate fell most; none without a course.
-    pub(super) fn fall(&self) -> Option<(f64, f64)> {
+    pub(crate) fn fall(&self) -> Option<(f64, f64)> {
         let falls = self.cell.counted().filter_map(|one| {
             let whole = &one.series.intervals;
             // The last interval may be cut short.
@@ -139,7 +153,7 @@ impl<'a> CellFacts<'a> {
     }
 
     /// Bytes that others moved on the device, as a share of what the cell moved.
-    pub(super) fn others_share(&self) -> f64 {
+    pub(crate) fn others_share(&self) -> f64 {
         let mut other = 0.0;
         let mut own = 0.0;
         for one in self.cell.counted() {
@@ -151,12 +165,12 @@ impl<'a> CellFacts<'a> {
     }
 
     /// Largest share of the CPU time that the hypervisor took away.
-    pub(super) fn steal_share(&self) -> f64 {
+    pub(crate) fn steal_share(&self) -> f64 {
         self.cell.counted().filter_map(|one| one.noise.steal_share).fold(0.0, f64::max)
     }
 
     /// Largest share of the time in which tasks waited for a CPU, while others kept at least half of `cpus` busy.
-    pub(super) fn crowded_share(&self, cpus: u32) -> f64 {
+    pub(crate) fn crowded_share(&self, cpus: u32) -> f64 {
         let crowded =
             self.cell.counted().map(|one| &one.noise).filter(|noise| {
                 noise.other_cpus_busy.is_some_and(|busy| busy >= f64::from(cpus.max(1)) * 0.5)
@@ -165,8 +179,19 @@ impl<'a> CellFacts<'a> {
     }
 
     /// The repetition in which kurabe's own code took most, if that was the limit.
-    pub(super) fn generator_share(&self) -> Option<f64> {
+    pub(crate) fn generator_share(&self) -> Option<f64> {
         let bound = self.cell.counted().filter(|one| one.generator_bound);
         bound.map(|one| one.generator_share).reduce(f64::max)
+    }
+
+    /// What disturbed it, if anything did, on a machine of so many CPUs.
+    pub(crate) fn disturbance(&self, cpus: u32) -> Option<ContendedResource> {
+        if self.others_share() >= OTHERS {
+            Some(ContendedResource::Device)
+        } else if self.steal_share() >= STEAL {
+            Some(ContendedResource::Hypervisor)
+        } else {
+            (self.crowded_share(cpus) >= CROWDED).then_some(ContendedResource::Processors)
+        }
     }
 }

@@ -2,6 +2,8 @@
 //! does not know.
 
 mod ceiling;
+mod cell;
+mod figures;
 
 // Sweeps: change points, named.
 mod sweep;

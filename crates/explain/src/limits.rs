@@ -9,80 +9,20 @@
 //! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
 //! flash behind it cannot be told apart from outside.
 
-mod cell;
+mod limit;
 mod rules;
+mod storage;
 mod words;
 
-use cell::CellFacts;
+pub use limit::{Limit, LimitKind, Strength};
+
+use crate::cell::CellFacts;
 use kurabe_core::Text;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
 use kurabe_stats::cell_account;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// What bounded a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitKind {
-    /// kurabe's own code.
-    Generator,
-    /// Other work on the device or the machine.
-    OtherWork,
-    /// Memory: operations that went through the page cache.
-    HostMemory,
-    /// The computer: system calls and waking up, as its kernel's tracepoints tell.
-    Host,
-    /// The connection's data rate.
-    Link,
-    /// Seek and rotation.
-    Mechanics,
-    /// Writes came faster than they can be kept up with, after a cache was full.
-    WriteCache,
-    /// Pauses in which nothing, or hardly anything, was completed.
-    Stalls,
-    /// More operations are in flight than are served at once: they wait for each other.
-    Saturated,
-    /// Too few operations are in flight: each waits for the answer to the one before.
-    OneAtATime,
-    /// Device and connection together are busy with a single operation: more of them bring nothing.
-    ServesOne,
-    /// The device's own data rate: medium or controller, not the connection.
-    DeviceRate,
-    /// The largest cause in the account of a modelled run.
-    Cause,
-    /// Nothing in the record tells.
-    Unknown,
-}
-
-/// How far the evidence goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strength {
-    /// There is none.
-    None,
-    /// It fits, and the record lacks what would rule out everything else.
-    Likely,
-    /// No other reading is known.
-    Strong,
-    /// It was counted, not inferred.
-    Exact,
-}
-
-/// What bounded a cell, and why that is said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limit {
-    /// What it was.
-    pub kind: LimitKind,
-    /// How far the evidence goes.
-    pub strength: Strength,
-    /// The limit in one sentence.
-    pub sentence: Text,
-    /// The evidence in one sentence; empty if there is none.
-    pub evidence: Text,
-    /// What would tell, or tell more, if something would.
-    pub next: Option<Text>,
-}
 
 /// The limit of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,11 +61,6 @@ pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
             limit: rules::judge(record, &cells, facts),
         })
         .collect()
-}
-
-/// Whether other work was enough to bound a cell, on a machine of so many CPUs.
-pub(crate) fn is_disturbed(cell: &Cell, cpus: u32) -> bool {
-    rules::disturbance(&CellFacts::of(cell), cpus).is_some()
 }
 
 /// The largest cause in the accounts of a cell, if it has any. Who stands in line is bound by what the others are served

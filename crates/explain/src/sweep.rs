@@ -8,139 +8,28 @@
 //!
 //! Not here: what limits a single cell.
 
+mod axis;
 mod checks;
 mod course;
 mod curves;
 mod depth;
+mod finding;
 mod plan;
 mod storage;
 mod transfer;
 mod working_set;
 
+pub use axis::{CurveUnit, SweepAxis};
+pub use finding::{Confidence, Finding, FindingName};
 pub use plan::{SweepPlan, further_steps, swept_axis};
 
 use curves::MeasuredCurve;
+use finding::Named;
 use kurabe_core::record::RunRecord;
+use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use storage::Storage;
-
-/// What is moved while all else is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SweepAxis {
-    /// The bytes that random access covers.
-    WorkingSet,
-    /// The bytes of an operation.
-    BlockSize,
-    /// Operations in flight.
-    QueueDepth,
-    /// Bytes written so far.
-    BytesWritten,
-}
-
-impl SweepAxis {
-    /// All of them, in the order in which they are measured.
-    pub const ALL: [Self; 4] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth, Self::BytesWritten];
-
-    /// The first part of the `id` of its steps.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::WorkingSet => "span",
-            Self::BlockSize => "block",
-            Self::QueueDepth => "depth",
-            Self::BytesWritten => "written",
-        }
-    }
-}
-
-/// What the values of a curve are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CurveUnit {
-    /// Mean time of an operation in ns.
-    TimeNs,
-    /// Operations per second.
-    OperationsPerS,
-    /// Bytes per second.
-    BytesPerS,
-}
-
-/// What a change, or the whole of a curve, comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingName {
-    /// The computer's own memory.
-    HostCache,
-    /// The memory of a drive.
-    DriveCache,
-    /// The memory of a RAID controller.
-    ControllerCache,
-    /// The part of a flash device's mapping table that it holds in memory.
-    MappingCache,
-    /// Memory, or a log, that takes writes.
-    WriteCache,
-    /// Flash that is written with one bit per cell.
-    SlcCache,
-    /// The cable or the bus.
-    LinkCeiling,
-    /// Parts that work side by side.
-    Parallelism,
-    /// One operation at a time, whatever is asked for.
-    OneAtATime,
-    /// A list that is walked from its start.
-    ChainWalk,
-    /// An arm that moves farther.
-    SeekCurve,
-    /// The unit in which a device maps or allocates.
-    MappingUnit,
-    /// The strip of a RAID.
-    Strip,
-    /// The evidence is not enough.
-    Unknown,
-}
-
-/// How sure a name is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// Nothing speaks for a name.
-    None,
-    /// It fits; other explanations do, too.
-    Likely,
-    /// The other explanations that are known do not fit.
-    Firm,
-}
-
-/// A change of a curve, or what the whole of it says, with a name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// The axis.
-    pub axis: SweepAxis,
-    /// The direction.
-    pub direction: Direction,
-    /// Whether offsets ascend.
-    pub sequential: bool,
-    /// The place on the axis (bytes, or operations in flight); none if it is of the whole curve.
-    pub x: Option<f64>,
-    /// Lower end of where that lies.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// The curve before the place, in its unit.
-    pub before: f64,
-    /// The curve beyond it.
-    pub after: f64,
-    /// Its name.
-    pub name: FindingName,
-    /// One sentence.
-    pub text: Text,
-    /// What speaks for it; of something unknown, what would tell.
-    pub evidence: Text,
-    /// How sure the name is.
-    pub confidence: Confidence,
-}
 
 /// A curve with what it shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -228,65 +117,4 @@ fn too_little() -> Named {
             "最後まで測れた点が 3 つ未満です。--time か --max を大きくすると増えます"
         ),
     )
-}
-
-/// A name with what stands behind it.
-struct Named {
-    name: FindingName,
-    confidence: Confidence,
-    text: Text,
-    evidence: Text,
-}
-
-impl Named {
-    /// What is seen and has no name.
-    fn unknown(text: Text, evidence: Text) -> Self {
-        Self { name: FindingName::Unknown, confidence: Confidence::None, text, evidence }
-    }
-
-    /// A name that fits; others do, too.
-    fn likely(name: FindingName, text: Text, evidence: Text) -> Self {
-        Self { name, confidence: Confidence::Likely, text, evidence }
-    }
-
-    /// As a finding of a curve. `place` is where it lies and its interval.
-    fn at(
-        self,
-        measured: &MeasuredCurve,
-        place: Option<(f64, f64, f64)>,
-        before: f64,
-        after: f64,
-    ) -> Finding {
-        let Self { name, confidence, text, evidence } = self;
-        Finding {
-            axis: measured.axis,
-            direction: measured.direction,
-            sequential: measured.sequential,
-            x: place.map(|place| place.0),
-            low: place.map(|place| place.1),
-            high: place.map(|place| place.2),
-            before,
-            after,
-            name,
-            text,
-            evidence,
-            confidence,
-        }
-    }
-}
-
-/// A size as it is told: without figures that the measurement does not bear.
-fn size(bytes: f64) -> String {
-    let bytes = bytes.max(0.0) as u64;
-    // Three binary digits are finer than any interval here.
-    let unit = (1u64 << (63 - bytes.max(1).leading_zeros())) / 8;
-    kurabe_core::quantity::format_bytes(match unit {
-        0 => bytes,
-        unit => (bytes + unit / 2) / unit * unit,
-    })
-}
-
-/// A ratio as it is told: `1.34`, `12`.
-pub(crate) fn times(ratio: f64) -> String {
-    kurabe_core::number::fixed(ratio, if ratio < 9.95 { 1 } else { 0 })
 }

@@ -1,10 +1,10 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::cell::CellFacts;
-use super::{Limit, words};
-use crate::ceiling::{Ceiling, ceiling};
-use kurabe_core::environment::{BlockDevice, Environment, Link};
-use kurabe_core::record::{RunRecord, TargetKind};
+use super::limit::Limit;
+use super::storage::StorageFacts;
+use super::words;
+use crate::cell::{CellFacts, ContendedResource};
+use kurabe_core::record::RunRecord;
 use kurabe_core::workload::EndSync;
 
 /// A rate below this share of what good devices reach on a connection is not bound by the connection: even ordinary devices come
@@ -19,12 +19,6 @@ const SAME: f64 = 0.06;
 const FALLEN: f64 = 0.6;
 /// Stalls that fill more than half of the time took longer than all else, so they are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
-/// Other work disturbed a cell if it moved this share of the bytes that the cell moved: a fifth of the device's work.
-const OTHERS: f64 = 0.25;
-/// The hypervisor disturbed a cell if it took this share of the CPU time: twice the 5 % below which a difference does not matter.
-const STEAL: f64 = 0.1;
-/// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
-const CROWDED: f64 = 0.5;
 /// A random access of a medium that turns takes this long, in ns: at least a short seek with a fraction of a turn, at most a
 /// full stroke of an old drive with a turn of 3600 rpm.
 const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
@@ -73,7 +67,7 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
         return memory;
     }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
-    match disturbance(facts, cpus) {
+    match facts.disturbance(cpus) {
         Some(ContendedResource::Device | ContendedResource::Hypervisor) => {
             return words::other_work(facts.others_share(), facts.steal_share());
         }
@@ -90,69 +84,6 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
         .or_else(|| device_rate(&ground, cells, facts))
         .or_else(|| serves_one(cells, facts))
         .unwrap_or_else(|| words::unknown(&ground, cells, facts))
-}
-
-/// What of other work was enough to be what bounded a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ContendedResource {
-    Device,
-    Hypervisor,
-    Processors,
-}
-
-/// What disturbed a cell, if anything did.
-pub(crate) fn disturbance(facts: &CellFacts<'_>, cpus: u32) -> Option<ContendedResource> {
-    if facts.others_share() >= OTHERS {
-        Some(ContendedResource::Device)
-    } else if facts.steal_share() >= STEAL {
-        Some(ContendedResource::Hypervisor)
-    } else {
-        (facts.crowded_share(cpus) >= CROWDED).then_some(ContendedResource::Processors)
-    }
-}
-
-/// What the cells stood on.
-pub(super) struct StorageFacts {
-    pub(super) link: Option<Ceiling>,
-    /// Whether the medium turns, if all devices say the same.
-    pub(super) turns: Option<bool>,
-    /// Several devices: none of their links is the limit of all.
-    pub(super) several: bool,
-    /// The file system, if it lies in the computer's memory and nothing is below it.
-    pub(super) in_memory: Option<String>,
-    /// Whether operations went through the page cache.
-    pub(super) cached: bool,
-}
-
-impl StorageFacts {
-    fn of(record: &RunRecord) -> Self {
-        let devices = &record.header.environment.devices;
-        let link = match devices.as_slice() {
-            [one] => one.link.as_ref().and_then(ceiling),
-            _ => None,
-        };
-        let says = |device: &BlockDevice| device.rotational;
-        let turns = devices
-            .first()
-            .and_then(says)
-            .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
-        let stored =
-            |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
-        let cached =
-            record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
-        let in_memory = file_system_in_memory(&record.header.environment);
-        Self { link, turns, several: devices.len() > 1, in_memory, cached }
-    }
-}
-
-/// The file system of a run, if it is memory alone.
-fn file_system_in_memory(environment: &Environment) -> Option<String> {
-    let devices = &environment.devices;
-    let memory = |device: &BlockDevice| device.link == Some(Link::Memory);
-    (!devices.is_empty() && devices.iter().all(memory)).then(|| {
-        let kind = environment.file_system.as_ref().and_then(|file_system| file_system.kind.clone());
-        kind.unwrap_or_else(|| devices[0].name.clone())
-    })
 }
 
 /// A file system in memory has no device that could be a limit.

@@ -1,10 +1,10 @@
 //! The sentences of the rules, in both languages.
 
-use super::cell::CellFacts;
-use super::rules::StorageFacts;
-use super::{Limit, LimitKind, Strength};
+use super::limit::{Limit, LimitKind, Strength};
+use super::storage::StorageFacts;
 use crate::ceiling::{AtCeiling, Ceiling};
-use crate::sweep::times;
+use crate::cell::CellFacts;
+use crate::figures::times;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 

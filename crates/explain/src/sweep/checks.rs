@@ -6,8 +6,10 @@
 //! itself, and there are two at least. Other work at the same time takes a step from every name, and all of it if it was
 //! there at a third of the places.
 
+use super::axis::SweepAxis;
 use super::curves::MeasuredCurve;
-use super::{Confidence, Finding, FindingName, Named, SweepAxis, size};
+use super::finding::{Confidence, Finding, FindingName, Named};
+use crate::figures::size;
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, CurvePoint};
 

@@ -1,8 +1,9 @@
 //! What a long write shows over the bytes written: caches for writes that fill up.
 
 use super::curves::MeasuredCurve;
+use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
-use super::{Confidence, Finding, FindingName, Named, size};
+use crate::figures::size;
 use kurabe_core::quantity::MIB;
 use kurabe_core::{number, text};
 use kurabe_stats::Curve;

@@ -1,8 +1,7 @@
 //! The curves of a sweep, from its cells.
 
-use super::plan::axis_of;
-use super::{CurveUnit, SweepAxis};
-use crate::limits::is_disturbed;
+use super::axis::{CurveUnit, SweepAxis, axis_of};
+use crate::cell::CellFacts;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::Direction;
@@ -86,7 +85,7 @@ pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: SweepAxis, cpus: 
         let (Some(workload), Some(direction)) = (&cell.workload, cell.direction) else { continue };
         let sequential = workload.pattern.is_sequential();
         let points = points(axis, cell, direction);
-        let disturbed = is_disturbed(cell, cpus);
+        let disturbed = CellFacts::of(cell).disturbance(cpus).is_some();
         let disturbed: Vec<f64> = points.iter().filter(|_| disturbed).map(|point| point.x).collect();
         let repetitions = cell.counted().count();
         match curves.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {

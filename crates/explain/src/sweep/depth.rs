@@ -5,8 +5,9 @@
 //! some wait for the same part. An arm that may choose its way gains, too, but less than the depth.
 
 use super::curves::MeasuredCurve;
+use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
-use super::{Confidence, Finding, FindingName, Named, times};
+use crate::figures::times;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Curve;
 

@@ -5,7 +5,8 @@
 //! access of 4 KiB over the whole span; the long write goes on for as long as all of a span's points together. The step's
 //! `id` tells the axis, and its workload the place on it.
 
-use super::{SweepAxis, curves};
+use super::axis::{SweepAxis, axis_of};
+use super::curves;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
 use kurabe_core::record::{Cell, RunRecord};
@@ -149,12 +150,6 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
 pub fn swept_axis(record: &RunRecord, cell: &Cell) -> Option<SweepAxis> {
     let profile = record.header.profile.as_ref().filter(|profile| profile.name == "sweep")?;
     axis_of(profile, cell)
-}
-
-/// The axis that a cell of a sweep belongs to.
-pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<SweepAxis> {
-    let id = profile.steps.get(cell.step_index as usize)?.id()?;
-    SweepAxis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))
 }
 
 fn doubling(from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {

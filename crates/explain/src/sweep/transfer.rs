@@ -7,9 +7,10 @@
 //! of doublings tells the drives. Changes of the line that none of this explains are told together, as unknown.
 
 use super::curves::MeasuredCurve;
+use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
-use super::{Confidence, Finding, FindingName, Named, size};
 use crate::ceiling::{AtCeiling, Ceiling};
+use crate::figures::size;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};

@@ -7,8 +7,9 @@
 //! one that rises ever more slowly.
 
 use super::curves::MeasuredCurve;
+use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
-use super::{Confidence, Finding, FindingName, Named, size, times};
+use crate::figures::{size, times};
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, Piece, Shape};

@@ -1,0 +1,20 @@
+//! Figures in sentences.
+
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+
+/// A size without digits that the measurement does not bear.
+pub(crate) fn size(bytes: f64) -> String {
+    let bytes = bytes.max(0.0) as u64;
+    // Three binary digits are finer than any interval here.
+    let unit = (1u64 << (63 - bytes.max(1).leading_zeros())) / 8;
+    format_bytes(match unit {
+        0 => bytes,
+        unit => (bytes + unit / 2) / unit * unit,
+    })
+}
+
+/// A ratio: `1.3`, `12`.
+pub(crate) fn times(ratio: f64) -> String {
+    number::fixed(ratio, if ratio < 9.95 { 1 } else { 0 })
+}

@@ -1,0 +1,49 @@
+//! What the cells of a run stood on.
+
+use crate::ceiling::{Ceiling, ceiling};
+use kurabe_core::environment::{BlockDevice, Environment, Link};
+use kurabe_core::record::{RunRecord, TargetKind};
+
+/// What the cells stood on.
+pub(super) struct StorageFacts {
+    pub(super) link: Option<Ceiling>,
+    /// Whether the medium turns, if all devices say the same.
+    pub(super) turns: Option<bool>,
+    /// Several devices: none of their links is the limit of all.
+    pub(super) several: bool,
+    /// The file system, if it lies in the computer's memory and nothing is below it.
+    pub(super) in_memory: Option<String>,
+    /// Whether operations went through the page cache.
+    pub(super) cached: bool,
+}
+
+impl StorageFacts {
+    pub(super) fn of(record: &RunRecord) -> Self {
+        let devices = &record.header.environment.devices;
+        let link = match devices.as_slice() {
+            [one] => one.link.as_ref().and_then(ceiling),
+            _ => None,
+        };
+        let says = |device: &BlockDevice| device.rotational;
+        let turns = devices
+            .first()
+            .and_then(says)
+            .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
+        let stored =
+            |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
+        let cached =
+            record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
+        let in_memory = file_system_in_memory(&record.header.environment);
+        Self { link, turns, several: devices.len() > 1, in_memory, cached }
+    }
+}
+
+/// The file system of a run, if it is memory alone.
+fn file_system_in_memory(environment: &Environment) -> Option<String> {
+    let devices = &environment.devices;
+    let memory = |device: &BlockDevice| device.link == Some(Link::Memory);
+    (!devices.is_empty() && devices.iter().all(memory)).then(|| {
+        let kind = environment.file_system.as_ref().and_then(|file_system| file_system.kind.clone());
+        kind.unwrap_or_else(|| devices[0].name.clone())
+    })
+}

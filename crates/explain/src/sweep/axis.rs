@@ -1,0 +1,52 @@
+//! The axes of a sweep, and what the values of their curves are.
+
+use kurabe_core::profile::Profile;
+use kurabe_core::record::Cell;
+use serde::{Deserialize, Serialize};
+
+/// What is moved while all else is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SweepAxis {
+    /// The bytes that random access covers.
+    WorkingSet,
+    /// The bytes of an operation.
+    BlockSize,
+    /// Operations in flight.
+    QueueDepth,
+    /// Bytes written so far.
+    BytesWritten,
+}
+
+impl SweepAxis {
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Self; 4] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth, Self::BytesWritten];
+
+    /// The first part of the `id` of its steps.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::WorkingSet => "span",
+            Self::BlockSize => "block",
+            Self::QueueDepth => "depth",
+            Self::BytesWritten => "written",
+        }
+    }
+}
+
+/// What the values of a curve are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CurveUnit {
+    /// Mean time of an operation in ns.
+    TimeNs,
+    /// Operations per second.
+    OperationsPerS,
+    /// Bytes per second.
+    BytesPerS,
+}
+
+/// The axis that a cell of a sweep belongs to.
+pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<SweepAxis> {
+    let id = profile.steps.get(cell.step_index as usize)?.id()?;
+    SweepAxis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))
+}
