@@ -11,19 +11,20 @@
 mod differ;
 mod keys;
 mod layout;
+mod runs;
 mod sums;
 
 pub use differ::PivotDifference;
-pub use keys::{KeySource, PivotKey};
+pub use keys::{KeySource, PivotKey, PivotWords};
 
-use crate::digest::{CellName, Word, read};
-use crate::fairness::{Fact, FactValue};
+use crate::digest::CellName;
 use keys::{is_meant, natural};
-use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::digest::Digests;
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
 use kurabe_stats::Judged;
 use layout::PivotLayout;
+use runs::{DigestWords, RunFacts};
 use serde::Serialize;
 
 /// What is asked of a pivot.
@@ -41,19 +42,6 @@ pub struct PivotRequest {
     pub filters: Vec<(String, String)>,
     /// A difference below this share does not matter.
     pub margin: f64,
-}
-
-/// The words of what a pivot shows. They are given, because people name values and cells by them.
-#[derive(Clone, Copy)]
-pub struct PivotWords {
-    /// Of a key.
-    pub key: fn(&KeySource) -> Text,
-    /// Of the value of a fact; of none, that a run does not tell it.
-    pub value: fn(Option<&FactValue>) -> Text,
-    /// What a difference in a fact does to the figures.
-    pub effect: fn(Fact) -> Option<Text>,
-    /// Of a cell with its direction: `read RND 4 KiB Q1 T1`.
-    pub cell: fn(&CellName) -> Text,
 }
 
 /// Runs laid out.
@@ -134,70 +122,6 @@ pub struct PivotFigure {
     pub compared: Option<Judged>,
     #[serde(skip)]
     modelled: bool,
-}
-
-/// A run with its facts.
-pub(crate) struct RunFacts<'a> {
-    run: &'a RunSummary,
-    digest: &'a DigestedRun,
-    /// For each fact the word that tells it.
-    words: Vec<Option<u32>>,
-    texts: &'a DigestWords,
-}
-
-/// The words of all digests.
-struct DigestWords {
-    /// Fact and value of a word, if it is one.
-    facts: Vec<Option<(Fact, Text)>>,
-    cells: Vec<Option<CellName>>,
-    /// For each word that is a cell the first word that means the same cell.
-    same: Vec<usize>,
-}
-
-impl RunFacts<'_> {
-    fn fact(&self, fact: Fact) -> Option<&Text> {
-        let word = self.words[fact as usize]?;
-        self.texts.facts[word as usize].as_ref().map(|(_, value)| value)
-    }
-}
-
-impl DigestWords {
-    fn read(digests: &Digests, value: fn(Option<&FactValue>) -> Text) -> Self {
-        let (mut facts, mut cells) = (Vec::new(), Vec::new());
-        for word in read(digests) {
-            let (fact, cell) = match word {
-                Some(Word::Fact(fact, of_run)) => (Some((fact, value(Some(&of_run)))), None),
-                Some(Word::Cell(cell)) => (None, Some(cell)),
-                Some(Word::Main(..) | Word::History(_)) | None => (None, None),
-            };
-            facts.push(fact);
-            cells.push(cell);
-        }
-        let mut firsts: Vec<usize> = Vec::new();
-        let same = cells
-            .iter()
-            .enumerate()
-            .map(|(place, cell): (usize, &Option<CellName>)| {
-                let Some(cell) = cell else { return place };
-                let is_same = |first: &usize| cells[*first].as_ref().is_some_and(|other| other.is_same(cell));
-                firsts.iter().copied().find(is_same).unwrap_or_else(|| {
-                    firsts.push(place);
-                    place
-                })
-            })
-            .collect();
-        Self { facts, cells, same }
-    }
-
-    fn line<'a>(&'a self, run: &'a RunSummary, digest: &'a DigestedRun) -> RunFacts<'a> {
-        let mut words = vec![None; Fact::all().count()];
-        for word in &digest.facts {
-            if let Some(Some((fact, _))) = self.facts.get(*word as usize) {
-                words[*fact as usize] = Some(*word);
-            }
-        }
-        RunFacts { run, digest, words, texts: self }
-    }
 }
 
 /// Lays out runs, given as the list has them, the newest last; those without a digest are left out.

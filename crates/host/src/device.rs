@@ -6,8 +6,8 @@
 
 use crate::block::BlockNode;
 use crate::link::{link, nvme_controllers};
-use crate::observe::ObserveOptions;
 use crate::roots::{self, Roots};
+use crate::subject::ObserveOptions;
 use kurabe_core::environment::{BlockDevice, Link};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -6,9 +6,9 @@
 use crate::block::BlockNode;
 use crate::chain::{Look, btrfs_members, sources};
 use crate::mount::{self, Mount};
-use crate::observe::{Subject, SubjectKind};
 use crate::platform::{self, Number};
 use crate::roots::{self, Roots};
+use crate::subject::{Subject, SubjectKind};
 use std::path::{Path, PathBuf};
 
 /// Deepest chain that is followed.
@@ -118,7 +118,7 @@ impl Walk<'_> {
 mod tests {
     use super::*;
     use crate::fake::Fake;
-    use crate::observe::stored;
+    use crate::subject::stored;
 
     #[test]
     fn the_chain_goes_from_the_file_system_through_loop_and_stack_to_the_disks() {

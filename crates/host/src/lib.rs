@@ -32,6 +32,7 @@ mod random;
 mod readable;
 pub mod roots;
 mod signature;
+mod subject;
 mod tools;
 
 #[cfg(any(test, fuzzing))]
@@ -55,7 +56,7 @@ pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,
 };
-pub use observe::{ObserveOptions, observe};
+pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use places::{CandidateDirectory, places};
 pub use platform::{Number, block_number, loop_status, process_exists};
@@ -63,4 +64,5 @@ pub use processes::this_process_holds;
 pub use random::random_bytes;
 pub use readable::readable_devices;
 pub use roots::Roots;
+pub use subject::ObserveOptions;
 pub use tools::tools;

@@ -6,7 +6,7 @@ mod calls;
 pub(crate) use calls::is_open_for_writing;
 pub use calls::loop_status;
 
-use crate::observe::{Space, Subject, SubjectKind};
+use crate::subject::{Space, Subject, SubjectKind};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 use std::ffi::OsString;
 use std::fs::File;

@@ -4,8 +4,8 @@
 //! is laid out by is its subject and no doubt. Where a place would put together what cannot be put together (a fact that
 //! decides), the cells are shown apart instead.
 
-use super::keys::{KeySource, natural};
-use super::{PivotKey, PivotWords, RunFacts};
+use super::keys::{KeySource, PivotKey, PivotWords, natural};
+use super::runs::RunFacts;
 use crate::fairness::{Fact, Weight};
 use kurabe_core::Text;
 use serde::Serialize;

@@ -1,12 +1,26 @@
 //! The keys by which runs are laid out: facts of the record, labels of the user, and what the list shows.
 
-use super::{PivotWords, RunFacts};
-use crate::fairness::Fact;
+use super::runs::RunFacts;
+use crate::digest::CellName;
+use crate::fairness::{Fact, FactValue};
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+
+/// The words of what a pivot shows. They are given, because people name values and cells by them.
+#[derive(Clone, Copy)]
+pub struct PivotWords {
+    /// Of a key.
+    pub key: fn(&KeySource) -> Text,
+    /// Of the value of a fact; of none, that a run does not tell it.
+    pub value: fn(Option<&FactValue>) -> Text,
+    /// What a difference in a fact does to the figures.
+    pub effect: fn(Fact) -> Option<Text>,
+    /// Of a cell with its direction: `read RND 4 KiB Q1 T1`.
+    pub cell: fn(&CellName) -> Text,
+}
 
 /// What stands before the name of a label, and before a fact that has the name of a label.
 const LABEL: &str = "label:";

@@ -2,10 +2,9 @@
 
 use super::differ::Watch;
 use super::keys::{KeySource, is_meant, natural};
+use super::runs::{DigestWords, RunFacts};
 use super::sums::{Gathered, is_nothing};
-use super::{
-    Baseline, DigestWords, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, RunFacts, unknown_value,
-};
+use super::{Baseline, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, unknown_value};
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::Measure;

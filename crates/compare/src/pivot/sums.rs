@@ -1,7 +1,8 @@
 //! The figures of a cell, added up run by run.
 
 use super::differ::Watch;
-use super::{Group, PivotFigure, RunFacts};
+use super::runs::RunFacts;
+use super::{Group, PivotFigure};
 use crate::digest::CellName;
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;

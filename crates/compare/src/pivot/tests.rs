@@ -1,9 +1,10 @@
 //! Pivots over runs that are written down here.
 
 use super::*;
+use crate::digest::Word;
 use crate::fairness::{Fact, FactValue, Weight};
 use crate::key::CellKey;
-use kurabe_core::digest::Summary;
+use kurabe_core::digest::{DigestedRun, Summary};
 use kurabe_core::record::{Measure, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_stats::Verdict;

@@ -3,7 +3,8 @@
 use super::*;
 use crate::command::ProgramOutcome;
 use crate::fake::Fake;
-use crate::observe::stored;
+use crate::platform::Number;
+use crate::subject::{Subject, SubjectKind, stored};
 use kurabe_core::environment::{BlockDevice, Link};
 
 const OPTIONS: ObserveOptions<'_> = ObserveOptions { with_serial: true, salt: b"" };

@@ -6,7 +6,9 @@
 //! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
 //! a time taken in the wrong unit would be wrong a million times.
 
-use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceFormat, TraceLine, choose};
+use super::builder::{SECTOR_BYTES, TraceBuilder};
+use super::format::{TraceFormat, choose};
+use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -22,7 +24,7 @@ pub(super) fn fits(line: &str) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [time, middle @ .., flags] = &fields[..] else { return false };
     fields.len() == COLUMNS
-        && super::decimal_ns(time, 1).is_some()
+        && super::lines::decimal_ns(time, 1).is_some()
         && middle.iter().all(|word| word.parse::<u64>().is_ok())
         && disksim_flags(flags).is_some()
 }

@@ -7,7 +7,8 @@
 //! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
 //! before it.
 
-use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine, discards};
+use super::builder::{SECTOR_BYTES, TraceBuilder, discards};
+use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::{BlockLetters, BlockVerb, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -30,7 +31,7 @@ pub(super) fn fits(line: &str) -> bool {
     device.is_some_and(|(major, minor)| digits(major) && digits(minor))
         && fields.next().is_some_and(digits)
         && fields.next().is_some_and(digits)
-        && fields.next().is_some_and(|time| super::decimal_ns(time, 1).is_some() && time.contains('.'))
+        && fields.next().is_some_and(|time| super::lines::decimal_ns(time, 1).is_some() && time.contains('.'))
 }
 
 /// Reads the operations as they were at a point. Without one, as they were queued, or as they were issued where nothing

@@ -8,7 +8,8 @@
 //! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
 //! to the trace's description; the traces that are around use 512 bytes, and that is taken.
 
-use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine};
+use super::builder::{SECTOR_BYTES, TraceBuilder};
+use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};

@@ -7,7 +7,8 @@
 //! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
 //! start, so their meaning cannot be told.
 
-use super::{LineReader, TraceBuilder, TraceLine, discards};
+use super::builder::{TraceBuilder, discards};
+use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};

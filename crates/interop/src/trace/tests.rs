@@ -1,7 +1,11 @@
 //! Every format from its fixture; what is refused; and that nothing panics.
 
+use super::builder::*;
+use super::lines::{TraceLine, decimal_ns};
 use super::*;
-use kurabe_core::Lang;
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{ErrorKind, Lang};
 use proptest::prelude::*;
 
 const IOLOG_2: &[u8] = include_bytes!("../../tests/fixtures/traces/iolog-v2.log");

@@ -6,7 +6,8 @@
 //!
 //! A request's time in the trace is the sum of all measured times and pauses before it.
 
-use super::{LineReader, SECTOR_BYTES, TraceBuilder, TraceLine};
+use super::builder::{SECTOR_BYTES, TraceBuilder};
+use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
@@ -21,7 +22,7 @@ const TIME_UNIT_NS: u64 = 1000;
 pub(super) fn fits(line: &str) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [kind, buffer, _, _, time, pause] = fields[..] else { return false };
-    let is_time = |word: &str| super::decimal_ns(word, TIME_UNIT_NS).is_some();
+    let is_time = |word: &str| super::lines::decimal_ns(word, TIME_UNIT_NS).is_some();
     matches!(kind, "R" | "W")
         && matches!(buffer, "Hit" | "Miss" | "Doub" | "Trip")
         && is_time(time)

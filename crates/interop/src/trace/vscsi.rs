@@ -5,8 +5,9 @@
 //! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
+use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, too_long};
+use super::format::TraceFormat;
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
-use super::{SECTOR_BYTES, TraceBuilder, TraceFormat, discards, empty, too_long};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};

@@ -1,0 +1,26 @@
+//! Sizes of type and free space, and the room that words take.
+
+use super::canvas::Type;
+use crate::font;
+
+/// Free space around everything.
+pub(super) const PAD_PX: f64 = 20.0;
+
+pub(super) const TITLE: Type = Type { size: 17.0, strong: true };
+pub(super) const NOTE: Type = Type { size: 12.0, strong: false };
+/// Labels of rows, legends and axes.
+pub(super) const LABEL: Type = Type { size: 12.5, strong: false };
+/// Numbers at the ticks.
+pub(super) const TICK: Type = Type { size: 11.5, strong: false };
+/// Figures beside or in marks.
+pub(super) const FIGURE: Type = Type { size: 12.0, strong: false };
+
+/// Width that a text needs, with some room for a browser's own font.
+pub(super) fn room_for(words: &str, kind: Type) -> f64 {
+    (font::text_width(words, kind.size, kind.strong) * 1.04).ceil()
+}
+
+/// The widest of some texts, but not more than `most`.
+pub(super) fn widest<'a>(words: impl Iterator<Item = &'a str>, kind: Type, most: f64) -> f64 {
+    words.map(|words| room_for(words, kind)).fold(0.0, f64::max).min(most)
+}

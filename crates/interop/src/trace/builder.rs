@@ -1,0 +1,123 @@
+//! A trace as it grows, in whatever format it is read.
+
+use super::lines::TraceLine;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::trace::{Trace, TraceOp};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use std::collections::HashMap;
+
+/// Bytes of a sector in all formats that count in sectors.
+pub(super) const SECTOR_BYTES: u64 = 512;
+/// Bytes that the names of files and disks have together: a million names of usual length. They stay in memory, twice.
+const MOST_NAME_BYTES: usize = 64 << 20;
+
+pub(super) fn empty(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Import,
+        text!(
+            "{name} holds no operation that can be done again",
+            "{name} には再現できる操作が一つもありません"
+        ),
+    )
+    .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
+}
+
+/// The error of a trace with more operations; `part` is the command that leaves as many as are replayed.
+pub(super) fn too_long(name: &str, most_operations: usize, part: &str) -> Error {
+    let count = number::count(most_operations as u64);
+    Error::new(
+        ErrorKind::Import,
+        text!(
+            "{name} has more than {count} operations, and no more are replayed",
+            "{name} の操作は {count} 件を超えています(再生できる上限です)"
+        ),
+    )
+    .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
+}
+
+pub(super) fn too_many_units(line: TraceLine<'_>) -> Error {
+    let most = format_bytes(MOST_NAME_BYTES as u64);
+    line.fault(
+        line.text,
+        text!("the names of its files have more than {most}", "ファイル名の合計が {most} を超えています"),
+    )
+    .remedy(text!(
+        "replay a part of the trace, or record it with shorter names",
+        "トレースの一部を再生するか、短い名前で記録し直してください"
+    ))
+}
+
+/// A trace as it grows.
+pub(super) struct TraceBuilder {
+    pub(super) trace: Trace,
+    pub(super) most_operations: usize,
+    units: HashMap<String, u32>,
+    /// Bytes of their names.
+    name_bytes: usize,
+}
+
+impl TraceBuilder {
+    pub(super) fn new(most_operations: usize) -> Self {
+        Self { trace: Trace::default(), most_operations, units: HashMap::new(), name_bytes: 0 }
+    }
+
+    /// Notes the format of a trace whose operations have times.
+    pub(super) fn begin(&mut self, format: &str) {
+        self.trace.timed = true;
+        self.trace.format = format.to_owned();
+    }
+
+    /// The index of a unit, which is new or known.
+    pub(super) fn unit(&mut self, line: TraceLine<'_>, name: &str) -> Result<u32> {
+        if let Some(&unit) = self.units.get(name) {
+            return Ok(unit);
+        }
+        self.name_bytes += name.len();
+        if self.name_bytes > MOST_NAME_BYTES {
+            return Err(too_many_units(line));
+        }
+        let unit = self.trace.units.len() as u32;
+        self.trace.units.push(name.to_owned());
+        self.units.insert(name.to_owned(), unit);
+        Ok(unit)
+    }
+
+    /// A read or a write; one of length 0 is left out.
+    pub(super) fn push(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
+        if operation.length_bytes == 0 {
+            self.trace.leave_out(1, text!("operations of length 0", "長さ 0 の操作"));
+            return Ok(());
+        }
+        self.take(line, operation)
+    }
+
+    pub(super) fn take(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
+        if self.trace.operations.len() == self.most_operations {
+            let part = format!("head -n {}", line.number - 1);
+            return Err(too_long(line.file, self.most_operations, &part));
+        }
+        self.trace.operations.push(operation);
+        Ok(())
+    }
+
+    /// A sync.
+    pub(super) fn push_sync(&mut self, line: TraceLine<'_>, at_ns: u64, unit: u32) -> Result<()> {
+        self.take(
+            line,
+            TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit, took_ns: 0 },
+        )
+    }
+
+    pub(super) fn finish(mut self, name: &str) -> Result<Trace> {
+        if self.trace.operations.is_empty() {
+            return Err(empty(name));
+        }
+        self.trace.settle();
+        Ok(self.trace)
+    }
+}
+
+pub(super) fn discards() -> Text {
+    text!("discards (trims)", "破棄(トリム)")
+}

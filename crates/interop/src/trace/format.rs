@@ -1,0 +1,81 @@
+//! The formats of traces.
+
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TraceFormat {
+    /// fio's `write_iolog`, version 2 (without times) or 3 (times in µs).
+    FioIolog,
+    /// What `blkparse` prints by default: the operations as they were queued (`Q`), before merging and splitting.
+    Blkparse,
+    /// The same, but the operations as they were handed to the device (`D`).
+    BlkparseIssued,
+    /// Microsoft Research Cambridge: CSV, times in 100 ns, offsets and lengths in bytes.
+    Msr,
+    /// Storage Performance Council: ASU, address in sectors, length in bytes, opcode, time in s.
+    Spc,
+    /// MQSim: time, device, sector, sectors, 0 write and 1 read. Times are taken as ns; MQSim itself takes their unit
+    /// from its configuration, and ns is what its examples use.
+    Mqsim,
+    /// SSDSim: the same columns as MQSim, time always in ns.
+    Ssdsim,
+    /// DiskSim's `validate`: kind, what the drive's buffer did, block, blocks, measured time and pause in µs.
+    DisksimValidate,
+    /// DiskSim's `ascii`: time in ms, device, block, blocks, flags in hexadecimal of which bit 0 is a read.
+    Disksim,
+    /// CloudPhysics' virtual SCSI disks: records of 32 or 40 bytes, times in µs, blocks of 512 bytes.
+    Vscsi,
+}
+
+impl TraceFormat {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::FioIolog,
+        Self::Blkparse,
+        Self::BlkparseIssued,
+        Self::Msr,
+        Self::Spc,
+        Self::Mqsim,
+        Self::Ssdsim,
+        Self::Disksim,
+        Self::DisksimValidate,
+        Self::Vscsi,
+    ];
+
+    /// The word for it in profiles and flags.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::FioIolog => "fio-iolog",
+            Self::Blkparse => "blkparse",
+            Self::BlkparseIssued => "blkparse-issued",
+            Self::Msr => "msr",
+            Self::Spc => "spc",
+            Self::Mqsim => "mqsim",
+            Self::Ssdsim => "ssdsim",
+            Self::Disksim => "disksim",
+            Self::DisksimValidate => "disksim-validate",
+            Self::Vscsi => "vscsi",
+        }
+    }
+
+    /// The format of a word.
+    ///
+    /// # Errors
+    /// When no format has this word; the error names them all.
+    pub fn from_word(word: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.word() == word).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Usage,
+                text!("{word} is no format of traces", "{word} というトレース形式はありません"),
+            )
+            .remedy(choose(&Self::ALL))
+        })
+    }
+}
+
+pub(super) fn choose(formats: &[TraceFormat]) -> Text {
+    let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
+    let words = words.join(", ");
+    text!("give the format, one of {words}", "次のいずれかを形式として指定してください: {words}")
+}
