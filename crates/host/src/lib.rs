@@ -8,6 +8,7 @@
 //! Not here: opening targets, dropping caches, deciding whether to write (the engine does), comparing (stats).
 
 mod block;
+mod block_devices;
 mod chain;
 mod claims;
 mod command;
@@ -29,7 +30,6 @@ mod places;
 mod platform;
 mod processes;
 mod random;
-mod readable;
 pub mod roots;
 mod signature;
 mod subject;
@@ -45,6 +45,7 @@ mod never_panics;
 #[cfg(fuzzing)]
 pub use any_bytes::parse_all;
 pub use block::{BlockNode, SECTOR_BYTES};
+pub use block_devices::block_devices;
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::{devices_right_under, devices_under};
@@ -58,11 +59,10 @@ pub use noise::{
 };
 pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
-pub use places::{CandidateDirectory, places};
+pub use places::{CandidateDirectory, StorageMount, storage_mounts};
 pub use platform::{Number, block_number, loop_status, process_exists};
 pub use processes::this_process_holds;
 pub use random::random_bytes;
-pub use readable::readable_devices;
 pub use roots::Roots;
 pub use subject::ObserveOptions;
 pub use tools::tools;

@@ -11,43 +11,74 @@ const NOT_STORAGE: [&str; 5] = ["squashfs", "iso9660", "erofs", "efivarfs", "fus
 const WITHOUT_DEVICE: [&str; 9] =
     ["zfs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "fuse.exfat-fuse"];
 
-/// A file system, and the directory on it that a user would measure in.
+/// A file system of this machine, found without asking it: it may never answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageMount {
+    /// Where it is mounted. Of several places, the first that is a directory counts.
+    points: Vec<MountPoint>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MountPoint {
+    path: PathBuf,
+    /// Directories of the user on it, the best first.
+    own: Vec<PathBuf>,
+}
+
+/// The directory on a file system that a user would measure in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidateDirectory {
-    /// The directory: where it is mounted, or the first of `own` that is on it if nothing can be written there.
+    /// The first directory of the user that can be written, or where the file system is mounted.
     pub directory: PathBuf,
     /// Whether a file can be made there.
     pub is_writable: bool,
 }
 
 /// The file systems of this machine, each once. `own`: directories of the user, the best first.
-pub fn places(own: &[PathBuf]) -> Vec<CandidateDirectory> {
+pub fn storage_mounts(own: &[PathBuf]) -> Vec<StorageMount> {
     let mountinfo = roots::read_bytes(&Roots::default().proc.join("self/mountinfo")).unwrap_or_default();
-    places_of(&mount::parse(&mountinfo), own, &platform::is_writable_directory)
+    storage_of(&mount::parse(&mountinfo), own)
 }
 
-fn places_of(
-    mounts: &[Mount],
-    own: &[PathBuf],
-    is_writable: &dyn Fn(&Path) -> bool,
-) -> Vec<CandidateDirectory> {
-    let mut seen = Vec::new();
-    let mut places = Vec::new();
+fn storage_of(mounts: &[Mount], own: &[PathBuf]) -> Vec<StorageMount> {
+    let mut keys = Vec::new();
+    let mut storage: Vec<StorageMount> = Vec::new();
     for mount in mounts.iter().filter(|mount| is_storage(mount)) {
         // A part that is mounted elsewhere, as in a container, is the same storage.
-        if seen.contains(&(mount.number, &mount.source)) || !mount.point.is_dir() {
-            continue;
-        }
-        seen.push((mount.number, &mount.source));
-        let on_it = own.iter().filter(|directory| holder(mounts, directory) == Some(mount));
-        let candidates = on_it.chain([&mount.point]);
-        let directory = candidates.clone().find(|directory| is_writable(directory));
-        places.push(CandidateDirectory {
-            is_writable: directory.is_some(),
-            directory: directory.unwrap_or(&mount.point).clone(),
+        let key = (mount.number, &mount.source);
+        let index = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
+            keys.push(key);
+            storage.push(StorageMount { points: Vec::new() });
+            storage.len() - 1
+        });
+        let is_on_it = |directory: &&PathBuf| holder(mounts, directory) == Some(mount);
+        storage[index].points.push(MountPoint {
+            path: mount.point.clone(),
+            own: own.iter().filter(is_on_it).cloned().collect(),
         });
     }
-    places
+    storage
+}
+
+impl StorageMount {
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.points[0].path
+    }
+
+    /// Where to measure on it; `None` if no directory is mounted. Asks the file system.
+    pub fn directory(&self) -> Option<CandidateDirectory> {
+        self.directory_where(&platform::is_writable_directory)
+    }
+
+    fn directory_where(&self, is_writable: &dyn Fn(&Path) -> bool) -> Option<CandidateDirectory> {
+        let MountPoint { path, own } = self.points.iter().find(|point| point.path.is_dir())?;
+        let writable = own.iter().chain([path]).find(|directory| is_writable(directory));
+        Some(CandidateDirectory {
+            is_writable: writable.is_some(),
+            directory: writable.unwrap_or(path).clone(),
+        })
+    }
 }
 
 fn is_storage(mount: &Mount) -> bool {
@@ -76,12 +107,15 @@ mod tests {
             25 21 8:2 / /home rw - xfs /dev/sda2 rw\n";
         let mounts = mount::parse(mountinfo);
         let own = [PathBuf::from("/home/a/work"), PathBuf::from("/home/a"), PathBuf::from("/var/tmp")];
-        let places =
-            places_of(&mounts, &own, &|path| path != Path::new("/") && path != Path::new("/home/a/work"));
-        let place = |directory: &str| CandidateDirectory { directory: directory.into(), is_writable: true };
-        assert_eq!(places, [place("/var/tmp"), place("/home/a")]);
-        let none = places_of(&mounts, &[], &|_| false);
-        assert_eq!(none.iter().filter(|place| place.is_writable).count(), 0);
+        let directories = |is_writable: &dyn Fn(&Path) -> bool| -> Vec<CandidateDirectory> {
+            storage_of(&mounts, &own).iter().filter_map(|one| one.directory_where(is_writable)).collect()
+        };
+        let candidate =
+            |directory: &str| CandidateDirectory { directory: directory.into(), is_writable: true };
+        let but_two = directories(&|path| path != Path::new("/") && path != Path::new("/home/a/work"));
+        assert_eq!(but_two, [candidate("/var/tmp"), candidate("/home/a")]);
+        let none = directories(&|_| false);
+        assert_eq!(none.iter().filter(|one| one.is_writable).count(), 0);
         assert_eq!(none[0].directory, Path::new("/"));
     }
 }

@@ -53,6 +53,7 @@ pub use kurabe_engine::{
 };
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
+pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
 pub use model::{load_model, model_name};
 pub use open::{Done, Open};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Whether somebody still waits for the work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GivenUp(Arc<AtomicBool>);
+pub struct GivenUp(Arc<AtomicBool>);
 
 impl GivenUp {
     /// Nobody does.
@@ -21,7 +21,7 @@ impl GivenUp {
 }
 
 /// Does all works at the same time, and waits for all together as long as `limit`. `None` where there was no answer.
-pub(crate) fn within<T: Send + 'static>(
+pub fn within<T: Send + 'static>(
     limit: Duration,
     works: Vec<impl FnOnce(&GivenUp) -> T + Send + 'static>,
 ) -> Vec<Option<T>> {

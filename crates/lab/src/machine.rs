@@ -51,7 +51,10 @@ impl MachineFacts {
                 .into_iter()
                 .map(|iodepth| driver_cost_ns(iodepth).map(|cost_ns| (iodepth, cost_ns)))
                 .collect::<Result<_>>()?,
-            devices: kurabe_host::readable_devices(),
+            devices: kurabe_host::block_devices()
+                .into_iter()
+                .map(|path| (path.clone(), std::fs::File::open(path).err()))
+                .collect(),
             tools: kurabe_host::tools(),
         })
     }
