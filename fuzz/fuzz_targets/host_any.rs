@@ -2,7 +2,4 @@
 //! panic.
 #![no_main]
 
-use kurabe_host::parse_all;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| parse_all(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kurabe_host::parse_all(bytes));

@@ -1,26 +1,3 @@
-//! A profile of any bytes: read without a panic; what is accepted makes sound cells and survives its record.
 #![no_main]
 
-use kurabe_core::profile::Profile;
-use libfuzzer_sys::{Corpus, fuzz_target};
-
-fuzz_target!(|source: &str| -> Corpus {
-    let Ok(profile) = Profile::parse("fuzz.toml", source) else { return Corpus::Keep };
-    for span_bytes in [0, 1, 4096, 1 << 30, u64::MAX] {
-        for task in profile.tasks(span_bytes) {
-            assert!(!task.cells.is_empty());
-            let _ = (task.planned_time_ns(), task.planned_writes(span_bytes));
-            let Some(workload) = task.workload() else { continue };
-            assert!(workload.span_bytes <= span_bytes);
-            assert!(workload.smallest_block_bytes() > 0);
-            assert!(workload.iodepth > 0 && workload.threads > 0 && workload.read_percent <= 100);
-            assert!(workload.block_sizes.iter().all(|block| block.weight > 0));
-            let end = workload.end;
-            assert!(end.is_given());
-        }
-    }
-    let json = serde_json::to_string(&profile).expect("a profile is JSON");
-    let again: Profile = serde_json::from_str(&json).expect("its own JSON is read");
-    assert_eq!(again, profile);
-    Corpus::Keep
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kurabe_fuzz::profile_parse::holds(bytes));

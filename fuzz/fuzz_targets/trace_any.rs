@@ -1,19 +1,3 @@
-//! A trace of any bytes, in every format: read without a panic; what is accepted is sound and survives fio's form.
 #![no_main]
 
-use kurabe_interop::{TraceFormat, read_trace, write_iolog_v3};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    for format in std::iter::once(None).chain(TraceFormat::ALL.map(Some)) {
-        let Ok(trace) = read_trace("fuzz", bytes, format) else { continue };
-        assert_eq!(trace.flaw(), None);
-        let written = write_iolog_v3(&trace);
-        let again = read_trace("fuzz", written.as_bytes(), None).expect("kurabe reads what it wrote");
-        assert_eq!(again.operations.len(), trace.operations.len());
-        let place = |trace: &kurabe_core::trace::Trace| -> Vec<_> {
-            trace.operations.iter().map(|op| (op.kind, op.offset_bytes, op.length_bytes)).collect()
-        };
-        assert_eq!(place(&again), place(&trace));
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kurabe_fuzz::trace_any::holds(bytes));

@@ -87,3 +87,13 @@ proptest! {
         prop_assert!(places(size_bytes).iter().all(|place| place.start <= place.end && place.end <= size_bytes));
     }
 }
+
+/// What fuzzing found worth keeping.
+#[test]
+fn parsers_take_what_the_fuzzer_kept() {
+    let corpus =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/host_any")).unwrap();
+    let inputs: Vec<_> = corpus.map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect();
+    assert!(!inputs.is_empty());
+    inputs.iter().for_each(|bytes| parse_all(bytes));
+}

@@ -4,25 +4,25 @@
 //! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
 
 use kurabe_core::profile::{Rounds, Step};
-use kurabe_core::record::{Measure, RunRecord, RunStatus};
+use kurabe_core::record::{Measure, RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
 use kurabe_store::{SqliteStore, Store, export, parse_export};
-use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
+use kurabe_testkit::any_record;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The runs of version 2, by the name of their export.
-fn runs_of_version_2() -> [(&'static str, RunRecord); 4] {
-    [
-        ("export-v2.json", sample_kinds()),
-        ("export-v2-rounds.json", sample_rounds()),
-        ("export-v2-imported.json", sample_foreign()),
-        ("export-v2-modelled.json", sample_modelled()),
-    ]
-}
+/// The runs of version 2: the name of the export, and the id.
+const RUNS_OF_VERSION_2: [(&str, &str); 4] = [
+    ("export-v2.json", "k2a"),
+    ("export-v2-rounds.json", "k2b"),
+    ("export-v2-imported.json", "k2c"),
+    ("export-v2-modelled.json", "k2d"),
+];
 
 fn copied(name: &str) -> (tempfile::TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
@@ -41,17 +41,16 @@ fn write_fixtures_when_asked() {
     if std::env::var_os("KURABE_WRITE_FIXTURES").is_none() {
         return;
     }
-    let database = fixture("store-v2.db");
-    let runs = runs_of_version_2();
-    let names = || runs.iter().map(|(name, _)| fixture(name));
-    assert!(
-        !database.exists() && !names().any(|file| file.exists()),
-        "fixtures of a released version are not written again"
-    );
+    let database = fixture(&format!("store-v{RECORD_SCHEMA}.db"));
+    assert!(!database.exists(), "fixtures of a released version are not written again");
     let store = SqliteStore::open(&database).unwrap();
-    for (name, run) in &runs {
-        let id = store.import(run.clone()).unwrap();
-        std::fs::write(fixture(name), export(&store.load(&id).unwrap())).unwrap();
+    // Between them they have something in every field.
+    let mut runner = TestRunner::deterministic();
+    for number in 0..8 {
+        let run = any_record().new_tree(&mut runner).unwrap().current();
+        let id = store.import(run).unwrap();
+        let export = export(&store.load(&id).unwrap());
+        std::fs::write(fixture(&format!("export-v{RECORD_SCHEMA}-{number}.json")), export).unwrap();
     }
 }
 
@@ -101,15 +100,15 @@ fn what_version_1_did_not_know_has_the_meaning_that_it_had() {
 fn a_store_of_version_2_shows_its_runs() {
     let (_directory, store) = copied("store-v2.db");
     assert_eq!(store.list().unwrap().len(), 4);
-    for (name, run) in runs_of_version_2() {
+    for (name, id) in RUNS_OF_VERSION_2 {
         let read = exported(name);
-        assert_eq!(store.load(&run.header.id).unwrap(), read, "{name}");
-        assert_eq!(store.import(read).unwrap(), run.header.id, "it is the same run");
+        assert_eq!(store.load(id).unwrap(), read, "{name}");
+        assert_eq!(store.import(read).unwrap(), id, "it is the same run");
     }
     let list = store.list().unwrap();
     assert_eq!(list.iter().filter(|run| run.imported).count(), 1);
     let modelled: Vec<_> = list.iter().filter_map(|run| run.model.as_ref()).collect();
-    assert_eq!(modelled, [&sample_modelled().header.model.unwrap().title]);
+    assert_eq!(modelled, [&exported("export-v2-modelled.json").header.model.unwrap().title]);
 }
 
 #[test]

@@ -10,7 +10,6 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::*;
 use kurabe_core::text;
 use kurabe_core::workload::*;
-use std::collections::BTreeMap;
 
 const MS: f64 = 1e6;
 
@@ -122,130 +121,14 @@ fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>)
     record
 }
 
-/// A text file of CrystalDiskMark 8. Cells of one step have one number, as importers give them.
+/// A text file of CrystalDiskMark 8.
 pub fn run_crystaldiskmark() -> RunRecord {
-    let origin = Origin {
-        tool: "CrystalDiskMark".into(),
-        version: Some("8.0.5".into()),
-        format: "cdm-text".into(),
-        file: "CrystalDiskMark_20241105210405.txt".into(),
-        measured_at: Some("2024-11-05T21:04:05".into()),
-        target: Some("D:".into()),
-        procedure: Some("Default; 1 GiB (x5); [Admin]; Measure 5 sec / Interval 5 sec".into()),
-        profile: Some("cdm-8".into()),
-        facts: BTreeMap::from([("Comment".into(), "ケース開放".into())]),
-    };
-    let tests = [
-        ("SEQ 1 MiB Q8 T1", 7_071.432, 6_743.7, 1_185.34, 5_102.11, 4_865.8, 1_641.2),
-        ("SEQ 1 MiB Q1 T1", 3_912.001, 3_730.8, 267.8, 4_310.733, 4_111.0, 243.0),
-        ("RND 4 KiB Q32 T1", 812.44, 198_349.6, 156.1, 588.901, 143_774.7, 221.6),
-        ("RND 4 KiB Q1 T1", 84.211, 20_559.3, 48.51, 241.7, 59_008.8, 16.86),
-    ];
-    let cell = |direction: &Direction, test: &(&'static str, f64, f64, f64, f64, f64, f64)| {
-        let (rate, iops, microseconds) = match direction {
-            Direction::Read => (test.1, test.2, test.3),
-            _ => (test.4, test.5, test.6),
-        };
-        let (highest, lowest) = (PrintedStatistic::Highest, PrintedStatistic::Lowest);
-        let cell = ImportedCell {
-            procedure: Some(test.0.replace(" MiB Q", "MiB (Q= ").replace(" T", ", T= ") + ")"),
-            runs: Some(5),
-            figures: vec![
-                figure(Quantity::Rate, highest, rate * 1e6, &format!("{rate:.3}"), "MB/s"),
-                figure(Quantity::Iops, highest, iops, &format!("{iops:.1}"), "IOPS"),
-                figure_of(
-                    FigureOf::RunMeanLatency,
-                    figure(
-                        Quantity::Latency,
-                        lowest,
-                        microseconds * 1e3,
-                        &format!("{microseconds:.2}"),
-                        "us",
-                    ),
-                ),
-            ],
-            ..ImportedCell::default()
-        };
-        (test.0, Some(*direction), cell)
-    };
-    let cells = [Direction::Read, Direction::Write]
-        .iter()
-        .flat_map(|direction| tests.iter().map(move |test| cell(direction, test)));
-    let mut record = imported(origin, cells.collect());
-    for cell in &mut record.cells {
-        cell.step_index %= 4;
-    }
-    record.header.environment.machine.os = Some("Windows 11 Pro 23H2 [10.0 Build 22631] (x64)".into());
-    record.notices.push(Notice::new(NoticeKind::Other, text!(
-            "CrystalDiskMark shows the best of its runs: the highest rate and the lowest mean latency, each on its own; a mean of the same runs would be lower",
-            "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を表示します。同じ測定の平均なら、これより低くなります"
-        )));
-    record
+    serde_json::from_str(include_str!("../records/crystaldiskmark.json")).expect("a record")
 }
 
 /// A JSON file of fio: reads with percentiles, and a trim, which has no direction.
 pub fn run_fio() -> RunRecord {
-    let origin = Origin {
-        tool: "fio".into(),
-        version: Some("3.36".into()),
-        format: "fio-json".into(),
-        file: "out.json".into(),
-        measured_at: Some("2025-06-01T10:20:30Z".into()),
-        target: Some("/dev/nvme0n1".into()),
-        procedure: Some(
-            "rw=randread bs=4k iodepth=32 ioengine=io_uring direct=1 numjobs=1 runtime=30 time_based=1"
-                .into(),
-        ),
-        profile: None,
-        facts: BTreeMap::new(),
-    };
-    let latencies = |scale: f64| {
-        let total = |statistic, microseconds: f64| {
-            let ns = microseconds * 1e3 * scale;
-            figure_of(
-                FigureOf::TotalLatency,
-                figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"),
-            )
-        };
-        vec![
-            total(PrintedStatistic::Mean, 61.8),
-            total(PrintedStatistic::Lowest, 12.2),
-            total(PrintedStatistic::Highest, 18_211.0),
-            total(PrintedStatistic::StandardDeviation, 30.4),
-            total(PrintedStatistic::Percentile(50.0), 57.6),
-            total(PrintedStatistic::Percentile(99.9), 268.3),
-            total(PrintedStatistic::Percentile(99.99), 1_036.3),
-        ]
-    };
-    let mean = PrintedStatistic::Mean;
-    let cell = |rate: f64, iops: f64, scale: f64| ImportedCell {
-        procedure: Some("rw=randread bs=4k iodepth=32".into()),
-        runs: Some(1),
-        block_bytes: Some(4096),
-        iodepth: Some(32),
-        threads: Some(1),
-        sequential: Some(false),
-        figures: [
-            vec![
-                figure(Quantity::Rate, mean, rate, &format!("{rate}"), "B/s"),
-                figure(Quantity::Iops, mean, iops, &format!("{iops:.6}"), ""),
-            ],
-            latencies(scale),
-            vec![figure_of(
-                FigureOf::Operations,
-                figure(Quantity::Count, PrintedStatistic::Sum, iops * 30.0, &format!("{}", iops * 30.0), ""),
-            )],
-        ]
-        .concat(),
-        ..ImportedCell::default()
-    };
-    imported(
-        origin,
-        vec![
-            ("random read", Some(Direction::Read), cell(2_109_734_912.0, 515_072.0, 1.0)),
-            ("discard trim", None, cell(9_663_676_416.0, 73_728.0, 7.0)),
-        ],
-    )
+    serde_json::from_str(include_str!("../records/fio.json")).expect("a record")
 }
 
 /// A file that GNOME Disks saved.

@@ -1,6 +1,7 @@
 //! Records for the tests of every room but `core`: parts with defaults (here), whole runs that look like real ones
 //! (`ssd`, `kinds`, `stories`), the samples that the store's fixtures hold (`sample`), and any record that can be
-//! (`any_record`). What a test does not name has the default of these functions. And what shows a page to a test (`browser`).
+//! (`any_record`). What a test does not name has the default of these functions. What is data alone is read from the folder
+//! `records`. And what shows a page to a test (`browser`).
 #![allow(missing_docs, reason = "a function of the kit says by its name which record it makes")]
 
 mod any_record;
@@ -12,9 +13,8 @@ pub mod stories;
 
 pub use any_record::any_record;
 
-use kurabe_core::Text;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::model::{CauseRecord, CounterRecord, ParameterRecord};
+use kurabe_core::model::ParameterRecord;
 use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
 use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
@@ -95,12 +95,4 @@ pub fn figure_of(of: FigureOf, figure: PrintedFigure) -> PrintedFigure {
 
 pub fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {
     ParameterRecord { key: key.to_owned(), value: value.to_owned(), source: source.to_owned(), changed }
-}
-
-pub fn cause(key: &str, name: Text, explanation: Text) -> CauseRecord {
-    CauseRecord { key: key.to_owned(), name, explanation, in_line: false }
-}
-
-pub fn counter(key: &str, name: Text) -> CounterRecord {
-    CounterRecord { key: key.to_owned(), name }
 }
