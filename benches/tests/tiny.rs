@@ -46,6 +46,7 @@ fn overhead_runs() -> Result<()> {
 }
 
 #[test]
+#[ignore = "slow"]
 #[allow(clippy::print_stderr)]
 fn serve_runs() -> Result<()> {
     if !serve::has_fio() {
@@ -162,6 +163,7 @@ fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn page_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     let mut out = Vec::new();

@@ -148,11 +148,13 @@ fn is_for_everybody(lang: &'static str, theme: &'static str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_english_page_is_for_everybody() {
     is_for_everybody("en", "light");
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_japanese_page_is_for_everybody() {
     is_for_everybody("ja", "dark");
 }

@@ -120,6 +120,7 @@ fn fill_form(reader: &Reader, target: &str, profile: &str, runs: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_is_started_by_keys_and_its_tiles_fill() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
@@ -206,6 +207,7 @@ fn a_run_is_stopped_and_kept() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_was_unfolded_stays_so_while_tiles_fill() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
@@ -225,6 +227,7 @@ fn what_was_unfolded_stays_so_while_tiles_fill() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn configurations_of_a_target_take_turns() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
@@ -370,6 +373,7 @@ fn language_and_theme_are_chosen_and_stay() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn events_go_on_where_they_were_cut() {
     let Some(reader) = Reader::new() else { return };
     let browser = &reader.browser;
@@ -412,6 +416,7 @@ fn events_go_on_where_they_were_cut() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn two_windows_show_the_same_run() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;

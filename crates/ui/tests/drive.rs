@@ -36,6 +36,7 @@ fn a_drive_that_is_not_in_the_list_has_no_page() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;

@@ -30,6 +30,7 @@ const KEEP: &str = "let picture;
     HTMLAnchorElement.prototype.click = function () { window.saved = { picture, name: this.download }; };";
 
 #[test]
+#[ignore = "slow"]
 fn a_table_is_saved_as_a_picture_in_both_languages_and_themes() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;

@@ -1,14 +1,13 @@
 //! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
 
 use crate::lab::{Ended, Lab, Live, list_of, names, notices, number, text};
-use crate::system::{AS_NOBODY, LoopDevice, Mount, alone, can_be_nobody, system};
+use crate::system::{AS_NOBODY, LoopDevice, Mount, can_be_nobody, making_loop_devices, system};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1GiB"];
@@ -21,7 +20,6 @@ struct Device<'l> {
     paths: Vec<PathBuf>,
     process: Pid,
     err: String,
-    alone: Option<MutexGuard<'static, ()>>,
 }
 
 /// Whether this machine has all that it takes; says so if not.
@@ -37,25 +35,21 @@ fn can_attach() -> bool {
 
 impl<'l> Device<'l> {
     fn attach(lab: &'l Lab, words: &[&str]) -> Option<Self> {
-        if !can_attach() {
-            return None;
-        }
-        let alone = alone();
-        let mut device = Self::another(lab, words);
-        device.alone = Some(alone);
-        Some(device)
+        can_attach().then(|| Self::another(lab, words))
     }
 
     /// While the first one is there.
     fn another(lab: &'l Lab, words: &[&str]) -> Self {
         // Where there are nbd devices as well, this is still about FUSE and loop devices.
+        let making = making_loop_devices();
         let ended = lab.kurabe(&[&["--json", "attach", "--by", "fuse"][..], words].concat()).ok();
+        drop(making);
         let attached = ended.json_lines().remove(0);
         assert_eq!(attached["event"], "attached");
         let name = |name: &Value| PathBuf::from(name.as_str().unwrap());
         let paths = attached["devices"].as_array().unwrap().iter().map(name).collect();
         let process = Pid::from_raw(attached["process"].as_i64().unwrap() as i32).unwrap();
-        Self { lab, paths, process, err: ended.err, alone: None }
+        Self { lab, paths, process, err: ended.err }
     }
 
     fn path(&self) -> &Path {
@@ -106,8 +100,6 @@ impl Drop for Device<'_> {
             eventually("it is dead", || !self.lives());
         }
         self.lab.kurabe(&["detach", text(self.path())]);
-        // The last to go.
-        drop(self.alone.take());
     }
 }
 
@@ -176,8 +168,9 @@ fn scripts_get_the_name_and_people_the_rest() {
     if !can_attach() {
         return;
     }
-    let alone = alone();
+    let making = making_loop_devices();
     let ended = lab.kurabe(&[&["attach", "--by", "fuse"][..], &DISK].concat()).ok();
+    drop(making);
     let path = ended.out.trim().to_owned();
     assert!(path.starts_with("/dev/loop") && !path.contains('\n'), "{ended:?}");
     assert!(
@@ -186,7 +179,6 @@ fn scripts_get_the_name_and_people_the_rest() {
     );
     assert!(log(&lab).contains(&path), "{}", log(&lab));
     lab.kurabe(&["detach", &path]).ok();
-    drop(alone);
 }
 
 #[test]
@@ -331,14 +323,14 @@ fn a_device_of_another_mount_name_space_is_taken_away_as_well() {
     if !can_attach() {
         return;
     }
-    let alone = alone();
     let words = [&["attach", "--by", "fuse"][..], &DISK].concat();
+    let making = making_loop_devices();
     let path = Live::start(lab.wrapped(&["unshare", "--mount"], &words)).end().ok().out.trim().to_owned();
+    drop(making);
     assert!(!mounts().contains(text(&lab.beside("run"))), "{}", mounts());
     let detached = lab.kurabe(&["detach", &path]).ok().out;
     assert!(detached.contains("in time") || detached.contains("served"), "{detached}");
     assert_eq!(attachments(&lab), [] as [String; 0]);
-    drop(alone);
 }
 
 #[test]
@@ -347,12 +339,13 @@ fn in_the_foreground_it_ends_with_a_signal() {
     if !can_attach() {
         return;
     }
-    let alone = alone();
     for signal in [Signal::INT, Signal::HUP] {
         let record = lab.beside(&format!("{}.json", signal.as_raw()));
         let words = [&["attach", "--foreground", "--record", text(&record)][..], &DISK].concat();
+        let making = making_loop_devices();
         let mut live = Live::start(lab.command(&words));
         live.wait_for_err("Ctrl-C ends it");
+        drop(making);
         assert_eq!(attachments(&lab).len(), 1);
         live.signal(signal);
         assert!(live.end().ok().out.contains("served"));
@@ -360,7 +353,6 @@ fn in_the_foreground_it_ends_with_a_signal() {
         let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
         assert_eq!(record["model"]["name"], "ideal-ram-disk");
     }
-    drop(alone);
 }
 
 #[test]

@@ -11,6 +11,7 @@ const SIZE: u64 = 8 << 20;
 const RUNS: usize = 60;
 
 #[test]
+#[ignore = "slow"]
 fn a_node_that_flips_to_a_mounted_device_leads_no_write_there() {
     let Some(own) = LoopDevice::new(SIZE) else { return };
     let lab = Lab::new();

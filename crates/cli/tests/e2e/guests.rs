@@ -101,12 +101,14 @@ fn boots_and_finds_what_it_wrote(model: &str, more: &[&str], model_is_first: boo
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_guest_boots_from_a_model_by_the_words_of_the_recipe() {
     let more = ["--data", "over:disk.img"];
     boots_and_finds_what_it_wrote("model:hitachi-hds721616plat80", &more, true);
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_guest_with_a_system_of_its_own_has_the_model_as_a_second_disk() {
     let more = ["--without", "filesystem", "--guest", "disk.img"];
     boots_and_finds_what_it_wrote("model:samsung-fit-plus-exfat", &more, false);

@@ -133,6 +133,7 @@ fn initramfs(lab: &Lab, parts: &Parts) -> PathBuf {
 }
 
 #[test]
+#[ignore = "slow"]
 fn models_are_devices_of_the_kernels_own_driver() {
     let root = std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from("/"), PathBuf::from);
     let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();

@@ -2,15 +2,22 @@
 //! and says what virtual time says where that is far from 1.
 
 use crate::lab::{Ended, Lab, Live, names, text};
-use crate::system::{alone, system};
+use crate::system::system;
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const RECIPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
 
 /// The last line where answers of a model were late: the tests beside these may take the processor from them.
 const NOT_JUDGED: &str = "Not judged: only ";
+
+/// One recipe at a time: each holds real time against virtual time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a recipe needs beyond what every one does; says so if it is not there.
 fn have(programs: &[&str]) -> bool {
@@ -73,6 +80,7 @@ fn direction<'t>(out: &'t str, what: &str) -> &'t str {
 }
 
 #[test]
+#[ignore = "slow"]
 fn exfat_is_slow_where_its_data_lie_across_the_units_of_the_stick() {
     let has_exfat = std::fs::read_to_string("/proc/filesystems").unwrap().contains("exfat");
     if have(&["mkfs.exfat"]) && (has_exfat || have(&["mount.exfat-fuse"])) {
@@ -83,6 +91,7 @@ fn exfat_is_slow_where_its_data_lie_across_the_units_of_the_stick() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_mirror_in_a_box_reads_as_its_link_lets_it() {
     let is_running = system("pidof", &["zfs-fuse"]).is_some();
     if is_running {
@@ -98,6 +107,7 @@ fn a_mirror_in_a_box_reads_as_its_link_lets_it() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_copy_within_an_ssd_of_2009_shows_which_one_stutters() {
     if have(&[]) {
         let out = cook("copy-hg2.sh", &[("MIB", "32")]);
@@ -108,6 +118,7 @@ fn a_copy_within_an_ssd_of_2009_shows_which_one_stutters() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_recipe_that_is_interrupted_takes_all_of_it_away() {
     if !have(&[]) {
         return;

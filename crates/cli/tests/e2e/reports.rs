@@ -127,6 +127,7 @@ fn nothing_is_overwritten_and_a_wrong_name_is_explained() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
     let lab = Lab::new();
     let browser = match Browser::start() {

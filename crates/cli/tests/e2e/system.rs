@@ -38,12 +38,18 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
     can
 }
 
-/// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
-static ALONE: Mutex<()> = Mutex::new(());
+/// One loop device is made at a time: who looks for a free one opens it, and if another test has taken it meanwhile, that test
+/// sees its device opened by others.
+static MAKING: Mutex<()> = Mutex::new(());
 
-/// Nobody else has a loop device as long as this lives.
-pub fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Nobody else makes a loop device as long as this lives.
+pub fn making_loop_devices() -> MutexGuard<'static, ()> {
+    MAKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn losetup(file: &Path) -> Option<String> {
+    let _making = making_loop_devices();
+    system("losetup", &["-f", "--show", text(file)])
 }
 
 /// Makes another node of a device.
@@ -105,8 +111,6 @@ pub struct LoopDevice {
     node: PathBuf,
     image: PathBuf,
     directory: tempfile::TempDir,
-    /// The last to go.
-    _alone: MutexGuard<'static, ()>,
 }
 
 impl LoopDevice {
@@ -123,13 +127,12 @@ impl LoopDevice {
     }
 
     fn over(image: PathBuf, size_bytes: u64, directory: tempfile::TempDir) -> Option<Self> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
-        let Some(node) = system("losetup", &["-f", "--show", text(&image)]) else {
+        let Some(node) = losetup(&image) else {
             eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
             return None;
         };
-        Some(Self { node: node.into(), image, directory, _alone: alone })
+        Some(Self { node: node.into(), image, directory })
     }
 
     /// Such as /dev/loop0.
@@ -215,8 +218,7 @@ pub struct Stacked {
 impl Stacked {
     /// Over a path.
     pub fn over(path: &Path) -> Option<Self> {
-        let node = system("losetup", &["-f", "--show", text(path)])?;
-        Some(Self { node })
+        losetup(path).map(|node| Self { node })
     }
 
     /// Such as /dev/loop1.
