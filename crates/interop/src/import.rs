@@ -29,7 +29,6 @@ mod ioping;
 mod ior;
 mod iostat;
 mod iozone;
-mod jdiskmark;
 mod json_tree;
 mod kdiskmark;
 mod marks;
@@ -37,14 +36,15 @@ mod mdtest;
 mod parts;
 mod reports;
 mod result_line;
+mod shapes;
 mod split;
 mod sysbench;
 mod units;
-mod yaml;
 mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
+use shapes::LineShapes;
 use split::{LineMark, Recognizer, split};
 
 use kurabe_core::environment::Environment;
@@ -125,8 +125,17 @@ impl Importer {
         Self { what, tool, read, claim: Recognizer::File, names }
     }
 
-    /// One of texts, with what a line is to it.
+    /// One of texts that are known by the shapes of their lines.
     const fn of_lines(
+        (what, tool, names): ImporterWords,
+        shapes: LineShapes,
+        read: fn(&Input<'_>) -> ImportedRuns,
+    ) -> Self {
+        Self { what, tool, read, claim: Recognizer::Shapes(shapes), names }
+    }
+
+    /// One of texts, with what a line is to it, where shapes cannot say so.
+    const fn of_marked_lines(
         (what, tool, names): ImporterWords,
         mark: fn(&str) -> LineMark,
         read: fn(&Input<'_>) -> ImportedRuns,
@@ -156,9 +165,8 @@ impl Importer {
 }
 
 /// Importers of whole files, the most particular first.
-static FILES: [Importer; 8] = [
+static FILES: [Importer; 7] = [
     gnome_disks::IMPORTER,
-    jdiskmark::IMPORTER,
     ioping::JSON,
     ioping::RAW,
     elbencho::CSV,

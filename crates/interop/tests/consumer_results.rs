@@ -287,38 +287,6 @@ fn gnome_disks_files_are_read_in_both_orders() {
 }
 
 #[test]
-fn jdiskmarks_three_forms_agree() {
-    let (json, yaml) = (run("jdiskmark-0.8.json"), run("jdiskmark-0.8.yml"));
-    assert_eq!(json.cells, yaml.cells);
-    assert_eq!(json.environment, yaml.environment);
-    assert_eq!(json.origin.facts, yaml.origin.facts);
-    assert_eq!(json.origin.version.as_deref(), Some("0.8.0"));
-    assert_eq!(json.origin.measured_at.as_deref(), Some("2026-05-20T09:30:01"));
-    assert_eq!(json.origin.target.as_deref(), Some("Samsung SSD 980 PRO 1TB"));
-    assert_eq!(
-        table(&json),
-        ["read SEQ 1 MiB T1 | 635.9583 10175 0.0599", "write SEQ 1 MiB T1 | 406.625 6506 0.0935"]
-    );
-    let rate = figure(&json.cells[0], Quantity::Rate, PrintedStatistic::Mean);
-    near(rate.value, 635.9583 * 1_048_576.0);
-    assert!(rate.correction.is_some());
-    near(figure(&json.cells[0], Quantity::Latency, PrintedStatistic::Mean).value, 59_900.0);
-    let series = &imported(&json.cells[0]).series;
-    assert_eq!(
-        (series[0].name.as_str(), series[0].axis, series[0].points.len()),
-        ("bw", SeriesAxis::Number, 3)
-    );
-    assert_eq!(series[0].points[1], (1.0, 640.25 * 1_048_576.0));
-    // The sample without a figure is not a point.
-    assert_eq!(imported(&json.cells[1]).series[0].points.len(), 2);
-    let (csv, comma) = (run("jdiskmark-0.8.csv"), run("jdiskmark-0.8-decimal-comma.csv"));
-    assert_eq!(table(&csv)[0], "read SEQ 1 MiB T1 | 635.96 10175 0.06");
-    assert_eq!(table(&comma)[0], "read SEQ 1 MiB T1 | 635,96 10175 0,06");
-    near(figure(&comma.cells[0], Quantity::Rate, PrintedStatistic::Mean).value, 635.96 * 1_048_576.0);
-    assert_eq!(imported(&csv.cells[0]).series, imported(&json.cells[0]).series);
-}
-
-#[test]
 fn dd_lines_are_cells() {
     let gnu = run("dd-gnu.txt");
     assert_eq!(table(&gnu).len(), 3);

@@ -8,11 +8,11 @@ use kurabe_interop::{ImportedRun, TraceFormat, import, read_trace};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Far more than any of these files needs in a build without optimisation, far less than a quadratic reader needs.
-const LIMIT: Duration = Duration::from_secs(20);
+/// Ten times what any of these files needs, far less than a quadratic reader needs.
+const LIMIT: Duration = Duration::from_millis(1250);
 
 /// How large the files are, in bytes.
-const SIZE: usize = 1 << 20;
+const SIZE: usize = 1 << 18;
 
 /// Lines up to the size.
 fn grown(head: &str, line: impl Fn(usize) -> String, tail: &str) -> String {
@@ -150,10 +150,6 @@ fn thousands_of_devices_rows_and_results() {
     let (head, row) = (lines.next().unwrap(), lines.find(|line| line.contains(",Total,")).unwrap());
     let phase = |number: usize| row.replacen("RWMIX30", &format!("RWMIX30+{number}"), 1) + "\n";
     read_grown("elbencho live", &grown(&format!("{head}\n"), phase, ""));
-    let result = |_| "# Write Result: bw 5.00 MB/s, lat 0.06 ms, iops 16750\n".to_owned();
-    let sample = |number: usize| format!("{number},WRITE,5.0,0.5\n");
-    let results = grown("# JDiskMark 0.8\n# Order: Random\n", result, "");
-    read_grown("JDiskMark", &(results + &grown("sn,ioMode,bw,la\n", sample, "")));
     let text =
         grown("Iozone: Performance Test of File I/O\nCommand line used: iozone ", |_| "x".repeat(1000), "\n");
     let title = "\"Writer report\"\n        \"4\" \"8\"\n";
@@ -177,23 +173,11 @@ fn nothing_nests_too_deep() {
     let objects = format!("{{\"fio version\":\"x\",\"jobs\":{}", "{\"a\":".repeat(deep / 5));
     let xml = format!("<Results><TimeSpan>{}{}</Results>", "<a>".repeat(deep / 7), "</a>".repeat(deep / 7));
     let open = format!("<Results><TimeSpan>{}</Results>", "<a>".repeat(deep / 3));
-    let mut yaml = String::from("config:\noperations:\nblockOrder: x\n");
-    (0..2000).for_each(|depth| {
-        let _ = writeln!(yaml, "{}a:", " ".repeat(depth));
-    });
-    let lists = format!("config:\noperations:\nblockOrder: x\n{}a: b\n", "- ".repeat(deep));
     let mut pools = String::from("capacity operations bandwidth\nalloc free read write read write\n");
     (0..1500).for_each(|depth| {
         let _ = writeln!(pools, "{}{} 1 2 3 4 5 6", " ".repeat(2 * depth), "p".repeat(500));
     });
-    for (name, text) in [
-        ("lists", fio),
-        ("objects", objects),
-        ("xml", xml),
-        ("open xml", open),
-        ("yaml", yaml),
-        ("yaml lists", lists),
-    ] {
+    for (name, text) in [("lists", fio), ("objects", objects), ("xml", xml), ("open xml", open)] {
         assert!(within_limit(name, text.as_bytes()).is_none(), "{name}");
     }
     drop(within_limit("pools", pools.as_bytes()));
@@ -214,8 +198,6 @@ fn entities_are_no_bomb() {
         "attributes",
         attributes.replacen("<TimeSpan ", "<TimeSpan></TimeSpan><TimeSpan ", 1).as_bytes(),
     ));
-    let scalar = grown("config:\noperations:\nblockOrder: \"x\n", |_| "  more\\\n".to_owned(), "");
-    drop(within_limit("open scalar", scalar.as_bytes()));
 }
 
 #[test]

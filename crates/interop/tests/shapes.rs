@@ -129,24 +129,6 @@ const TABLE: &[(&str, &[Figure])] = &[
         (0, READ, Latency, Highest, "223832", "ns", 223_832.0),
         (0, READ, Latency, StandardDeviation, "3248", "ns", 3248.0),
     ]),
-    ("consumer/jdiskmark-0.8.csv", &[
-        (0, READ, Rate, Mean, "635.96", "MB/s", 666_852_392.96),
-        (0, READ, Iops, Mean, "10175", "IOPS", 10_175.0),
-        (0, READ, Latency, Mean, "0.06", "ms", 60_000.0),
-        (1, WRITE, Rate, Mean, "406.63", "MB/s", 426_382_458.88),
-    ]),
-    ("consumer/jdiskmark-0.8.json", &[
-        (0, READ, Rate, Mean, "635.9583", "MB/s", 666_850_610.380_8),
-        (0, READ, Iops, Mean, "10175", "IOPS", 10_175.0),
-        (0, READ, Latency, Mean, "0.0599", "ms", 59_900.0),
-        (1, WRITE, Rate, Mean, "406.625", "MB/s", 426_377_216.0),
-    ]),
-    ("consumer/jdiskmark-0.8.yml", &[
-        (0, READ, Rate, Mean, "635.9583", "MB/s", 666_850_610.380_8),
-        (0, READ, Iops, Mean, "10175", "IOPS", 10_175.0),
-        (0, READ, Latency, Mean, "0.0599", "ms", 59_900.0),
-        (1, WRITE, Rate, Mean, "406.625", "MB/s", 426_377_216.0),
-    ]),
     ("consumer/kdiskmark-2.3.0-peak.txt", &[
         (0, READ, Rate, Highest, "3300.125", "MB/s", 3_379_328_000.0),
         (0, READ, Iops, Highest, "3222.8", "IOPS", 3222.8),

@@ -6,63 +6,38 @@
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
 use super::dates::from_year_first;
-use super::parts::{fact, key_value, notice, runs_in};
-use super::result_line::{FigureRules, read_all};
-use super::{ImportedRun, Input};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
-use kurabe_core::{Result, text};
+use super::marks::MarkTool;
+use super::parts::notice;
+use super::result_line::FigureRules;
+use super::shapes::Detail;
+use kurabe_core::imported::{FigureOf, PrintedStatistic};
+use kurabe_core::text;
 
-const PRODUCT: &str = "AmorphousDiskMark ";
+const HEADING: &str = "AmorphousDiskMark {}";
 
-/// The version, if the line is the heading.
-pub(super) fn version(line: &str) -> Option<&str> {
-    line.trim().strip_prefix(PRODUCT)?.split_whitespace().next()
-}
-
-/// Reads a text under its heading.
-pub(super) fn run(
-    input: &Input<'_>,
-    lines: &[(usize, &str)],
-    version: &str,
-    column: usize,
-) -> Result<ImportedRun> {
-    let mut origin = Origin {
-        version: Some(version.to_owned()),
-        ..input.origin(PRODUCT.trim(), "amorphousdiskmark-text")
-    };
-    let mut environment = Environment::default();
-    let mut runs = None;
-    for (_, line) in lines {
-        match key_value(line) {
-            Some(("Date", value)) => origin.measured_at = from_year_first(value),
-            Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
-            Some(("CPU", value)) => environment.machine.cpu_model = Some(value.to_owned()),
-            Some(("Device", value)) => origin.target = Some(value.to_owned()),
-            Some(("Volume", value)) => fact(&mut origin, "Volume", value),
-            Some(("Test", value)) => {
-                runs = runs_in(value);
-                origin.procedure = Some(value.to_owned());
-                fact(&mut origin, "Test", value);
-            }
-            _ => {}
-        }
-    }
-    let median = PrintedStatistic::Median;
-    let rules = FigureRules {
-        rate: median,
-        latency: median,
+pub(super) const TOOL: MarkTool = MarkTool {
+    name: "AmorphousDiskMark",
+    format: "amorphousdiskmark-text",
+    heading: HEADING,
+    details: &[
+        (HEADING, &[Detail::Version]),
+        ("Date", &[Detail::Date(from_year_first)]),
+        ("OS", &[Detail::Os]),
+        ("CPU", &[Detail::Cpu]),
+        ("Device", &[Detail::Target]),
+        ("Volume", &[Detail::Fact("Volume")]),
+        ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+    ],
+    rules: |_| FigureRules {
+        rate: PrintedStatistic::Median,
+        latency: PrintedStatistic::Median,
         latency_of: FigureOf::Latency,
-        correction: None,
-        runs,
-        mix_is_total: true,
-        column,
-    };
-    let results = read_all(input, lines, &rules)?;
-    let notices = std::iter::once(notice(text!(
-        "AmorphousDiskMark shows the median of its runs",
-        "AmorphousDiskMark は各回の中央値を表示します"
-    )));
-    let notices = notices.chain(results.notice()).collect();
-    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
-}
+        ..FigureRules::default()
+    },
+    notices: |_, _| {
+        vec![notice(text!(
+            "AmorphousDiskMark shows the median of its runs",
+            "AmorphousDiskMark は各回の中央値を表示します"
+        ))]
+    },
+};

@@ -12,17 +12,33 @@
 //! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
 use super::dates::from_year_first;
-use super::parts::{self, is_rule, key_value, notice, runs_in};
+use super::marks::procedure;
+use super::parts::{self, is_rule, key_value, notice};
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
+use super::shapes::{Detail, DetailLine, RunDetails};
 use super::{ImportedRun, Input};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
+use kurabe_core::imported::{FigureOf, PrintedStatistic};
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile_library::PROFILES;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, Text, text};
+use std::sync::LazyLock;
 
 const PRODUCT: &str = "CrystalDiskMark";
 /// The tool of a text without a heading.
 const UNKNOWN: &str = "unknown";
+/// The lines under the results.
+const FOOT: [DetailLine; 9] = [
+    ("Date", &[Detail::Date(from_year_first)]),
+    ("OS", &[Detail::Os]),
+    ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+    ("Profile", &[Detail::Fact("Profile")]),
+    ("Mode", &[Detail::Fact("Mode")]),
+    ("Time", &[Detail::Fact("Time")]),
+    ("Comment", &[Detail::Fact("Comment")]),
+    ("Statistic", &[Detail::Fact("Statistic")]),
+    ("Model", &[Detail::Fact("Model")]),
+];
 
 /// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
 pub(super) fn is_heading(line: &str) -> bool {
@@ -34,13 +50,13 @@ pub(super) fn is_heading(line: &str) -> bool {
 
 /// Reads a text in this form, with its heading if it has one.
 pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
-    let mut block = TextFacts::default();
-    block.heading(lines);
-    if block.origin.tool == UNKNOWN && lines.iter().any(|(_, line)| is_kdiskmarks(line)) {
-        let line = lines.iter().find(|(_, line)| is_kdiskmarks(line)).map_or(1, |(number, _)| *number);
+    let mut text = CdmText(RunDetails { origin: input.origin(UNKNOWN, "cdm-text"), ..RunDetails::default() });
+    text.heading(lines);
+    let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
+    if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
         return Err(parts::broken_line(
             input,
-            line,
+            *line,
             text!(
                 "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
                 "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
@@ -50,19 +66,16 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     let last = lines.iter().rposition(|(_, line)| matches!(parse(line), LineClass::Result(_))).unwrap_or(0);
     let foot = lines[last..].iter().position(|(_, line)| is_foot(line));
     let end = foot.map_or(lines.len(), |foot| last + foot);
-    for (_, line) in &lines[end..] {
-        block.foot(line);
-    }
-    let (rate, latency) = block.statistics();
-    let runs = block.runs;
-    let latency_of = FigureOf::RunMeanLatency;
-    let rules = FigureRules { rate, latency, latency_of, correction: None, runs, mix_is_total: true, column };
-    let results = read_all(input, &lines[..end], &rules)?;
-    block.origin.profile = block.profile(&results);
-    block.origin.format = "cdm-text".to_owned();
-    block.origin.file = input.name.to_owned();
-    block.origin.procedure = block.procedure();
-    Ok(block.into_run(results))
+    text.foot(&lines[end..]);
+    let (rate, latency) = text.statistics();
+    let (latency_of, runs) = (FigureOf::RunMeanLatency, text.0.setting.runs);
+    let results = read_all(
+        input,
+        &lines[..end],
+        &FigureRules { rate, latency, latency_of, runs, column, ..FigureRules::default() },
+    )?;
+    text.0.origin.profile = text.profile(&results);
+    Ok(text.into_run(results))
 }
 
 /// KDiskMark puts a blank between the number and the unit of a block, which CrystalDiskMark does not.
@@ -73,14 +86,13 @@ fn is_kdiskmarks(line: &str) -> bool {
 }
 
 /// What a text holds besides its results.
-#[derive(Default)]
-struct TextFacts {
-    origin: Origin,
-    os: Option<String>,
-    runs: Option<u32>,
-}
+struct CdmText(RunDetails);
 
-impl TextFacts {
+impl CdmText {
+    fn is_of(&self, tool: &str) -> bool {
+        self.0.origin.tool == tool
+    }
+
     fn heading(&mut self, lines: &[(usize, &str)]) {
         let after_rule = || {
             let rule = lines.iter().position(|(_, line)| is_rule(line))?;
@@ -89,81 +101,73 @@ impl TextFacts {
         let named = lines.iter().map(|(_, line)| *line).find(|line| is_heading(line));
         let line = named.or_else(after_rule).unwrap_or_default().trim();
         let is_version = |word: &str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
-        let mut at = 0;
-        for word in line.split(' ') {
-            if at > 0 && is_version(word) {
-                self.origin.tool = line[..at].trim().to_owned();
-                self.origin.version = Some(word.to_owned());
-                let edition = line[at + word.len()..].split("(C)").next().unwrap_or_default().trim();
-                if self.origin.tool == PRODUCT {
-                    self.fact("Edition", edition);
-                }
-                return;
-            }
-            at += word.len() + 1;
+        let blanks = line.match_indices(' ').map(|(at, _)| at);
+        // Without a version nobody signed it.
+        let Some((tool, rest)) =
+            blanks.map(|at| (&line[..at], &line[at + 1..])).find(|(_, rest)| is_version(rest))
+        else {
+            return;
+        };
+        let (version, edition) = rest.split_once(' ').unwrap_or((rest, ""));
+        self.0.origin.tool = tool.trim().to_owned();
+        self.0.origin.version = Some(version.to_owned());
+        if self.is_of(PRODUCT) {
+            self.fact("Edition", edition.split("(C)").next().unwrap_or_default().trim());
         }
-        // Nobody signed it.
-        UNKNOWN.clone_into(&mut self.origin.tool);
     }
 
-    fn foot(&mut self, line: &str) {
-        let line = line.trim();
-        if line.is_empty() || is_rule(line) {
-            return;
+    fn foot(&mut self, lines: &[(usize, &str)]) {
+        for (_, line) in lines {
+            let (line, before) = (line.trim(), self.0.environment.machine.os.is_some());
+            self.0.read(&FOOT, line);
+            match key_value(line) {
+                Some(("Date", value)) if self.0.origin.measured_at.is_none() => self.fact("Date", value),
+                Some((key, _)) if FOOT.iter().any(|(name, _)| *name == key) => {}
+                // Versions 3 to 6 print the comment alone, after the system.
+                _ if before
+                    && !is_rule(line)
+                    && self.setting("Comment").is_none()
+                    && self.major() < Some(7) =>
+                {
+                    self.fact("Comment", line);
+                }
+                _ => {}
+            }
         }
-        match key_value(line) {
-            Some(("Date", value)) => {
-                self.origin.measured_at = from_year_first(value);
-                if self.origin.measured_at.is_none() {
-                    self.fact("Date", value);
-                }
-            }
-            Some(("OS", value)) => self.os = Some(value.to_owned()),
-            Some(("Test", value)) => {
-                self.runs = runs_in(value);
-                if let Some(drive) = drive(value) {
-                    self.fact("Drive", drive);
-                    // A letter keeps its colon; the path that kurabe prints in its place has none.
-                    self.origin.target = drive.split_once(": ").or(drive.split_once(':')).map(|(name, _)| {
-                        if name.chars().count() == 1 { format!("{name}:") } else { name.to_owned() }
-                    });
-                }
-                self.fact("Test", value);
-            }
-            Some((key @ ("Profile" | "Mode" | "Time" | "Comment" | "Statistic" | "Model"), value)) => {
-                self.fact(key, value);
-            }
-            // Versions 3 to 6 print the comment alone, after the system.
-            _ if self.os.is_some()
-                && !self.origin.facts.contains_key("Comment")
-                && self.major() < Some(7) =>
-            {
-                self.fact("Comment", line);
-            }
-            _ => {}
+        if let Some(drive) = self.setting("Test").and_then(drive).map(str::to_owned) {
+            self.fact("Drive", &drive);
+            // A letter keeps its colon; the path that kurabe prints in its place has none.
+            self.0.origin.target = drive.split_once(": ").or(drive.split_once(':')).map(|(name, _)| {
+                if name.chars().count() == 1 { format!("{name}:") } else { name.to_owned() }
+            });
+        }
+        let origin = &mut self.0.origin;
+        origin.procedure = procedure(origin, &["Profile", "Test", "Mode", "Time"]);
+        if let (Some(words), Some(drive)) = (&mut origin.procedure, origin.facts.get("Drive")) {
+            *words = words.replacen(&format!(" [{drive}]"), "", 1);
         }
     }
 
     fn fact(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
-            parts::fact(&mut self.origin, key, value);
+            parts::fact(&mut self.0.origin, key, value);
         }
     }
 
     fn setting(&self, key: &str) -> Option<&str> {
-        self.origin.facts.get(key).map(String::as_str)
+        self.0.origin.facts.get(key).map(String::as_str)
     }
 
     /// The major version, if the tool is CrystalDiskMark itself.
     fn major(&self) -> Option<u32> {
-        let version = self.origin.version.as_deref().filter(|_| self.origin.tool == PRODUCT)?;
+        let version = self.0.origin.version.as_deref().filter(|_| self.is_of(PRODUCT))?;
         version.split('.').next()?.parse().ok()
     }
 
     /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
     fn statistics(&self) -> (PrintedStatistic, PrintedStatistic) {
         match self.setting("Statistic") {
-            _ if self.origin.tool == PRODUCT => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
+            _ if self.is_of(PRODUCT) => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
             Some("best") => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
             Some("mean") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
             Some("median") => (PrintedStatistic::Median, PrintedStatistic::Median),
@@ -173,7 +177,7 @@ impl TextFacts {
 
     fn into_run(self, results: Results) -> ImportedRun {
         let mut notices = Vec::new();
-        if self.origin.tool == PRODUCT {
+        if self.is_of(PRODUCT) {
             notices.push(notice(text!(
                 "CrystalDiskMark shows the best of its runs: the highest rate and the lowest mean latency, each on its \
                  own; a mean of the same runs would be lower",
@@ -181,7 +185,7 @@ impl TextFacts {
                  表示します。同じ測定の平均なら、これより低くなります"
             )));
         }
-        if self.origin.tool == UNKNOWN {
+        if self.is_of(UNKNOWN) {
             notices.push(notice(text!(
                 "no heading names the tool; the form is CrystalDiskMark's, which shows the best of its runs",
                 "ツール名の見出しがありません。CrystalDiskMark の形式で、CrystalDiskMark なら各回のうち最良の値です"
@@ -192,65 +196,75 @@ impl TextFacts {
             notices.push(notice(Text::same(model)));
         }
         notices.extend(results.notice());
-        let mut environment = Environment::default();
-        environment.machine.os = self.os;
-        ImportedRun { origin: self.origin, environment, cells: results.cells, notices }
-    }
-
-    /// Profile, test, mode and times as printed.
-    fn procedure(&self) -> Option<String> {
-        let drive = self.setting("Drive").map(|drive| format!(" [{drive}]"));
-        let test = self.setting("Test").map(|test| match &drive {
-            Some(drive) => test.replacen(drive.as_str(), "", 1),
-            None => test.to_owned(),
-        });
-        let parts: Vec<String> = [self.setting("Profile").map(str::to_owned), test]
-            .into_iter()
-            .chain([self.setting("Mode").map(str::to_owned), self.setting("Time").map(str::to_owned)])
-            .flatten()
-            .collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
+        let RunDetails { origin, environment, .. } = self.0;
+        ImportedRun { origin, environment, cells: results.cells, notices }
     }
 
     /// kurabe's profile, if version and tests name it without doubt.
     fn profile(&self, results: &Results) -> Option<String> {
-        let major = self.major()?;
-        let tests: Vec<&str> = results.tests.iter().map(String::as_str).collect();
-        let older = match (major, tests.as_slice()) {
-            (3, ["SEQ", "RND 512 KiB", "RND 4 KiB Q1", "RND 4 KiB Q32"]) => Some("cdm-3"),
-            (4 | 5, ["SEQ Q32 T1", "RND 4 KiB Q32 T1", "SEQ T1", "RND 4 KiB Q1 T1"]) => Some("cdm-5"),
-            (6, ["SEQ Q32 T1", "RND 4 KiB Q8 T8", "RND 4 KiB Q32 T1", "RND 4 KiB Q1 T1"]) => Some("cdm-6"),
-            _ => None,
-        };
-        if older.is_some() || !(7..=9).contains(&major) {
-            return older.map(str::to_owned);
+        // 4 and 5 print the same tests.
+        let major = self
+            .major()
+            .filter(|major| (3..=9).contains(major))
+            .map(|major| major + u32::from(major == 4))?;
+        let is_of = |preset: &&str| are(&results.tests, &tests(major, preset));
+        if major < 7 {
+            return Some(format!("cdm-{major}")).filter(|_| is_of(&""));
         }
-        let preset = preset(major, self.setting("Profile")?, &tests, self.setting("Time"))?;
-        let mix =
-            if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) { "-mix" } else { "" };
-        Some(format!("cdm-{major}{preset}{mix}"))
+        let (printed, time) = (self.setting("Profile")?, self.setting("Time").map(str::trim));
+        let is_flash = time == Some("Measure 1 sec / Interval 30 sec");
+        let presets = PRESETS.iter().filter(|(profile, _)| *profile == printed).map(|(_, preset)| *preset);
+        // The preset for NVMe drives came with version 8.
+        let can_be = |preset: &&str| match *preset {
+            "-flash" => is_flash,
+            "-nvme" => major > 7,
+            _ => true,
+        };
+        let preset = presets.filter(can_be).find(is_of)?;
+        let is_mix = results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix));
+        Some(format!("cdm-{major}{preset}{}", if is_mix { "-mix" } else { "" }))
     }
 }
 
-/// The preset of versions 7 to 9 as the end of a profile's name; none for the tests that the version installs with.
-fn preset(major: u32, profile: &str, tests: &[&str], time: Option<&str>) -> Option<&'static str> {
-    const SEQ_Q8: &str = "SEQ 1 MiB Q8 T1";
-    const SEQ_Q1: &str = "SEQ 1 MiB Q1 T1";
-    const RND_Q1: &str = "RND 4 KiB Q1 T1";
-    let many = if major == 7 { "RND 4 KiB Q32 T16" } else { "RND 4 KiB Q32 T1" };
-    match (profile, tests) {
-        ("Default", [SEQ_Q8, SEQ_Q1, random, RND_Q1]) if *random == many => {
-            let flash = time.is_some_and(|time| time.trim() == "Measure 1 sec / Interval 30 sec");
-            Some(if flash { "-flash" } else { "" })
-        }
-        ("Default", [SEQ_Q8, "SEQ 128 KiB Q32 T1", "RND 4 KiB Q32 T16", RND_Q1]) if major > 7 => {
-            Some("-nvme")
-        }
-        ("Peak", [SEQ_Q8, random]) if *random == many => Some("-peak"),
-        ("Real", [SEQ_Q1, RND_Q1]) => Some("-real"),
-        ("Demo", [SEQ_Q8]) => Some("-demo"),
-        _ => None,
-    }
+/// What versions from 7 on print of a preset, and how the name of its profile ends.
+const PRESETS: [(&str, &str); 6] = [
+    ("Default", "-flash"),
+    ("Default", ""),
+    ("Default", "-nvme"),
+    ("Peak", "-peak"),
+    ("Real", "-real"),
+    ("Demo", "-demo"),
+];
+
+/// The labels of the tests of each of kurabe's profiles.
+static PROFILE_TESTS: LazyLock<Vec<(&str, Vec<String>)>> = LazyLock::new(|| {
+    let own = PROFILES.iter().filter(|(name, _)| name.starts_with("cdm-"));
+    let tests = |(name, source): &(&'static str, &str)| {
+        Some((*name, Profile::parse(name, source).ok()?.steps.iter().map(Step::label).collect()))
+    };
+    own.filter_map(tests).collect()
+});
+
+/// The tests of a version's preset: those of version 9, but where the version has another in the place of one.
+fn tests(major: u32, preset: &str) -> Vec<String> {
+    let of = |version: u32, preset: &str| {
+        let name = format!("cdm-{version}{preset}");
+        PROFILE_TESTS.iter().find(|(own, _)| *own == name).map_or(&[][..], |(_, tests)| tests)
+    };
+    let (own, newest) = (of(major, ""), of(9, ""));
+    let of_version = |test: &String| {
+        let place = newest.iter().position(|one| one == test);
+        place.and_then(|place| own.get(place)).unwrap_or(test).clone()
+    };
+    of(9, preset).iter().map(of_version).collect()
+}
+
+/// Whether what was printed of each test is true of a profile's; versions before 7 do not print all.
+fn are(printed: &[String], tests: &[String]) -> bool {
+    let is = |(printed, test): (&String, &String)| {
+        printed.split(' ').all(|word| test.split(' ').any(|own| own == word))
+    };
+    !tests.is_empty() && printed.len() == tests.len() && printed.iter().zip(tests).all(is)
 }
 
 fn is_foot(line: &str) -> bool {

@@ -9,11 +9,12 @@
 //! mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
 use super::parts::{self, cell, decimal, digits};
+use super::shapes::holes;
 use super::split::LineMark;
-use super::units::{self, figure_of_value};
+use super::units::{self, figure_of_value, power};
 use super::{ImportedRun, ImportedRuns, Importer, Input};
 use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
 use kurabe_core::quantity::{GIB, KIB, MIB, format_bytes};
 use kurabe_core::record::Cell;
@@ -21,7 +22,7 @@ use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_lines(("dd output", "dd", &["dd if=", "records out"]), line_mark, read);
+    Importer::of_marked_lines(("dd output", "dd", &["dd if=", "records out"]), line_mark, read);
 
 fn line_mark(line: &str) -> LineMark {
     let own = is_count(line) || TransferLine::read(line).is_some() || DdCommand::read(line).is_some();
@@ -30,13 +31,11 @@ fn line_mark(line: &str) -> LineMark {
 
 /// A line of bytes, time and rate.
 struct TransferLine {
-    bytes: String,
-    seconds: String,
-    seconds_unit: String,
-    rate: String,
-    rate_unit: String,
-    /// busybox: units are powers of 1024.
-    binary: bool,
+    seconds: f64,
+    /// None where the time was too short.
+    rate: Option<PrintedFigure>,
+    time: PrintedFigure,
+    bytes: PrintedFigure,
 }
 
 /// A command line as far as it matters.
@@ -64,19 +63,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 continue;
             }
             targets.push(command.target.map(str::to_owned));
-            cells.extend(transfer.cell(&std::mem::take(&mut command), &std::mem::take(&mut progress)));
+            cells.push(transfer.cell(&std::mem::take(&mut command), &std::mem::take(&mut progress)));
             after_records = !counted;
         }
     }
     if cells.is_empty() {
-        return parts::not_mine(if counted {
-            text!(
-                "records are counted, but there is no line of bytes, time and rate",
-                "レコード数の行はありますが、バイト数・時間・速度の行がありません"
-            )
-        } else {
-            text!("no line such as `bytes copied`", "`bytes copied` のような行がありません")
-        });
+        return parts::without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
     }
     targets.dedup();
     let origin = Origin {
@@ -100,37 +92,17 @@ fn is_count(line: &str) -> bool {
 }
 
 /// Beginnings of the words for "copied" where no size in brackets tells what the line is, and of BSD's.
-const COPIED: [&str; 12] = [
-    "copi",
-    "kopi",
-    "gekopi",
-    "kopyala",
-    "kopeeri",
-    "скоп",
-    "复制",
-    "複製",
-    "已复制",
-    "복사",
-    "コピー",
-    "transferred",
-];
+const COPIED: [&str; 10] =
+    ["copi", "kopi", "kopyala", "kopeeri", "скоп", "复制", "複製", "복사", "コピー", "transferred"];
 
 impl TransferLine {
     fn read(line: &str) -> Option<Self> {
         let line = line.trim();
         // Russian and Ukrainian put the word for "copied" first.
         let before = line.strip_prefix("скопировано ").or(line.strip_prefix("скопійовано "));
-        let is_copied = before.is_some();
-        let line = before.unwrap_or(line);
-        let (bytes, rest) = line.split_once(' ')?;
-        if !digits(bytes) {
-            return None;
-        }
-        if let Some(rest) = rest.strip_prefix("bytes transferred in ") {
-            let (seconds, rest) = rest.split_once(" secs (")?;
-            let rate = rest.strip_suffix(" bytes/sec)")?;
-            decimal(seconds)?;
-            return Some(Self::of([bytes, seconds, "secs", rate, "bytes/sec"], false));
+        let (bytes, rest) = before.unwrap_or(line).split_once(' ').filter(|(bytes, _)| digits(bytes))?;
+        if let Some([seconds, rate]) = holes("bytes transferred in {} secs ({} bytes/sec)", rest) {
+            return Self::of(bytes, (seconds, "secs"), (rate, "bytes/sec"), false);
         }
         // Sizes for people stand in brackets, or nothing does.
         let (sizes, rest) = match (rest.find('('), rest.find(')')) {
@@ -140,90 +112,75 @@ impl TransferLine {
             _ => (None, rest.to_owned()),
         };
         let rest = rest.replace(['，', '、'], ", ");
-        let mut parts = rest.split(", ").map(str::trim);
-        let (words, time, rate) = match (parts.next()?, parts.next()?, parts.next(), parts.next()) {
-            (words, time, Some(rate), None) => (words, time, rate),
+        let parts: Vec<&str> = rest.split(", ").map(str::trim).collect();
+        let (words, time, rate) = match parts[..] {
+            [words, time, rate] => (words, time, rate),
             // toybox and BSD print no comma behind the word.
-            (words, rate, None, None) => {
-                let (_, time) = words.split_once("transferred ")?;
-                ("transferred", time, rate)
-            }
+            [words, rate] => ("transferred", words.split_once("transferred ")?.1, rate),
             _ => return None,
         };
         let copied = || words.split(' ').any(|word| COPIED.iter().any(|copied| word.contains(copied)));
         let is_size = |sizes: &str| sizes.starts_with(|c: char| c.is_ascii_digit()) && sizes.ends_with('B');
         if words.is_empty()
             || words.contains(|c: char| c.is_ascii_digit())
-            || !(is_copied || sizes.is_some_and(is_size) || copied())
+            || !(before.is_some() || sizes.is_some_and(is_size) || copied())
         {
             return None;
         }
-        let (seconds, seconds_unit) = split_unit(time)?;
-        let (rate_number, rate_unit) = split_unit(rate)?;
-        decimal(seconds)?;
-        let binary = seconds_unit == "seconds" && !rate.contains(' ');
-        let is_summary = is_second(seconds_unit) && factor(rate_unit, binary).is_some();
-        is_summary.then(|| Self::of([bytes, seconds, seconds_unit, rate_number, rate_unit], binary))
+        let (seconds, unit) = split_unit(time).filter(|(_, unit)| is_second(unit))?;
+        Self::of(bytes, (seconds, unit), split_unit(rate)?, unit == "seconds" && !rate.contains(' '))
     }
 
-    fn of([bytes, seconds, seconds_unit, rate, rate_unit]: [&str; 5], binary: bool) -> Self {
-        Self {
-            bytes: bytes.to_owned(),
-            seconds: seconds.to_owned(),
-            seconds_unit: seconds_unit.to_owned(),
-            rate: rate.to_owned(),
-            rate_unit: rate_unit.to_owned(),
-            binary,
-        }
+    /// `binary` is of busybox, whose units are powers of 1024.
+    fn of(
+        bytes: &str,
+        (seconds, seconds_unit): (&str, &str),
+        (rate, rate_unit): (&str, &str),
+        binary: bool,
+    ) -> Option<Self> {
+        let figure = |quantity, statistic, printed, unit, factor| {
+            figure_of_value(quantity, statistic, decimal(printed)? * factor, printed, unit)
+        };
+        let factor = units_of_rate(rate_unit, binary)?;
+        let correction = (factor > units_of_rate(rate_unit, false)?).then(|| {
+            let reason = text!(
+                "busybox prints powers of 1024 with decimal names",
+                "busybox は 1024 の累乗を 10 進の単位名で表示します"
+            );
+            units::binary(&rate_unit.replacen("B/s", "iB/s", 1), reason)
+        });
+        let rate = figure(Quantity::Rate, Statistic::Mean, rate, rate_unit, factor);
+        Some(Self {
+            seconds: decimal(seconds)?,
+            rate: rate.map(|rate| PrintedFigure { correction, ..rate }),
+            time: figure(Quantity::Duration, Statistic::Sum, seconds, seconds_unit, 1e9)?,
+            bytes: figure(Quantity::Bytes, Statistic::Sum, bytes, "bytes", 1.0)?,
+        })
     }
 
-    fn rate_figure(&self) -> Option<PrintedFigure> {
-        let (decimal, true_factor) = (factor(&self.rate_unit, false)?, factor(&self.rate_unit, self.binary)?);
-        let figure = self.figure(Quantity::Rate, &self.rate, &self.rate_unit, true_factor)?;
-        if !(self.binary && true_factor > decimal) {
-            return Some(figure);
-        }
-        let reason = text!(
-            "busybox prints powers of 1024 with decimal names",
-            "busybox は 1024 の累乗を 10 進の単位名で表示します"
-        );
-        Some(units::corrected(figure, units::binary(&self.rate_unit.replacen("B/s", "iB/s", 1), reason)))
-    }
-
-    fn figure(&self, quantity: Quantity, printed: &str, unit: &str, factor: f64) -> Option<PrintedFigure> {
-        let statistic =
-            if quantity == Quantity::Rate { PrintedStatistic::Mean } else { PrintedStatistic::Sum };
-        figure_of_value(quantity, statistic, decimal(printed)? * factor, printed, unit)
-    }
-
-    fn cell(&self, command: &DdCommand<'_>, progress: &[TransferLine]) -> Option<Cell> {
-        let mut figures: Vec<PrintedFigure> = self.rate_figure().into_iter().collect();
-        figures.extend(self.figure(Quantity::Duration, &self.seconds, &self.seconds_unit, 1e9));
-        figures.extend(self.figure(Quantity::Bytes, &self.bytes, "bytes", 1.0));
+    fn cell(self, command: &DdCommand<'_>, progress: &[TransferLine]) -> Cell {
         let imported = ImportedCell {
             procedure: command.line.map(str::to_owned),
             block_bytes: command.block_bytes,
             series: series(progress).into_iter().collect(),
-            figures,
+            figures: self.rate.into_iter().chain([self.time, self.bytes]).collect(),
             ..ImportedCell::default()
         };
         let label =
             command.block_bytes.map_or("dd".to_owned(), |bytes| format!("dd {}", format_bytes(bytes)));
-        (!imported.figures.is_empty()).then(|| cell(label, command.direction, imported))
+        cell(label, command.direction, imported)
     }
 }
 
 /// What was printed while it ran: the mean rate since the start, over time.
 fn series(progress: &[TransferLine]) -> Option<PrintedSeries> {
-    let first = progress.first().and_then(|transfer| decimal(&transfer.seconds))?;
-    let points: Vec<(f64, f64)> = progress
-        .iter()
-        .filter_map(|transfer| Some((decimal(&transfer.seconds)? - first, transfer.rate_figure()?.value)))
-        .filter(|(seconds, _)| *seconds >= 0.0 && (*seconds * 1e9).is_finite())
-        .map(|(seconds, rate)| (seconds * 1e9, rate))
-        .collect();
-    let unit = progress.first().map_or("", |transfer| &transfer.rate_unit);
-    units::series(Quantity::Rate, "mean rate since the start", unit, SeriesAxis::Time, points)
+    let first = progress.first()?.seconds;
+    let rates =
+        || progress.iter().filter_map(|transfer| Some((transfer.seconds - first, transfer.rate.as_ref()?)));
+    let (name, unit) = ("mean rate since the start", &rates().next()?.1.unit_printed);
+    let points = rates().filter(|(seconds, _)| *seconds >= 0.0 && (*seconds * 1e9).is_finite());
+    let points = points.map(|(seconds, rate)| (seconds * 1e9, rate.value)).collect();
+    units::series(Quantity::Rate, name, unit, SeriesAxis::Time, points)
 }
 
 /// `148 MB/s`, `1.7GB/s`, `1.001s` as number and unit.
@@ -241,21 +198,10 @@ fn is_second(unit: &str) -> bool {
 }
 
 /// Bytes per second of a unit.
-fn factor(unit: &str, binary: bool) -> Option<f64> {
-    let (unit, time) = unit.split_once('/')?;
-    if !(is_second(time) || time == "sec") {
-        return None;
-    }
-    let power = match unit {
-        "B" | "bytes" | "Б" => 0,
-        "kB" | "KB" | "кБ" => 1,
-        "MB" | "МБ" => 2,
-        "GB" | "ГБ" => 3,
-        "TB" | "ТБ" => 4,
-        "PB" | "ПБ" => 5,
-        _ => return None,
-    };
-    Some(if binary { 1024_f64 } else { 1000_f64 }.powi(power))
+fn units_of_rate(unit: &str, binary: bool) -> Option<f64> {
+    let (unit, _) = unit.split_once('/').filter(|(_, time)| is_second(time) || *time == "sec")?;
+    let base = if binary { 1024.0 } else { 1000.0 };
+    power(base, &["B bytes Б", "kB KB кБ", "MB МБ", "GB ГБ", "TB ТБ", "PB ПБ"], unit)
 }
 
 impl<'a> DdCommand<'a> {
@@ -306,7 +252,7 @@ mod tests {
     use super::*;
 
     fn rate(line: &str) -> Option<f64> {
-        TransferLine::read(line)?.rate_figure().map(|figure| figure.value)
+        TransferLine::read(line)?.rate.map(|figure| figure.value)
     }
 
     #[test]
@@ -362,8 +308,8 @@ mod tests {
             ("268435456 bajtova (268 MB, 256 MiB) je kopirano, 0.00250855 s, 107 GB/s", 0.002_508_55, 107e9),
         ] {
             let transfer = TransferLine::read(line).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!(transfer.rate_figure().map(|figure| figure.value), Some(expected), "{line}");
-            assert_eq!(decimal(&transfer.seconds), Some(seconds), "{line}");
+            assert_eq!(transfer.rate.map(|figure| figure.value), Some(expected), "{line}");
+            assert_eq!(transfer.seconds, seconds, "{line}");
         }
         for line in [
             "64+0 Datensätze aus",
@@ -398,8 +344,8 @@ mod tests {
     #[test]
     fn a_time_too_short_for_a_rate_has_none() {
         let transfer = TransferLine::read("1024 bytes (1.0 kB, 1.0 KiB) copied, 0 s, Infinity B/s").unwrap();
-        assert_eq!(transfer.rate_figure(), None);
-        let cell = transfer.cell(&DdCommand::default(), &[]).unwrap();
+        assert_eq!(transfer.rate, None);
+        let cell = transfer.cell(&DdCommand::default(), &[]);
         assert_eq!(cell.imported.unwrap().figures[0].quantity, Quantity::Duration);
     }
 

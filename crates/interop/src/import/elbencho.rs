@@ -7,14 +7,13 @@
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
 use super::json_tree::Json;
-use super::parts::{self, field};
+use super::parts;
 use super::units::{self, ToolUnit, figures_of};
 use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
 use kurabe_core::record::Cell;
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::HashMap;
 
@@ -28,19 +27,13 @@ pub(super) const LIVE: Importer =
 const ENTRIES_PER_S: ToolUnit = units::unit("entries/s", Quantity::Iops, 1.0);
 
 /// What a phase tells, whatever the file's form.
-struct Phase<'a> {
+struct Phase {
     name: String,
-    label: Option<String>,
-    date: Option<String>,
-    version: Option<String>,
-    command: Option<String>,
-    block: Option<u64>,
-    depth: Option<u32>,
-    threads: Option<u32>,
-    random: Option<bool>,
+    /// Of its command line.
+    origin: Origin,
+    setting: ImportedCell,
     figures: Vec<PrintedFigure>,
     reads: Vec<PrintedFigure>,
-    facts: Vec<(&'static str, Option<&'a str>)>,
 }
 
 /// What the forms of a phase call its figures.
@@ -99,11 +92,11 @@ impl Form {
     /// A phase, by `of_all` and `of_reads` as for `figures`, and by `get`, which knows the columns of the CSV.
     fn phase<'a>(
         &self,
+        origin: Origin,
         of_all: &dyn Fn(&str, &str) -> Option<&'a str>,
         of_reads: &dyn Fn(&str, &str) -> Option<&'a str>,
         get: &dyn Fn(&str) -> Option<&'a str>,
-        facts: Vec<(&'static str, Option<&'a str>)>,
-    ) -> Phase<'a> {
+    ) -> Phase {
         let mut figures = self.figures(of_all);
         for (moment, of) in MOMENTS {
             let time = of_all(self.time, moment).filter(|printed| units::positive(printed));
@@ -111,58 +104,54 @@ impl Form {
         }
         let owned = |key: &str| get(key).map(str::to_owned);
         let count = |key: &str| get(key).and_then(|words| words.parse().ok());
+        let facts = FACTS.iter().filter_map(|key| Some(((*key).to_owned(), owned(key)?)));
         Phase {
             name: owned("operation").unwrap_or_default(),
-            label: owned("label"),
-            date: get("ISO date").and_then(dates::from_iso),
-            version: owned("version"),
-            command: owned("command"),
-            block: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
-            depth: count("IO depth"),
-            threads: count("threads"),
-            random: get("random").map(|word| word == self.yes),
+            origin: Origin {
+                version: owned("version"),
+                measured_at: get("ISO date").and_then(dates::from_iso),
+                // No target: the paths are the last words of the command line, but so may be a flag's value.
+                procedure: owned("command"),
+                facts: facts.collect(),
+                ..origin
+            },
+            setting: ImportedCell {
+                procedure: get("command").map(parts::repeated),
+                runs: Some(1),
+                block_bytes: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
+                iodepth: count("IO depth"),
+                threads: count("threads"),
+                sequential: get("random").map(|word| word != self.yes),
+                ..ImportedCell::default()
+            },
             figures,
             reads: self.figures(of_reads),
-            facts,
         }
     }
 }
 
 /// What is told of a run besides, by the columns of the CSV.
-const FACTS: [&str; 5] = ["path type", "paths", "hosts", "file size", "direct IO"];
+const FACTS: [&str; 6] = ["path type", "paths", "hosts", "file size", "direct IO", "label"];
 
 /// Reads the CSV of phases.
 fn read_csv(input: &Input<'_>) -> ImportedRuns {
-    let mut lines = input.lines();
-    let header =
-        lines.by_ref().find(|(_, line)| line.starts_with("ISO date,") && line.contains(",operation,"));
-    let Some((_, header)) = header else {
-        return parts::not_mine(text!(
-            "no line holds the column names `ISO date,…,operation,…`",
-            "列名 `ISO date,…,operation,…` の行がありません"
-        ));
+    let is_header = |line: &str| line.starts_with("ISO date,") && line.contains(",operation,");
+    let Some(rows) = parts::csv_rows(input, is_header) else {
+        return parts::without_line("ISO date,…,operation,…");
     };
-    let header: Vec<&str> = header.split(',').collect();
     let mut runs = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO date,"))
-    {
-        let fields: Vec<&str> = line.split(',').collect();
-        if fields.len() != header.len() {
-            let (count, expected) = (fields.len(), header.len());
-            let what = text!(
-                "elbencho's row has {count} fields; its header has {expected}",
-                "elbencho のこの行は {count} 列ですが、見出しは {expected} 列です"
-            );
-            return parts::broken_at(input, number, what);
+    for (number, row) in rows {
+        if !row.is_whole() {
+            return Err(parts::miscounted(input, number).into());
         }
-        let get = |key: &str| field(&header, &fields, key).map(str::trim).filter(|field| !field.is_empty());
+        let get = |key: &str| row.get(key).map(str::trim).filter(|field| !field.is_empty());
         let phase = OF_CSV.phase(
+            input.origin("elbencho", "elbencho-csv"),
             &|name, moment| get(&format!("{name} [{moment}]")),
             &|name, moment| get(&format!("rwmix read {name} [{moment}]")),
             &get,
-            FACTS.map(|key| (key, get(key))).to_vec(),
         );
-        add(&mut runs, input, "elbencho-csv", phase);
+        add(&mut runs, phase);
     }
     Ok(runs)
 }
@@ -172,12 +161,12 @@ fn read_json(input: &Input<'_>) -> ImportedRuns {
     let documents = parts::documents_with(input, "elbencho", KEYS)?;
     let mut runs = Vec::new();
     for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
-        add(&mut runs, input, "elbencho-json", json_phase(document));
+        add(&mut runs, json_phase(input, document));
     }
     Ok(runs)
 }
 
-fn json_phase(document: &Json) -> Phase<'_> {
+fn json_phase(input: &Input<'_>, document: &Json) -> Phase {
     let printed = |part: Option<&str>, name: &str, moment: &str| {
         let done = document.get(if moment == "first" { "first_done" } else { "last_done" })?;
         let within = |json| part.map_or(Some(json), |part| Json::get(json, part));
@@ -198,70 +187,47 @@ fn json_phase(document: &Json) -> Phase<'_> {
         words.map(str::trim).filter(|words| !words.is_empty())
     };
     OF_JSON.phase(
+        input.origin("elbencho", "elbencho-json"),
         &|name, moment| printed(None, name, moment),
         &|name, moment| printed(Some("rwmix_read"), name, moment),
         &get,
-        FACTS.map(|key| (key, config(key))).to_vec(),
     )
 }
 
 /// Adds a phase to the run of its command line, or begins one.
-fn add(runs: &mut Vec<ImportedRun>, input: &Input<'_>, format: &str, phase: Phase<'_>) {
-    let same = runs.last().is_some_and(|run| {
-        run.origin.procedure == phase.command
-            && run.origin.version == phase.version
-            && run.origin.facts.get("label") == phase.label.as_ref()
-    });
-    if !same {
-        let facts =
-            phase.facts.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value)?.to_owned())));
-        let label = phase.label.clone().map(|label| ("label".to_owned(), label));
-        let origin = Origin {
-            version: phase.version.clone(),
-            measured_at: phase.date.clone(),
-            // No target: the paths are the last words of the command line, but so may be a flag's value.
-            procedure: phase.command.clone(),
-            facts: facts.chain(label).collect(),
-            ..input.origin("elbencho", format)
-        };
-        runs.push(ImportedRun { origin, ..ImportedRun::default() });
+fn add(runs: &mut Vec<ImportedRun>, phase: Phase) {
+    let key = |origin: &Origin| {
+        (origin.procedure.clone(), origin.version.clone(), origin.facts.get("label").cloned())
+    };
+    if runs.last().is_none_or(|run| key(&run.origin) != key(&phase.origin)) {
+        runs.push(ImportedRun { origin: phase.origin.clone(), ..ImportedRun::default() });
     }
     if let Some(run) = runs.last_mut() {
         run.cells.extend(cells(phase));
     }
 }
 
-fn cells(phase: Phase<'_>) -> Vec<Cell> {
-    let mixed = !phase.reads.is_empty();
-    let read_percent = phase
-        .name
-        .strip_prefix("RWMIX")
-        .and_then(parts::number)
-        .filter(|share| (0.0..=100.0).contains(share));
-    let kind = phase.name.split('+').next().unwrap_or("");
-    let moves_data = phase.figures.iter().any(|figure| figure.quantity == Quantity::Rate);
-    let mut cells = Vec::new();
-    let parts = [(phase.figures, if mixed { " write" } else { "" }), (phase.reads, " read")];
-    for (figures, suffix) in parts {
-        let direction = match (kind, suffix) {
-            (_, " read") | ("READ", _) => Some(Direction::Read),
-            (_, " write") | ("WRITE", _) => Some(Direction::Write),
-            _ => None,
-        };
-        let imported = ImportedCell {
-            procedure: phase.command.as_deref().map(parts::repeated),
-            runs: Some(1),
-            block_bytes: phase.block.filter(|_| moves_data),
-            iodepth: phase.depth.filter(|_| moves_data),
-            threads: phase.threads,
-            sequential: phase.random.filter(|_| moves_data).map(|random| !random),
-            read_percent: read_percent.filter(|_| mixed),
-            figures,
-            ..ImportedCell::default()
-        };
-        cells.push(parts::cell(phase.name.clone(), direction, imported));
+fn cells(phase: Phase) -> [Cell; 2] {
+    let Phase { name, mut setting, figures, reads, .. } = phase;
+    let mixed = !reads.is_empty();
+    let read_percent = name.strip_prefix("RWMIX").and_then(parts::number);
+    setting.read_percent = read_percent.filter(|share| mixed && (0.0..=100.0).contains(share));
+    if !figures.iter().any(|figure| figure.quantity == Quantity::Rate) {
+        (setting.block_bytes, setting.iodepth, setting.sequential) = (None, None, None);
     }
-    cells
+    let writes = direction(&name, if mixed { "Write" } else { "" });
+    [(figures, writes), (reads, Some(Direction::Read))].map(|(figures, direction)| {
+        parts::cell(name.clone(), direction, ImportedCell { figures, ..setting.clone() })
+    })
+}
+
+/// The direction of a phase, or of a half of it.
+fn direction(phase: &str, half: &str) -> Option<Direction> {
+    match (phase.split('+').next().unwrap_or(""), half) {
+        (_, "Read") | ("READ", "") => Some(Direction::Read),
+        (_, "Write") | ("WRITE", "") => Some(Direction::Write),
+        _ => None,
+    }
 }
 
 /// Columns of the live CSV that become series: name, kurabe's unit.
@@ -275,39 +241,26 @@ const LIVE_COLUMNS: [(&str, ToolUnit); 5] = [
 
 /// Reads the CSV of live progress: the totals of a phase as series, with the median, highest and lowest interval.
 fn read_live(input: &Input<'_>) -> ImportedRuns {
-    let mut lines = input.lines();
-    let header =
-        lines.by_ref().find(|(_, line)| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,"));
-    let Some((_, header)) = header else {
-        return parts::not_mine(text!(
-            "no line holds the column names `ISO Date,…,RuntimeMS,…`",
-            "列名 `ISO Date,…,RuntimeMS,…` の行がありません"
-        ));
+    let is_header = |line: &str| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,");
+    let Some(rows) = parts::csv_rows(input, is_header) else {
+        return parts::without_line("ISO Date,…,RuntimeMS,…");
     };
-    let header: Vec<&str> = header.split(',').collect();
     let mut origin = input.origin("elbencho", "elbencho-live-csv");
     let mut phases: Vec<LivePhase> = Vec::new();
     let mut places: HashMap<[&str; 3], usize> = HashMap::new();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO Date,"))
-    {
-        let fields: Vec<&str> = line.split(',').collect();
-        let get = |key: &str| field(&header, &fields, key);
-        let time_ns = get("RuntimeMS").and_then(|time| units::RUN_MILLISECONDS.value(time));
-        let (Some(phase), Some(time_ns), Some(rank)) = (get("Phase"), time_ns, get("Rank")) else {
-            return parts::broken_at(
-                input,
-                number,
-                text!("this row is cut off", "この行は途中で切れています"),
-            );
+    for (number, row) in rows {
+        let time_ns = row.get("RuntimeMS").and_then(|time| units::RUN_MILLISECONDS.value(time));
+        let (Some(phase), Some(time_ns), Some(rank)) = (row.get("Phase"), time_ns, row.get("Rank")) else {
+            return Err(parts::miscounted(input, number).into());
         };
         // Rows of single threads hold no rates.
         if rank != "Total" {
             continue;
         }
-        origin.measured_at = origin.measured_at.or_else(|| get("ISO Date").and_then(dates::from_iso));
-        let words = [get("Label").unwrap_or(""), phase, get("MixType").unwrap_or("")];
+        origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
+        let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
         let at = *places.entry(words).or_insert_with(|| {
-            let direction = live_direction(phase, words[2]);
+            let direction = direction(phase, words[2]);
             // The kind of a mix is the direction of its cell.
             let named = if direction.is_some() { &words[..2] } else { &words[..] };
             let name = named.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -315,7 +268,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
             phases.len() - 1
         });
         for ((column, _), points) in LIVE_COLUMNS.iter().zip(&mut phases[at].columns) {
-            points.extend(get(column).map(|printed| (time_ns, printed.trim().to_owned())));
+            points.extend(row.get(column).map(|printed| (time_ns, printed.trim().to_owned())));
         }
     }
     let cells = phases.iter().map(live_cell).collect();
@@ -329,14 +282,6 @@ struct LivePhase {
     name: String,
     direction: Option<Direction>,
     columns: [Vec<(f64, String)>; LIVE_COLUMNS.len()],
-}
-
-fn live_direction(phase: &str, mix: &str) -> Option<Direction> {
-    match (phase.split('+').next().unwrap_or(""), mix) {
-        (_, "Read") | ("READ", "") => Some(Direction::Read),
-        (_, "Write") | ("WRITE", "") => Some(Direction::Write),
-        _ => None,
-    }
 }
 
 fn live_cell(phase: &LivePhase) -> Cell {

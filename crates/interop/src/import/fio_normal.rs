@@ -5,7 +5,7 @@ use super::{ImportedRuns, Importer, Input, parts};
 use kurabe_core::text;
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_lines(("fio's normal text", "fio", &["ioengine="]), line_mark, read);
+    Importer::of_marked_lines(("fio's normal text", "fio", &["ioengine="]), line_mark, read);
 
 /// `  read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(…)`, and of fio 2 `  read : io=1024.0MB, bw=…, iops=…`.
 fn line_mark(line: &str) -> LineMark {
@@ -18,10 +18,7 @@ fn line_mark(line: &str) -> LineMark {
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let Some((number, _)) = input.lines().find(|(_, line)| line_mark(line) == LineMark::Belongs) else {
-        return parts::not_mine(text!(
-            "no line such as `read: IOPS=…, BW=…`",
-            "`read: IOPS=…, BW=…` のような行がありません"
-        ));
+        return parts::without_line("read: IOPS=…, BW=…");
     };
     let what = text!("this is fio's normal text", "これは fio の通常のテキスト出力です");
     let remedy = text!(

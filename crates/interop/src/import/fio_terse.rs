@@ -9,10 +9,10 @@ use super::fio_options::{
     direction, ended_with_error, is_one_by_one, label, percentile, sequential, size_bytes, spread,
 };
 use super::split::LineMark;
-use super::units::{self, figures_of};
+use super::units::{self, ToolUnit, figures_of};
 use super::{ImportedRun, ImportedRuns, Importer, Input, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic};
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -37,7 +37,8 @@ struct TerseLine<'a> {
     rest: &'a [&'a str],
 }
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(("fio terse", "fio", &["fio"]), line_mark, read);
+pub(super) const IMPORTER: Importer =
+    Importer::of_marked_lines(("fio terse", "fio", &["fio"]), line_mark, read);
 
 fn line_mark(line: &str) -> LineMark {
     let fields: Vec<&str> = line.trim().split(';').take(12).collect();
@@ -72,10 +73,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         add(&mut run, &line, patterns.get(line.name).map(String::as_str), &mut devices);
     }
     if seen == 0 {
-        return parts::not_mine(text!(
-            "no line begins as `3;fio-3.33;name;0;0;` does",
-            "`3;fio-3.33;名前;0;0;` のように始まる行がありません"
-        ));
+        return parts::without_line("3;fio-3.33;NAME;0;0;…");
     }
     run.origin.file = input.name.to_owned();
     Ok(vec![run])
@@ -146,34 +144,40 @@ fn add(
     }
 }
 
+/// Figures with a lowest, a highest, a mean and a deviation: the field that is more than 0 if there are any, their fields,
+/// their unit, and what they are of.
+type Spread = (usize, [usize; 4], ToolUnit, FigureOf);
+const COMPLETION: Spread = (10, [8, 9, 10, 11], units::MICROSECONDS, FigureOf::CompletionLatency);
+const SPREADS: [Spread; 4] = [
+    (34, [32, 33, 34, 35], units::MICROSECONDS, FigureOf::TotalLatency),
+    (6, [4, 5, 6, 7], units::MICROSECONDS, FigureOf::SubmissionLatency),
+    (37, [36, 37, 39, 40], units::KIB_PER_S, FigureOf::RateSamples),
+    // Of version 5.
+    (46, [42, 43, 44, 45], units::IOPS, FigureOf::IopsSamples),
+];
+
 /// The cell of a block, if it did I/O.
 fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option<Cell> {
-    if !units::positive(block[0]) {
+    let is_positive = |at: usize| block.get(at).is_some_and(|field| units::positive(field));
+    if !is_positive(0) {
         return None;
     }
     let mut figures = Vec::new();
-    if units::positive(block[3]) {
+    if is_positive(3) {
         figures.extend(units::KIB_PER_S.figure(Statistic::Mean, block[1]));
         figures.extend(units::IOPS.figure(Statistic::Mean, block[2]));
     }
-    figures.append(&mut latency(FigureOf::CompletionLatency, &block[8..12]));
+    let spread_of = |(needed, fields, unit, of): Spread| {
+        let named = spread(fields.map(|at| block.get(at).copied()));
+        figures_of(unit, of, named).filter(move |_| is_positive(needed))
+    };
+    figures.extend(spread_of(COMPLETION));
     let percentiles = block[PERCENTILES].iter().filter_map(|field| {
         let (percent, printed) = field.split_once("%=")?;
         Some((percentile(percent)?, Some(printed)))
     });
     figures.extend(figures_of(units::MICROSECONDS, FigureOf::CompletionLatency, percentiles));
-    figures.append(&mut latency(FigureOf::TotalLatency, &block[32..36]));
-    figures.append(&mut latency(FigureOf::SubmissionLatency, &block[4..8]));
-    if units::positive(block[37]) {
-        let samples = spread([block[36], block[37], block[39], block[40]].map(Some));
-        figures.extend(figures_of(units::KIB_PER_S, FigureOf::RateSamples, samples));
-    }
-    if let &[_, low, high, mean, deviation, samples] = block.get(BLOCK..).unwrap_or(&[])
-        && units::positive(samples)
-    {
-        let samples = spread([low, high, mean, deviation].map(Some));
-        figures.extend(figures_of(units::IOPS, FigureOf::IopsSamples, samples));
-    }
+    figures.extend(SPREADS.into_iter().flat_map(spread_of));
     figures.extend(units::KIB.figure_of(FigureOf::DataMoved, Statistic::Sum, block[0]));
     figures.extend(units::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, block[3]));
     let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
@@ -208,16 +212,6 @@ fn block_bytes(pattern: &str, word: &str) -> Option<u64> {
     // Version 3 prints `64.0KiB`, version 2 `64K`: both are 65 536 bytes.
     let size = if least.ends_with('B') { parse_bytes(least).ok() } else { size_bytes(least, 1024) };
     size.filter(|_| least == most)
-}
-
-/// Lowest, highest, mean and deviation; all zero where nothing was sampled.
-fn latency(of: FigureOf, fields: &[&str]) -> Vec<PrintedFigure> {
-    let &[low, high, mean, deviation] = fields else { return Vec::new() };
-    if !units::positive(mean) {
-        return Vec::new();
-    }
-    let spread = spread([low, high, mean, deviation].map(Some));
-    figures_of(units::MICROSECONDS, of, spread).collect()
 }
 
 #[cfg(test)]

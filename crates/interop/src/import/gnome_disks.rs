@@ -43,17 +43,21 @@ struct Saved {
     entries: Vec<(String, GVariant)>,
 }
 
+/// A list of samples: its key, the label of its cell, direction, quantity, base units and name of the unit of a value.
+type SampleList = (&'static str, &'static str, Direction, Quantity, f64, &'static str);
+const SAMPLES: [SampleList; 3] = [
+    ("read-samples", "rate", Direction::Read, Quantity::Rate, 1.0, "bytes/s"),
+    ("write-samples", "rate", Direction::Write, Quantity::Rate, 1.0, "bytes/s"),
+    ("access-time-samples", "access time", Direction::Read, Quantity::Latency, 1e9, "s"),
+];
+
 fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
     let saved = open(input.bytes)?;
     let mut cells = Vec::new();
-    for (key, label, direction) in [
-        ("read-samples", "rate", Direction::Read),
-        ("write-samples", "rate", Direction::Write),
-        ("access-time-samples", "access time", Direction::Read),
-    ] {
-        let samples = saved.samples(key)?;
+    for list in &SAMPLES {
+        let samples = saved.samples(list.0)?;
         if !samples.is_empty() {
-            cells.push(saved.cell(label, direction, samples, key == "access-time-samples")?);
+            cells.push(saved.cell(list, samples)?);
         }
     }
     if cells.is_empty() {
@@ -123,39 +127,36 @@ impl Saved {
 
     fn cell(
         &self,
-        label: &str,
-        direction: Direction,
+        (_, label, direction, quantity, factor, unit): &SampleList,
         samples: Vec<(u64, f64)>,
-        access: bool,
     ) -> Result<Cell> {
-        let (quantity, factor, unit) =
-            if access { (Quantity::Latency, 1e9, "s") } else { (Quantity::Rate, 1.0, "bytes/s") };
         let count = samples.len();
         let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
-        let (printed, unit_printed) = if access {
-            (format!("{:.2}", mean * 1e3), "msec".to_owned())
-        } else {
-            let (number, unit) = shown_size(mean);
-            (number, format!("{unit}/s"))
+        let size = format_bytes(self.sample_bytes);
+        let (printed, unit_printed, procedure, block_bytes, sequential) = match quantity {
+            Quantity::Latency => {
+                let procedure = format!("{count} reads of a page at random offsets");
+                (format!("{:.2}", mean * 1e3), "msec".to_owned(), procedure, None, Some(false))
+            }
+            _ => {
+                let (number, unit) = shown_size(mean);
+                let procedure = format!("{count} samples of {size}");
+                (number, format!("{unit}/s"), procedure, Some(self.sample_bytes), None)
+            }
         };
         let figure =
-            figure_of_value(quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
+            figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
                 .ok_or_else(|| damaged(label))?;
         let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
-        let procedure = if access {
-            format!("{count} reads of a page at random offsets")
-        } else {
-            format!("{count} samples of {}", format_bytes(self.sample_bytes))
-        };
         let imported = ImportedCell {
             procedure: Some(procedure),
-            block_bytes: (!access).then_some(self.sample_bytes),
-            sequential: access.then_some(false),
+            block_bytes,
+            sequential,
             figures: vec![units::of(figure, FigureOf::Samples)],
-            series: units::series(quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
+            series: units::series(*quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
             ..ImportedCell::default()
         };
-        Ok(cell(label, Some(direction), imported))
+        Ok(cell(*label, Some(*direction), imported))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
 
 use super::parts::key_value;
+use super::shapes::holes;
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use kurabe_core::imported::Origin;
 
@@ -80,6 +81,11 @@ impl<'a> Input<'a> {
             .filter_map(|(_, line)| key_value(line))
             .find(|(key, _)| *key == name)
             .map(|(_, value)| value)
+    }
+
+    /// What stands in the holes of the first line of a shape.
+    pub(super) fn holes<const COUNT: usize>(&self, shape: &str) -> Option<[&str; COUNT]> {
+        self.lines().find_map(|(_, line)| holes(shape, line))
     }
 
     /// The number in the file of a line of this text, both from 1.

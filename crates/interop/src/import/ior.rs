@@ -7,15 +7,14 @@
 //! differ. ior-output.c of hpc/ior.
 
 use super::json_tree::Json;
-use super::parts::{self, field};
-use super::split::LineMark;
+use super::parts::{self, TableRow};
+use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
 use super::units::{self, ToolUnit};
 use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
     ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
 use kurabe_core::record::Cell;
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::HashMap;
 
@@ -24,28 +23,26 @@ const OPERATIONS: ToolUnit = units::unit("OPs", Quantity::Iops, 1.0);
 const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
 
+const HEADING: &str = "IOR-{}: MPI{}";
+/// The lines above the tables.
+const DETAILS: [DetailLine; 8] = [
+    (HEADING, &[Detail::Version]),
+    ("Began", &[Detail::Date(dates::from_ctime)]),
+    ("Command line", &[Detail::Procedure]),
+    ("Command line used", &[Detail::Procedure]),
+    ("test filename", &[Detail::Target]),
+    ("xfersize", &[Detail::BlockBytes(size_bytes)]),
+    ("tasks", &[Detail::Threads]),
+    ("ordering in a file", &[Detail::Order(ordering)]),
+];
 const KEYS: &[&str] = &["\"tests\"", "\"bwMiB\""];
 pub(super) const JSON: Importer = Importer::of_objects(("IOR JSON", "IOR", &["\"bwMiB\""]), KEYS, read_json);
-pub(super) const TEXT: Importer = Importer::of_lines(("IOR text", "IOR", &["IOR-"]), line_mark, read_text);
+pub(super) const TEXT: Importer = Importer::of_lines(
+    ("IOR text", "IOR", &["IOR-"]),
+    LineShapes { begins: &[HEADING], belongs: &[] },
+    read_text,
+);
 pub(super) const CSV: Importer = Importer::of_files(("IOR CSV", "IOR", &["bw(MiB/s)"]), read_csv);
-
-fn line_mark(line: &str) -> LineMark {
-    if version(line).is_some() { LineMark::Begins } else { LineMark::None }
-}
-
-/// The version, if the line is the heading.
-fn version(line: &str) -> Option<&str> {
-    line.trim().strip_prefix("IOR-")?.split_once(": MPI").map(|(version, _)| version)
-}
-
-/// What is known of all cells of a test.
-#[derive(Clone, Default)]
-struct TestFacts {
-    procedure: Option<String>,
-    transfer_bytes: Option<u64>,
-    tasks: Option<u32>,
-    sequential: Option<bool>,
-}
 
 /// What is printed of a repetition: unit, name of the series, and names in JSON, the text and CSV.
 const REPETITION: [(ToolUnit, &str, [&str; 3]); 4] = [
@@ -95,26 +92,27 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
     fn given<'a>(json: &'a Json, key: &str) -> Option<&'a str> {
         json.text_of(key).filter(|words| !words.is_empty())
     }
-    let tests = document.get("tests").map_or(&[][..], Json::items);
-    let summaries = document.get("summary").map_or(&[][..], Json::items);
+    let tests = document.items_of("tests");
     let mut by_test: HashMap<(&str, Option<u64>), &Json> = HashMap::new();
-    for json in summaries {
+    for json in document.items_of("summary") {
         let id = json.count_of("TestID").filter(|_| tests.len() > 1);
         by_test.entry((json.text_of("operation").unwrap_or(""), id)).or_insert(json);
     }
+    let command = given(document, "Command line");
     let mut cells = Vec::new();
     let mut target = None;
     for (number, test) in tests.iter().enumerate() {
         let part = |key: &str| test.get(key).unwrap_or(&Json::Null);
         let (parameters, options) = (part("Parameters"), part("Options"));
         target = target.or_else(|| given(parameters, "testFileName"));
-        let setting = TestFacts {
-            procedure: given(document, "Command line").map(parts::repeated),
-            transfer_bytes: parameters.count_of("transferSize"),
-            tasks: options.count_of("tasks").and_then(|tasks| tasks.try_into().ok()),
+        let setting = ImportedCell {
+            procedure: command.map(parts::repeated),
+            block_bytes: parameters.count_of("transferSize"),
+            threads: options.count_of("tasks").and_then(|tasks| tasks.try_into().ok()),
             sequential: options.text_of("ordering in a file").and_then(ordering),
+            ..ImportedCell::default()
         };
-        let results = test.get("Results").map_or(&[][..], Json::items).iter();
+        let results = test.items_of("Results").iter();
         let repetitions: Vec<PrintedRepetition<'_>> = results
             .filter_map(|result| {
                 Some(PrintedRepetition::of(given(result, "access")?, OF_JSON, |key| given(result, key)))
@@ -135,7 +133,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         version: given(document, "Version").map(str::to_owned),
         measured_at: document.text_of("Began").and_then(dates::from_ctime),
         target: target.map(str::to_owned),
-        procedure: given(document, "Command line").map(str::to_owned),
+        procedure: command.map(str::to_owned),
         ..input.origin("IOR", "ior-json")
     };
     ImportedRun { origin, cells, ..ImportedRun::default() }
@@ -153,21 +151,14 @@ fn ordering(words: &str) -> Option<bool> {
 fn cell(
     label: &str,
     (word, direction): (&str, Direction),
-    setting: &TestFacts,
+    setting: &ImportedCell,
     summary: Vec<PrintedFigure>,
     repetitions: &[PrintedRepetition<'_>],
 ) -> Cell {
     let mine: Vec<_> =
         repetitions.iter().filter(|repetition| repetition.word == word).map(|one| one.printed).collect();
-    let mut imported = ImportedCell {
-        procedure: setting.procedure.clone(),
-        runs: u32::try_from(mine.len()).ok().filter(|runs| *runs > 0),
-        block_bytes: setting.transfer_bytes,
-        threads: setting.tasks,
-        sequential: setting.sequential,
-        figures: summary,
-        ..ImportedCell::default()
-    };
+    let runs = u32::try_from(mine.len()).ok().filter(|runs| *runs > 0);
+    let mut imported = ImportedCell { runs, figures: summary, ..setting.clone() };
     if imported.figures.is_empty() {
         let rates = mine.iter().filter_map(|[rate, ..]| units::MIB_PER_S.figure(Statistic::Highest, *rate));
         imported.figures.extend(rates.max_by(|a, b| a.value.total_cmp(&b.value)));
@@ -191,139 +182,85 @@ fn cell(
 
 /// Reads IOR's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
-    let after = |key: &str| {
-        let lines = input.lines().filter_map(|(_, line)| parts::key_value(line));
-        lines.into_iter().find(|(name, value)| *name == key && !value.is_empty()).map(|(_, value)| value)
-    };
-    let Some(version) = input.lines().find_map(|(_, line)| version(line)) else {
-        return parts::not_mine(text!(
-            "no line begins as `IOR-4.0.0: MPI Coordinated Test` does",
-            "`IOR-4.0.0: MPI Coordinated Test` のように始まる行がありません"
-        ));
-    };
-    let setting = TestFacts {
-        procedure: after("Command line").or_else(|| after("Command line used")).map(parts::repeated),
-        transfer_bytes: after("xfersize").and_then(size_bytes),
-        tasks: after("tasks").and_then(|tasks| tasks.parse().ok()),
-        sequential: after("ordering in a file").and_then(ordering),
-    };
-    let repetitions = table(input);
-    let summaries = summaries(input);
+    if !input.lines().any(|(_, line)| fits(HEADING, line)) {
+        return parts::without_line("IOR-4.0.0: MPI Coordinated Test of Parallel I/O");
+    }
+    let details = RunDetails::of(input, ("IOR", "ior-text"), &DETAILS, input.lines());
+    let setting = &details.setting;
+    let is_result = |row: &TableRow<'_>| matches!(row.fields[0], "write" | "read");
+    let repetitions = rows(input, &["access", "bw(MiB/s)"]).into_iter().filter(is_result);
+    let repetitions: Vec<_> =
+        repetitions.map(|row| PrintedRepetition::of(row.fields[0], OF_TEXT, |name| row.get(name))).collect();
+    let summaries = rows(input, &["Operation", "Max(MiB)"]);
     let mut cells = Vec::new();
     for of in WORDS {
-        let mine: Vec<&SummaryRow> = summaries.iter().filter(|summary| summary.word == of.0).collect();
-        match mine.as_slice() {
-            [] => cells.push(cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)),
-            [one] => {
-                let setting = TestFacts {
-                    transfer_bytes: setting.transfer_bytes.or(one.transfer_bytes),
-                    tasks: setting.tasks.or(one.tasks),
-                    ..setting.clone()
-                };
-                cells.push(cell(ONLY_TEST, of, &setting, one.figures.clone(), &repetitions));
-            }
-            // Several tests: their options and repetitions cannot be told apart by line alone, their summaries can.
-            several => {
-                for (number, summary) in several.iter().enumerate() {
-                    let alone = TestFacts {
-                        procedure: setting.procedure.clone(),
-                        transfer_bytes: summary.transfer_bytes,
-                        tasks: summary.tasks,
-                        sequential: None,
-                    };
-                    let label = format!("test {number}");
-                    cells.push(cell(&label, of, &alone, summary.figures.clone(), &[]));
-                }
-            }
+        let mine: Vec<_> = summaries.iter().filter(|row| row.fields[0] == of.0).collect();
+        if mine.is_empty() {
+            cells.push(cell(ONLY_TEST, of, setting, Vec::new(), &repetitions));
+        }
+        for (number, row) in mine.iter().enumerate() {
+            // Options and repetitions of several tests cannot be told apart by line alone, their summaries can.
+            let (of_all, repetitions) = match mine.len() {
+                1 => (setting.clone(), &repetitions[..]),
+                _ => (
+                    ImportedCell { procedure: setting.procedure.clone(), ..ImportedCell::default() },
+                    &[][..],
+                ),
+            };
+            let given = |name: &str| row.get(name).and_then(|words| words.parse::<u64>().ok());
+            let tasks = || given("#Tasks").and_then(|tasks| tasks.try_into().ok());
+            let setting = ImportedCell {
+                block_bytes: of_all.block_bytes.or_else(|| given("xsize")),
+                threads: of_all.threads.or_else(tasks),
+                ..of_all
+            };
+            cells.push(cell(&format!("test {number}"), of, &setting, summary(row), repetitions));
         }
     }
-    let origin = Origin {
-        version: Some(version.to_owned()),
-        measured_at: after("Began").and_then(|_| {
-            let (_, line) = input.lines().find(|(_, line)| line.trim().starts_with("Began"))?;
-            dates::from_ctime(line.split_once(':')?.1)
-        }),
-        target: after("test filename").map(str::to_owned),
-        procedure: setting.procedure.clone(),
-        ..input.origin("IOR", "ior-text")
-    };
-    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
+    Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
+}
+
+/// The figures of a row of the summary, by the names of its columns: before 3.3 it had none of operations.
+fn summary(row: &TableRow<'_>) -> Vec<PrintedFigure> {
+    let figures = SUMMARY.iter().filter_map(|(unit, statistic, _, (name, behind))| {
+        unit.figure(*statistic, parts::field(&row.columns, row.fields.get(*behind..)?, name))
+    });
+    figures.collect()
 }
 
 /// `262144 bytes`, `2 MiB`.
 fn size_bytes(words: &str) -> Option<u64> {
     match words.strip_suffix(" bytes") {
         Some(bytes) => bytes.trim().parse().ok(),
-        None => kurabe_core::quantity::parse_bytes(words).ok(),
+        None => parts::bytes(words),
     }
 }
 
-/// The rows under `access    bw(MiB/s)`, by the names of their columns.
-fn table<'a>(input: &'a Input<'_>) -> Vec<PrintedRepetition<'a>> {
-    let mut columns: Vec<&str> = Vec::new();
-    let mut repetitions = Vec::new();
-    for (_, line) in input.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.first() == Some(&"access") && line.contains("bw(MiB/s)") {
-            columns = words;
-        } else if words.len() == columns.len() && matches!(words.first(), Some(&"write" | &"read")) {
-            repetitions.push(PrintedRepetition::of(words[0], OF_TEXT, |name| field(&columns, &words, name)));
-        }
-    }
-    repetitions
-}
-
-/// A row under `Operation   Max(MiB)`.
-struct SummaryRow<'a> {
-    word: &'a str,
-    figures: Vec<PrintedFigure>,
-    transfer_bytes: Option<u64>,
-    tasks: Option<u32>,
-}
-
-/// The summary of all tests, by the names of its columns: before 3.3 it had none of operations.
-fn summaries<'a>(input: &'a Input<'_>) -> Vec<SummaryRow<'a>> {
-    let mut lines = input.lines().map(|(_, line)| line.split_whitespace().collect::<Vec<_>>());
-    let Some(header) = lines.by_ref().find(|words| words.starts_with(&["Operation", "Max(MiB)"])) else {
-        return Vec::new();
-    };
-    let rows = lines.filter(|words| words.len() == header.len());
-    rows.map(|words| {
-        let figures = SUMMARY.iter().filter_map(|(unit, statistic, _, (name, behind))| {
-            unit.figure(*statistic, field(&header, words.get(*behind..)?, name))
-        });
-        SummaryRow {
-            word: words[0],
-            figures: figures.collect(),
-            transfer_bytes: field(&header, &words, "xsize").and_then(|size| size.parse().ok()),
-            tasks: field(&header, &words, "#Tasks").and_then(|tasks| tasks.parse().ok()),
-        }
-    })
-    .collect()
+/// The rows of as many words as the header has that begins with these.
+fn rows<'a>(input: &'a Input<'_>, header: &[&str]) -> Vec<TableRow<'a>> {
+    let lines = input.lines().map(|(_, line)| line.split_whitespace().collect::<Vec<_>>());
+    let mut lines = lines.skip_while(|words| !words.starts_with(header));
+    let Some(columns) = lines.next() else { return Vec::new() };
+    let columns: std::rc::Rc<[&str]> = columns.into();
+    let rows = lines.filter(|words| words.len() == columns.len());
+    rows.map(|fields| TableRow { columns: columns.clone(), fields }).collect()
 }
 
 /// Reads IOR's CSV: repetitions alone, without any setting but sizes and tasks.
 fn read_csv(input: &Input<'_>) -> ImportedRuns {
-    let mut lines = input.lines();
-    let Some((_, header)) = lines.by_ref().find(|(_, line)| line.starts_with("access,bw(MiB/s),")) else {
-        return parts::not_mine(text!(
-            "no line begins with the column names `access,bw(MiB/s),`",
-            "列名 `access,bw(MiB/s),` で始まる行がありません"
-        ));
+    let Some(rows) = parts::csv_rows(input, |line| line.starts_with("access,bw(MiB/s),")) else {
+        return parts::without_line("access,bw(MiB/s),…");
     };
-    let columns: Vec<&str> = header.split(',').collect();
-    let mut setting = TestFacts::default();
+    let mut setting = ImportedCell::default();
     let mut repetitions = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let fields: Vec<&str> = line.split(',').collect();
-        if fields.len() != columns.len() {
+    for (number, row) in rows {
+        if !row.is_whole() {
             return Err(parts::miscounted(input, number).into());
         }
-        let get = |name: &str| field(&columns, &fields, name);
-        setting.transfer_bytes =
-            get("xfer(KiB)").and_then(|words| units::KIB.value(words)).map(|bytes| bytes as u64);
-        setting.tasks = get("numTasks").and_then(|tasks| tasks.parse().ok());
-        repetitions.push(PrintedRepetition::of(fields[0], OF_CSV, get));
+        let bytes = row.get("xfer(KiB)").and_then(|words| units::KIB.value(words));
+        setting.block_bytes = bytes.map(|bytes| bytes as u64);
+        setting.threads = row.get("numTasks").and_then(|tasks| tasks.parse().ok());
+        repetitions.push(PrintedRepetition::of(row.fields[0], OF_CSV, |name| row.get(name)));
     }
     let cells = WORDS.map(|of| cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)).to_vec();
     Ok(vec![ImportedRun { origin: input.origin("IOR", "ior-csv"), cells, ..ImportedRun::default() }])

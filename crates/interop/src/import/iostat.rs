@@ -18,7 +18,7 @@ use kurabe_core::workload::Direction;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
-    Importer::of_lines(("iostat text", "iostat", &["iostat", "avg-cpu"]), line_mark, read_text);
+    Importer::of_marked_lines(("iostat text", "iostat", &["iostat", "avg-cpu"]), line_mark, read_text);
 pub(super) const JSON: Importer =
     Importer::of_objects(("iostat JSON", "iostat", &["\"sysstat\""]), KEYS, read_json);
 
@@ -26,6 +26,11 @@ const REQUESTS_PER_S: ToolUnit = units::unit_for_people("1/s", Quantity::Iops, 1
 const QUEUE: ToolUnit = units::unit_for_people("", Quantity::QueueLength, 1.0);
 const MILLISECONDS: ToolUnit = units::unit_for_people("ms", Quantity::Latency, 1e6);
 const KILOBYTES: ToolUnit = units::unit_for_people("kB/s", Quantity::Rate, 1024.0);
+const MEGABYTES: ToolUnit = units::unit_for_people("MB/s", Quantity::Rate, 1_048_576.0);
+const SECTORS: ToolUnit = units::unit_for_people("sectors/s", Quantity::Rate, 512.0);
+const BLOCKS: ToolUnit = units::unit_for_people("Blk/s", Quantity::Rate, 512.0);
+const SIZE_IN_KB: ToolUnit = units::unit_for_people("kB", Quantity::Bytes, 1024.0);
+const SIZE_IN_SECTORS: ToolUnit = units::unit_for_people("sectors", Quantity::Bytes, 512.0);
 const PERCENT: ToolUnit = units::unit_for_people("%", Quantity::Share, 0.01);
 
 fn line_mark(line: &str) -> LineMark {
@@ -44,51 +49,52 @@ fn is_banner(line: &str) -> bool {
         && words.next().is_some_and(|host| host.starts_with('('))
 }
 
+/// A direction, and the word that tells a cell without one apart.
+type Part = (Option<Direction>, &'static str);
+const READ: Part = (Some(Direction::Read), "");
+const WRITE: Part = (Some(Direction::Write), "");
+const ALL: Part = (None, "");
+const DISCARD: Part = (None, "discard");
+const FLUSH: Part = (None, "flush");
+
+/// The columns that are read: of which part, in which unit, under which names.
+const COLUMNS: [(Part, ToolUnit, &str); 29] = [
+    (READ, REQUESTS_PER_S, "r/s rrqm/s"),
+    (WRITE, REQUESTS_PER_S, "w/s wrqm/s"),
+    (DISCARD, REQUESTS_PER_S, "d/s drqm/s"),
+    (FLUSH, REQUESTS_PER_S, "f/s"),
+    (ALL, REQUESTS_PER_S, "tps"),
+    (READ, KILOBYTES, "rkB/s kB_read/s"),
+    (WRITE, KILOBYTES, "wkB/s kB_wrtn/s"),
+    (DISCARD, KILOBYTES, "dkB/s kB_dscd/s"),
+    (ALL, KILOBYTES, "kB/s"),
+    (READ, MEGABYTES, "rMB/s MB_read/s"),
+    (WRITE, MEGABYTES, "wMB/s MB_wrtn/s"),
+    (DISCARD, MEGABYTES, "dMB/s MB_dscd/s"),
+    (ALL, MEGABYTES, "MB/s"),
+    (READ, SECTORS, "rsec/s"),
+    (WRITE, SECTORS, "wsec/s"),
+    (READ, BLOCKS, "Blk_read/s"),
+    (WRITE, BLOCKS, "Blk_wrtn/s"),
+    (READ, MILLISECONDS, "r_await"),
+    (WRITE, MILLISECONDS, "w_await"),
+    (DISCARD, MILLISECONDS, "d_await"),
+    (FLUSH, MILLISECONDS, "f_await"),
+    (ALL, MILLISECONDS, "await"),
+    (READ, SIZE_IN_KB, "rareq-sz"),
+    (WRITE, SIZE_IN_KB, "wareq-sz"),
+    (DISCARD, SIZE_IN_KB, "dareq-sz"),
+    (ALL, SIZE_IN_KB, "areq-sz"),
+    (ALL, SIZE_IN_SECTORS, "avgrq-sz"),
+    (ALL, QUEUE, "aqu-sz avgqu-sz"),
+    (ALL, PERCENT, "%util util"),
+];
+
 /// A column of iostat by its name; `None` if kurabe does not read it.
 fn column(name: &str) -> Option<ReportColumn> {
-    const READ: (Option<Direction>, &str) = (Some(Direction::Read), "");
-    const WRITE: (Option<Direction>, &str) = (Some(Direction::Write), "");
-    const ALL: (Option<Direction>, &str) = (None, "");
-    const DISCARD: (Option<Direction>, &str) = (None, "discard");
-    const FLUSH: (Option<Direction>, &str) = (None, "flush");
-    let rate = |name, base| units::unit_for_people(name, Quantity::Rate, base);
-    let size = |name, base| units::unit_for_people(name, Quantity::Bytes, base);
-    let ((direction, part), unit) = match name {
-        "r/s" => (READ, REQUESTS_PER_S),
-        "w/s" => (WRITE, REQUESTS_PER_S),
-        "d/s" => (DISCARD, REQUESTS_PER_S),
-        "f/s" => (FLUSH, REQUESTS_PER_S),
-        "tps" => (ALL, REQUESTS_PER_S),
-        "rkB/s" | "kB_read/s" => (READ, rate("kB/s", 1024.0)),
-        "wkB/s" | "kB_wrtn/s" => (WRITE, rate("kB/s", 1024.0)),
-        "dkB/s" | "kB_dscd/s" => (DISCARD, rate("kB/s", 1024.0)),
-        "kB/s" => (ALL, rate("kB/s", 1024.0)),
-        "rMB/s" | "MB_read/s" => (READ, rate("MB/s", 1_048_576.0)),
-        "wMB/s" | "MB_wrtn/s" => (WRITE, rate("MB/s", 1_048_576.0)),
-        "dMB/s" | "MB_dscd/s" => (DISCARD, rate("MB/s", 1_048_576.0)),
-        "MB/s" => (ALL, rate("MB/s", 1_048_576.0)),
-        "rsec/s" => (READ, rate("sectors/s", 512.0)),
-        "wsec/s" => (WRITE, rate("sectors/s", 512.0)),
-        "Blk_read/s" => (READ, rate("Blk/s", 512.0)),
-        "Blk_wrtn/s" => (WRITE, rate("Blk/s", 512.0)),
-        "rrqm/s" => (READ, REQUESTS_PER_S),
-        "wrqm/s" => (WRITE, REQUESTS_PER_S),
-        "drqm/s" => (DISCARD, REQUESTS_PER_S),
-        "r_await" => (READ, MILLISECONDS),
-        "w_await" => (WRITE, MILLISECONDS),
-        "d_await" => (DISCARD, MILLISECONDS),
-        "f_await" => (FLUSH, MILLISECONDS),
-        "await" => (ALL, MILLISECONDS),
-        "rareq-sz" => (READ, size("kB", 1024.0)),
-        "wareq-sz" => (WRITE, size("kB", 1024.0)),
-        "dareq-sz" => (DISCARD, size("kB", 1024.0)),
-        "areq-sz" => (ALL, size("kB", 1024.0)),
-        "avgrq-sz" => (ALL, size("sectors", 512.0)),
-        "aqu-sz" | "avgqu-sz" => (ALL, QUEUE),
-        "%util" | "util" => (ALL, PERCENT),
-        _ => return None,
-    };
-    Some(ReportColumn { name: name.to_owned(), unit, direction, part })
+    let is_of = |names: &str| names.split(' ').any(|own| own == name);
+    let ((direction, part), unit, _) = COLUMNS.iter().find(|(.., names)| is_of(names))?;
+    Some(ReportColumn { name: name.to_owned(), unit: *unit, direction: *direction, part })
 }
 
 /// Rates first, as the first figure of a cell is its main one.
@@ -258,27 +264,24 @@ fn read_json(input: &Input<'_>) -> ImportedRuns {
 
 /// The run of a document.
 fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
-    let host = document.get("sysstat").and_then(|json| json.get("hosts")?.items().first())?;
-    let statistics = host.get("statistics").map_or(&[][..], Json::items);
-    let disks = |report: &'_ Json| report.get("disk").map(|disks| disks.items().to_vec()).unwrap_or_default();
-    let first = statistics.iter().find_map(|report| disks(report).first().cloned());
+    let host = document.get("sysstat").and_then(|json| json.items_of("hosts").first())?;
+    let statistics = host.items_of("statistics");
+    let first = statistics.iter().find_map(|report| report.items_of("disk").first());
     let names: Vec<&str> =
-        first.as_ref().map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
+        first.map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
     let columns: Vec<ReportColumn> = ordered(&names).into_iter().map(|(_, column)| column).collect();
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
+    let row = |disk: &Json| {
+        let field = |name: &str| disk.text_of(name).unwrap_or("");
+        DeviceFields {
+            device: field("disk_device").trim().to_owned(),
+            fields: columns.iter().map(|column| field(&column.name).to_owned()).collect(),
+        }
+    };
     let reports = statistics.iter().map(|report| DeviceReport {
         time: report.text_of("timestamp").and_then(dates::from_numeric).filter(|iso| iso.contains('T')),
-        rows: disks(report)
-            .iter()
-            .map(|disk| DeviceFields {
-                device: disk.text_of("disk_device").unwrap_or("").trim().to_owned(),
-                fields: columns
-                    .iter()
-                    .map(|column| disk.text_of(&column.name).unwrap_or("").to_owned())
-                    .collect(),
-            })
-            .collect(),
+        rows: report.items_of("disk").iter().map(row).collect(),
     });
     Some(run(origin, &columns, reports.collect(), First::SinceBoot))
 }

@@ -7,10 +7,11 @@
 //! the sum that the processes saw. iozone's documentation and its output (3.489).
 
 use super::parts;
+use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, holes};
 use super::split::LineMark;
 use super::units::{self, ToolUnit};
 use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -47,94 +48,87 @@ struct MatrixCell<'a> {
     printed: &'a str,
 }
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(("iozone", "iozone", &["iozone"]), line_mark, read);
+/// The lines of throughput mode; the first of them begins a test.
+const THROUGHPUT: [(&str, Statistic, FigureOf); 5] = [
+    ("Children see throughput for{}={} {}", Statistic::Sum, FigureOf::SumOfProcesses),
+    ("Parent sees throughput for{}={} {}", Statistic::Sum, FigureOf::SeenByParent),
+    ("Min throughput per process{}={} {}", Statistic::Lowest, FigureOf::EachProcess),
+    ("Max throughput per process{}={} {}", Statistic::Highest, FigureOf::EachProcess),
+    ("Avg throughput per process{}={} {}", Statistic::Mean, FigureOf::EachProcess),
+];
+const SHAPES: LineShapes = LineShapes {
+    begins: &["Iozone: Performance Test{}"],
+    belongs: &[
+        "\"Writer report\"",
+        THROUGHPUT[0].0,
+        THROUGHPUT[1].0,
+        THROUGHPUT[2].0,
+        THROUGHPUT[3].0,
+        THROUGHPUT[4].0,
+    ],
+};
+const BEGAN: &str = "Run began:{}";
+const DETAILS: [DetailLine; 5] = [
+    ("Version $Revision:{}$", &[Detail::Version]),
+    (BEGAN, &[Detail::Date(dates::from_ctime)]),
+    ("Command line used:{}", &[Detail::Procedure]),
+    ("Record Size {} kB", &[Detail::BlockBytes(kib)]),
+    ("Throughput test with {} process{}", &[Detail::Threads]),
+];
+/// What numbers of the matrix are, by a line of the options.
+const MODES: [(&str, ToolUnit); 2] = [
+    ("OPS Mode", units::unit("ops/s", Quantity::Iops, 1.0)),
+    ("Microseconds/op Mode", units::unit("us/op", Quantity::Latency, 1e3)),
+];
+const USUAL_UNIT: ToolUnit = units::unit("kBytes/sec", Quantity::Rate, 1024.0);
+
+pub(super) const IMPORTER: Importer =
+    Importer::of_marked_lines(("iozone", "iozone", &["iozone"]), line_mark, read);
 
 fn line_mark(line: &str) -> LineMark {
-    let line = line.trim();
-    match () {
-        () if line.starts_with("Iozone: Performance Test") => LineMark::Begins,
-        () if is_header(line) || line == "\"Writer report\"" || line.starts_with("Run began:") => {
-            LineMark::Belongs
-        }
-        () if is_of_throughput(line) => LineMark::Belongs,
-        () => LineMark::None,
+    match SHAPES.mark(line) {
+        LineMark::None if is_header(line) || super::shapes::fits(BEGAN, line) => LineMark::Belongs,
+        mark => mark,
     }
-}
-
-/// `Children see throughput for  4 readers = 512.00 kB/sec`, and the lines that follow it.
-fn is_of_throughput(line: &str) -> bool {
-    const WORDS: [&str; 5] = [
-        "Children see throughput for",
-        "Parent sees throughput for",
-        "Min throughput per process",
-        "Max throughput per process",
-        "Avg throughput per process",
-    ];
-    WORDS.iter().any(|words| line.starts_with(words))
 }
 
 /// Reads iozone's output.
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let is_own = |line: &str| {
-        let line = line.trim();
-        line_mark(line) != LineMark::None && !line.starts_with("Run began:")
-    };
-    if !input.lines().any(|(_, line)| is_own(line)) {
-        return parts::not_mine(text!(
-            "it has neither the columns `kB reclen write` nor a line `Children see throughput`",
-            "列 `kB reclen write` も `Children see throughput` の行もありません"
-        ));
+    if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None || is_header(line)) {
+        return parts::without_line("kB reclen write rewrite …` or `Children see throughput for …");
     }
-    let mut origin = origin(input);
-    let unit = unit(input);
+    let details = RunDetails::of(input, ("iozone", "iozone"), &DETAILS, input.lines());
+    let RunDetails { mut origin, setting, .. } = details;
+    let words = origin.procedure.as_deref().unwrap_or("").split_whitespace();
+    origin.target = words.skip_while(|word| *word != "-f").nth(1).map(str::to_owned);
+    if setting.threads.is_some() {
+        "iozone-throughput".clone_into(&mut origin.format);
+    }
+    let unit = MODES.into_iter().find(|(words, _)| input.after(words).is_some());
+    let unit = unit.map_or(USUAL_UNIT, |(_, unit)| unit);
+    let setting = ImportedCell { runs: Some(1), ..setting };
     let mut entries = report(input);
     if entries.is_empty() {
         entries = excel(input);
     }
-    let processes =
-        input.after("Throughput test with ").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    let procedure = origin.procedure.as_deref().map(parts::repeated);
-    let mut cells: Vec<Cell> =
-        entries.iter().filter_map(|entry| entry_cell(entry, unit, procedure.as_deref())).collect();
-    cells.extend(throughput(input, processes, procedure.as_deref()));
+    let mut cells: Vec<Cell> = entries.iter().filter_map(|entry| entry_cell(entry, unit, &setting)).collect();
+    cells.extend(throughput(input, &setting));
     for cell in cells.iter_mut().filter_map(|cell| cell.imported.as_mut()) {
         cell.figures.iter_mut().for_each(|figure| units::mark_binary_unit(figure, "iozone"));
     }
-    origin.format = if processes.is_some() { "iozone-throughput" } else { "iozone" }.to_owned();
-    Ok(vec![ImportedRun { origin, cells, notices: notices(input), ..ImportedRun::default() }])
+    let notices = vec![notice(input, origin.procedure.as_deref())];
+    Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-fn origin(input: &Input<'_>) -> Origin {
-    let version = input.after("Version $Revision:").map(|rest| rest.trim_end_matches('$').trim().to_owned());
-    let command = input.after("Command line used:").filter(|command| !command.is_empty());
-    let mut words = command.unwrap_or("").split_whitespace().skip_while(|word| *word != "-f");
-    Origin {
-        tool: "iozone".to_owned(),
-        version,
-        file: input.name.to_owned(),
-        measured_at: input.after("Run began:").and_then(dates::from_ctime),
-        target: words.nth(1).map(str::to_owned),
-        procedure: command.map(str::to_owned),
-        ..Origin::default()
-    }
-}
-
-/// The unit of the matrix.
-fn unit(input: &Input<'_>) -> ToolUnit {
-    if input.after("OPS Mode").is_some() {
-        units::unit("ops/s", Quantity::Iops, 1.0)
-    } else if input.after("Microseconds/op Mode").is_some() {
-        units::unit("us/op", Quantity::Latency, 1e3)
-    } else {
-        units::unit("kBytes/sec", Quantity::Rate, 1024.0)
-    }
+/// A number of KiB; no size has more digits than 2^64.
+fn kib(words: &str) -> Option<u64> {
+    words.parse::<u64>().ok().filter(|_| words.len() <= 20)?.checked_mul(1024)
 }
 
 /// Whether the page cache may have done the work, from what iozone prints of its options, and from its command line: with
 /// `-I` it is passed by, with `-e` writes count their fsync, with `-o` they are synchronous.
-fn notices(input: &Input<'_>) -> Vec<Notice> {
+fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     let has = |words: &str| input.after(words).is_some();
-    let command = input.after("Command line used:");
     let given = |letter: char| command.is_some_and(|command| has_option(command, letter));
     let direct = has("O_DIRECT feature enabled") || given('I');
     let synced = has("Include fsync in write timing") || has("SYNC Mode") || given('e') || given('o');
@@ -160,7 +154,7 @@ fn notices(input: &Input<'_>) -> Vec<Notice> {
             "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
         ),
     };
-    vec![parts::notice(text)]
+    parts::notice(text)
 }
 
 /// Whether a command line has an option of one letter, alone (`-e`) or among others (`-ecI`). A letter that wants a value
@@ -187,20 +181,18 @@ fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
 
 /// Rows of the report.
 fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
-    let mut ends: Option<Vec<usize>> = None;
+    let mut columns: Vec<usize> = Vec::new();
     let mut entries = Vec::new();
     for (_, line) in input.lines() {
+        let words = words_with_ends(line);
         if is_header(line) {
-            ends = Some(words_with_ends(line).iter().skip(2).map(|(_, end)| *end).collect());
+            columns = words.iter().skip(2).map(|(_, end)| *end).collect();
             continue;
         }
         // Builds without stdio tests print nine columns.
-        let Some(columns) = ends.as_ref().filter(|columns| [TESTS.len(), 9].contains(&columns.len())) else {
-            continue;
-        };
-        let words = words_with_ends(line);
+        let is_table = [TESTS.len(), 9].contains(&columns.len());
         let [(file_kb, _), (record_kb, _), numbers @ ..] = words.as_slice() else { continue };
-        if !words.iter().all(|(word, _)| parts::digits(word)) {
+        if !is_table || !words.iter().all(|(word, _)| parts::digits(word)) {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
@@ -221,9 +213,9 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut entries = Vec::new();
     let mut test = None;
     let mut records: Vec<&str> = Vec::new();
+    let unquoted = |word: &'a str| word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
     for (_, line) in input.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let unquoted = |word: &'a str| word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
         if let Some(title) = unquoted(line.trim()).filter(|title| title.ends_with("report")) {
             test = TESTS.iter().position(|(_, name, ..)| *name == title);
             records.clear();
@@ -244,67 +236,46 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     entries
 }
 
-fn entry_cell(entry: &MatrixCell<'_>, unit: ToolUnit, procedure: Option<&str>) -> Option<Cell> {
+fn entry_cell(entry: &MatrixCell<'_>, unit: ToolUnit, setting: &ImportedCell) -> Option<Cell> {
     let (name, _, direction, sequential) = TESTS.get(entry.test)?;
     let MatrixCell { file_kb, record_kb, .. } = entry;
-    // No size has more digits than 2^64.
-    let kib = |words: &str| words.parse::<u64>().ok().filter(|_| words.len() <= 20)?.checked_mul(1024);
     kib(file_kb)?;
     let imported = ImportedCell {
-        procedure: procedure.map(str::to_owned),
-        runs: Some(1),
         block_bytes: Some(kib(record_kb)?),
         threads: Some(1),
         sequential: *sequential,
         figures: vec![unit.figure(Statistic::Mean, entry.printed).filter(|figure| figure.value > 0.0)?],
-        ..ImportedCell::default()
+        ..setting.clone()
     };
     Some(parts::cell(format!("{name}, file {file_kb} kB, record {record_kb} kB"), Some(*direction), imported))
 }
 
 /// Cells of throughput mode: a sum and the spread over the processes.
-fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>) -> Vec<Cell> {
-    let record = input.after("Record Size ");
-    let record =
-        record.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024));
+fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for (_, line) in input.lines() {
-        let Some((words, number)) = line.split_once('=') else { continue };
-        let mut number = number.split_whitespace();
-        let (printed, unit) = (number.next().unwrap_or(""), number.next().unwrap_or(""));
+        let of_line = |(shape, statistic, of): &(&str, _, FigureOf)| {
+            Some((holes::<3>(shape, line)?, *statistic, of.clone()))
+        };
+        let Some(([who, printed, unit], statistic, of)) = THROUGHPUT.iter().find_map(of_line) else {
+            continue;
+        };
         let unit = match unit {
             "kB/sec" | "KB/sec" => units::unit("kB/sec", Quantity::Rate, 1024.0),
             "ops/sec" => units::unit("ops/sec", Quantity::Iops, 1.0),
             _ => continue,
         };
-        let words = words.trim();
-        if let Some(rest) = words.strip_prefix("Children see throughput for") {
-            let who = rest.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+        let is_first = of == FigureOf::SumOfProcesses;
+        let figure = unit.figure_of(of, statistic, printed);
+        if is_first {
+            let who = who.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
             let (direction, sequential) = of_children(who);
-            let figures = unit.figure_of(FigureOf::SumOfProcesses, Statistic::Sum, printed);
-            let imported = ImportedCell {
-                procedure: procedure.map(str::to_owned),
-                runs: Some(1),
-                block_bytes: record,
-                threads: processes,
-                sequential,
-                figures: figures.into_iter().filter(|figure| figure.value > 0.0).collect(),
-                ..ImportedCell::default()
-            };
-            cells.push(parts::cell(who, direction, imported));
-            continue;
-        }
-        let (statistic, what) = match words.split_whitespace().next() {
-            Some("Parent") => (Statistic::Sum, FigureOf::SeenByParent),
-            Some("Min") => (Statistic::Lowest, FigureOf::EachProcess),
-            Some("Max") => (Statistic::Highest, FigureOf::EachProcess),
-            Some("Avg") => (Statistic::Mean, FigureOf::EachProcess),
-            _ => continue,
-        };
-        if let Some(cell) =
-            cells.last_mut().and_then(|cell| cell.imported.as_mut()).filter(|cell| !cell.figures.is_empty())
+            let figures = figure.into_iter().filter(|figure| figure.value > 0.0).collect();
+            cells.push(parts::cell(who, direction, ImportedCell { sequential, figures, ..setting.clone() }));
+        } else if let Some(cell) = cells.last_mut().and_then(|cell| cell.imported.as_mut())
+            && !cell.figures.is_empty()
         {
-            cell.figures.extend(unit.figure_of(what, statistic, printed));
+            cell.figures.extend(figure);
         }
     }
     cells
@@ -312,12 +283,9 @@ fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>
 
 /// What `initial writers`, `random readers` and the like do.
 fn of_children(who: &str) -> (Option<Direction>, Option<bool>) {
-    let direction = match () {
-        () if who.contains("mixed") => Some(Direction::Mix),
-        () if who.contains("writer") => Some(WRITE),
-        () if who.contains("reader") => Some(READ),
-        () => None,
-    };
+    let directions = [("mixed", Direction::Mix), ("writer", WRITE), ("reader", READ)];
+    let direction =
+        directions.into_iter().find(|(word, _)| who.contains(word)).map(|(_, direction)| direction);
     let sequential = match () {
         () if who.contains("random") => Some(false),
         () if ["mixed", "reverse", "stride"].iter().any(|word| who.contains(word)) => None,

@@ -47,6 +47,11 @@ impl Json {
         if let Self::List(items) = self { items } else { &[] }
     }
 
+    /// Items of a member.
+    pub(super) fn items_of(&self, key: &str) -> &[Self] {
+        self.get(key).map_or(&[], Self::items)
+    }
+
     /// Text of a string, or the characters of a number.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
@@ -70,52 +75,37 @@ impl Json {
 /// over, also those of a shell that begin so: no key follows their `{`.
 pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
     let mut trees = Vec::new();
-    let (mut at, mut line) = (0, 1);
-    while at < text.len() {
-        let rest = text[at..].trim_start_matches([' ', '\t']);
-        at = text.len() - rest.len();
-        if rest.starts_with('{') {
-            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-            let raw = match stream.next() {
-                Some(Ok(raw)) => raw,
-                Some(Err(error)) if is_no_object(rest, &error) => {
-                    at += 1;
-                    match text[at..].find('\n') {
-                        Some(end) => at += end + 1,
-                        None => break,
-                    }
-                    line += 1;
-                    continue;
-                }
-                Some(Err(error)) => {
-                    return Err(JsonError {
-                        line: line + error.line().saturating_sub(1),
-                        cause: error.to_string(),
-                    });
-                }
-                None => break,
-            };
-            let end = stream.byte_offset();
-            trees.push(tree(raw.get(), 0).map_err(|cause| JsonError { line, cause })?);
-            line += rest[..end].matches('\n').count();
-            at += end;
-            // The next may follow without an end of line between.
-            if text[at..].trim_start_matches([' ', '\t']).starts_with('{') {
-                continue;
+    let (mut rest, mut line) = (text, 1);
+    while !rest.is_empty() {
+        let after = match object(rest) {
+            Some(Ok((raw, after))) => {
+                trees.push(tree(raw, 0).map_err(|cause| JsonError { line, cause })?);
+                after
             }
-        }
-        match text[at..].find('\n') {
-            Some(end) => at += end + 1,
-            None => break,
-        }
-        line += 1;
+            Some(Err(error)) if !is_no_object(rest, &error) => {
+                let line = line + error.line().saturating_sub(1);
+                return Err(JsonError { line, cause: error.to_string() });
+            }
+            _ => rest.split_once('\n').map_or("", |(_, next)| next),
+        };
+        line += rest[..rest.len() - after.len()].matches('\n').count();
+        rest = after;
     }
     Ok(trees)
 }
 
+/// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
+pub(super) fn object(text: &str) -> Option<serde_json::Result<(&str, &str)>> {
+    let start = text.trim_start_matches([' ', '\t']);
+    let mut stream = serde_json::Deserializer::from_str(start).into_iter::<&RawValue>();
+    let object = if start.starts_with('{') { stream.next()? } else { return None };
+    Some(object.map(|object| (object.get(), &start[stream.byte_offset()..])))
+}
+
 /// Whether what was read up to the error is no object that was damaged.
 fn is_no_object(text: &str, error: &serde_json::Error) -> bool {
-    !error.is_eof() && error.line() == 1 && !text.chars().take(error.column()).any(|c| c == '"')
+    let object = text.trim_start_matches([' ', '\t']);
+    !error.is_eof() && error.line() == 1 && !object.chars().take(error.column()).any(|c| c == '"')
 }
 
 fn tree(raw: &str, depth: u32) -> Result<Json, String> {

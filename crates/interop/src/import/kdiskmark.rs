@@ -8,70 +8,57 @@
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
 use super::dates::from_year_first;
-use super::parts::{fact, key_value, notice, runs_in};
-use super::result_line::{FigureRules, read_all};
+use super::marks::MarkTool;
+use super::parts::notice;
+use super::result_line::{FigureRules, Results};
+use super::shapes::{Detail, RunDetails};
 use super::units::binary;
-use super::{ImportedRun, Input};
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::{Correction, FigureOf, Origin, PrintedStatistic};
+use kurabe_core::imported::{Correction, FigureOf, PrintedStatistic};
+use kurabe_core::record::Notice;
+use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
 
-/// The version, if the line is the heading.
-pub(super) fn version(line: &str) -> Option<&str> {
-    version_after(line, "KDiskMark (")
-}
+const HEADING: &str = "KDiskMark ({}){}";
 
-fn version_after<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
-    line.trim().strip_prefix(prefix)?.split_once(')').map(|(version, _)| version)
-}
+pub(super) const TOOL: MarkTool = MarkTool {
+    name: "KDiskMark",
+    format: "kdiskmark-text",
+    heading: HEADING,
+    details: &[
+        (HEADING, &[Detail::Version]),
+        ("Flexible I/O Tester ({}){}", &[Detail::Fact("Flexible I/O Tester")]),
+        ("Date", &[Detail::Date(from_year_first)]),
+        ("OS", &[Detail::Os]),
+        ("Target", &[Detail::Target]),
+        ("Profile", &[Detail::Fact("Profile")]),
+        ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+    ],
+    rules,
+    notices,
+};
 
-/// Reads a text under its heading.
-pub(super) fn run(
-    input: &Input<'_>,
-    lines: &[(usize, &str)],
-    version: &str,
-    column: usize,
-) -> Result<ImportedRun> {
-    let mut origin =
-        Origin { version: Some(version.to_owned()), ..input.origin("KDiskMark", "kdiskmark-text") };
-    let mut environment = Environment::default();
-    for (_, line) in lines {
-        if let Some(fio) = version_after(line, "Flexible I/O Tester (") {
-            fact(&mut origin, "Flexible I/O Tester", fio);
-        }
-        match key_value(line) {
-            Some(("Date", value)) => origin.measured_at = from_year_first(value),
-            Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
-            Some(("Target", value)) => origin.target = Some(value.to_owned()),
-            Some((key @ ("Profile" | "Test"), value)) => fact(&mut origin, key, value),
-            _ => {}
-        }
-    }
+fn notices(details: &RunDetails, results: &Results) -> Vec<Notice> {
+    let version = version(details);
     let correction = correction(version);
-    let rules = FigureRules { column, ..rules(&origin, correction.clone()) };
-    let results = read_all(input, lines, &rules)?;
-    origin.procedure = match (origin.facts.get("Profile"), origin.facts.get("Test")) {
-        (Some(profile), Some(test)) => Some(format!("{profile}; {test}")),
-        (one, other) => one.or(other).cloned(),
-    };
-    let notices = std::iter::once(notice(text!(
+    let mut notices = vec![notice(text!(
         "KDiskMark {version} prints {} as MB/s; its rates are multiplied by {}",
         "KDiskMark {version} は {} を MB/s と表示します。速度は {} 倍に補正しました",
         correction.unit,
         correction.factor
-    )));
-    let has_mix = results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix));
-    let mix = has_mix.then(|| {
-        notice(text!(
+    ))];
+    if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) {
+        notices.push(notice(text!(
             "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its share (70 % and \
              30 %), added up: 39 to 42 % below what was moved in all; they are compared with no other tool's",
             "KDiskMark の混在の値は、読み取りと書き込みの速度にそれぞれの割合(70 % と 30 %)を掛けて足したもので、実際の合計より \
              39~42 % 低くなります。ほかのツールの値とは比較しません"
-        ))
-    });
-    let notices = notices.chain(mix).chain(results.notice()).collect();
-    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
+        )));
+    }
+    notices
+}
+
+fn version(details: &RunDetails) -> &str {
+    details.origin.version.as_deref().unwrap_or_default()
 }
 
 /// The correction of a version's rates.
@@ -95,8 +82,8 @@ fn correction(version: &str) -> Correction {
 }
 
 /// How the figures of a profile are made.
-fn rules(origin: &Origin, correction: Correction) -> FigureRules {
-    let profile = origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
+fn rules(details: &RunDetails) -> FigureRules {
+    let profile = details.origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
         Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
         Some("Peak Performance" | "Real World Performance" | "Demo") => {
@@ -104,15 +91,12 @@ fn rules(origin: &Origin, correction: Correction) -> FigureRules {
         }
         _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
     };
-    let runs = origin.facts.get("Test").and_then(|test| runs_in(test));
-    let latency_of = FigureOf::RunMeanCompletionLatency;
     FigureRules {
         rate,
         latency,
-        latency_of,
-        correction: Some(correction),
-        runs,
+        latency_of: FigureOf::RunMeanCompletionLatency,
+        correction: Some(correction(version(details))),
         mix_is_total: false,
-        column: 0,
+        ..FigureRules::default()
     }
 }

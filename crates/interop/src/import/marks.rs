@@ -5,20 +5,38 @@
 //! then each column is a run. The heading tells the tool; without one it is unknown.
 
 use super::parts::{cut_at, fact, is_rule, not_mine, notice};
-use super::result_line::{LineClass, parse, section_of};
+use super::result_line::{FigureRules, LineClass, Results, parse, read_all, section_of};
+use super::shapes::{DetailLine, RunDetails, fits};
 use super::split::LineMark;
 use super::{ImportedRun, ImportedRuns, Importer, Input, amorphous, cdm, kdiskmark};
+use kurabe_core::imported::Origin;
+use kurabe_core::record::Notice;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_lines(("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]), line_mark, read);
+    Importer::of_marked_lines(("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]), line_mark, read);
 
 /// More runs than this stand nowhere side by side.
 const COLUMNS_MOST: usize = 16;
 
+/// A tool that prints CrystalDiskMark's result lines under a heading of its own.
+pub(super) struct MarkTool {
+    pub(super) name: &'static str,
+    pub(super) format: &'static str,
+    pub(super) heading: &'static str,
+    /// What its other lines tell, the heading among them.
+    pub(super) details: &'static [DetailLine],
+    /// How its figures are made.
+    pub(super) rules: fn(&RunDetails) -> FigureRules,
+    /// What to say of them.
+    pub(super) notices: fn(&RunDetails, &Results) -> Vec<Notice>,
+}
+
+const TOOLS: [MarkTool; 2] = [kdiskmark::TOOL, amorphous::TOOL];
+
 fn line_mark(line: &str) -> LineMark {
-    if cdm::is_heading(line) || kdiskmark::version(line).is_some() || amorphous::version(line).is_some() {
+    if cdm::is_heading(line) || TOOLS.iter().any(|tool| fits(tool.heading, line)) {
         return LineMark::Begins;
     }
     let is_result = !matches!(parse(line), LineClass::Other);
@@ -105,13 +123,20 @@ fn titles<'l>(lines: &[(usize, &'l str)], count: usize) -> Vec<&'l str> {
 }
 
 fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
-    let heading =
-        |of: fn(&str) -> Option<&str>| lines.iter().find_map(|(_, line)| of(line).map(str::to_owned));
-    if let Some(version) = heading(kdiskmark::version) {
-        return kdiskmark::run(input, lines, &version, column);
-    }
-    if let Some(version) = heading(amorphous::version) {
-        return amorphous::run(input, lines, &version, column);
-    }
-    cdm::run(input, lines, column)
+    let tool = TOOLS.iter().find(|tool| lines.iter().any(|(_, line)| fits(tool.heading, line)));
+    let Some(tool) = tool else { return cdm::run(input, lines, column) };
+    let mut details = RunDetails::of(input, (tool.name, tool.format), tool.details, lines.iter().copied());
+    let rules = FigureRules { runs: details.setting.runs, column, ..(tool.rules)(&details) };
+    let results = read_all(input, lines, &rules)?;
+    details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
+    let notices = (tool.notices)(&details, &results).into_iter().chain(results.notice()).collect();
+    let RunDetails { origin, environment, .. } = details;
+    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
+}
+
+/// How it was measured, as it was printed under these names.
+pub(super) fn procedure(origin: &Origin, names: &[&str]) -> Option<String> {
+    let words: Vec<&str> =
+        names.iter().filter_map(|name| origin.facts.get(*name)).map(String::as_str).collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }

@@ -4,13 +4,14 @@
 //! lose figures but never yields a wrong one.
 
 use super::json_tree::{Json, documents};
-use super::{ImportedRun, ImportedRuns, Input, NotImported};
+use super::{Input, NotImported};
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
-use kurabe_core::quantity::format_bytes;
+use kurabe_core::quantity::{format_bytes, parse_bytes};
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The longest line that an error shows, and the longest words that each cell of a run repeats, in characters. No
 /// tool's own are longer; a damaged or hostile file would fill the memory with copies.
@@ -44,6 +45,11 @@ pub(super) fn number(words: &str) -> Option<f64> {
 /// The same, where the point may be a comma, as some languages print it.
 pub(super) fn decimal(words: &str) -> Option<f64> {
     number(words).or_else(|| if words.contains('.') { None } else { number(&words.replacen(',', ".", 1)) })
+}
+
+/// A size with its unit, such as `2 MiB`.
+pub(super) fn bytes(words: &str) -> Option<u64> {
+    parse_bytes(words).ok()
 }
 
 /// Words that every cell of a run repeats, such as a command line.
@@ -131,6 +137,11 @@ pub(super) fn not_mine<T>(why: Text) -> Result<T, NotImported> {
     Err(NotImported::NotMine(why))
 }
 
+/// The file is not of the tool: it has no line such as this.
+pub(super) fn without_line<T>(example: &str) -> Result<T, NotImported> {
+    not_mine(text!("no line such as `{example}`", "`{example}` のような行がありません"))
+}
+
 /// The error of a file that is known but damaged, where there is no line to show.
 pub(super) fn broken(what: Text) -> Error {
     Error::new(ErrorKind::Import, what).remedy(text!(
@@ -162,9 +173,9 @@ pub(super) fn documents_with(input: &Input<'_>, tool: &str, keys: &[&str]) -> Re
     })
 }
 
-/// The error of a file, or a part of it that begins at a line, without a single figure.
-pub(super) fn no_figure(input: &Input<'_>, line: usize) -> Error {
-    broken_line(input, line, text!("no figure follows this line", "この行の後に値がありません"))
+/// The error of a line that should hold a figure.
+pub(super) fn unreadable(input: &Input<'_>, line: usize) -> Error {
+    broken_line(input, line, text!("the figure cannot be read", "値を読めません"))
 }
 
 /// The error of a file of the tool without a single figure.
@@ -185,19 +196,40 @@ pub(super) fn field<'a>(columns: &[&str], fields: &[&'a str], name: &str) -> Opt
     fields.get(columns.iter().position(|column| *column == name)?).copied()
 }
 
+/// A row of a table, under the names of its columns.
+pub(super) struct TableRow<'a> {
+    pub(super) columns: Rc<[&'a str]>,
+    pub(super) fields: Vec<&'a str>,
+}
+
+impl<'a> TableRow<'a> {
+    /// The field of a column.
+    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
+        field(&self.columns, &self.fields, name)
+    }
+
+    /// Whether it has a field for each column.
+    pub(super) fn is_whole(&self) -> bool {
+        self.fields.len() == self.columns.len()
+    }
+}
+
+/// The rows behind the first header of a table with commas, with the numbers of their lines; `None` without a header.
+pub(super) fn csv_rows<'a>(
+    input: &'a Input<'_>,
+    is_header: impl Fn(&str) -> bool,
+) -> Option<Vec<(usize, TableRow<'a>)>> {
+    let mut lines = input.lines().skip_while(|(_, line)| !is_header(line));
+    let columns: Rc<[&str]> = lines.next()?.1.split(',').collect();
+    let rows = lines.filter(|(_, line)| !line.trim().is_empty() && !is_header(line));
+    let row = |line: &'a str| TableRow { columns: Rc::clone(&columns), fields: line.split(',').collect() };
+    Some(rows.map(|(number, line)| (number, row(line))).collect())
+}
+
 /// A line of dashes that tools draw around a heading.
 pub(super) fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 10 && line.bytes().all(|byte| byte == b'-')
-}
-
-/// The direction of a word, where these are the tool's for a read and for a write.
-pub(super) fn direction_of(word: &str, [read, write]: [&str; 2]) -> Option<Direction> {
-    match () {
-        () if word == read => Some(Direction::Read),
-        () if word == write => Some(Direction::Write),
-        () => None,
-    }
 }
 
 /// `Key: value` or `Key : value`, both trimmed.
@@ -211,31 +243,6 @@ pub(super) fn runs_in(words: &str) -> Option<u32> {
         .match_indices("(x")
         .find_map(|(at, _)| words[at + 2..].split_once(')').and_then(|(digits, _)| digits.parse().ok()))
         .filter(|runs| *runs > 0)
-}
-
-/// The runs of a file in blocks, each from its heading, which may be known by the line below it, to before the next;
-/// what stands before the first is passed over. Without any the file is not of the tool.
-pub(super) fn runs_of_blocks(
-    input: &Input<'_>,
-    is_heading: impl Fn(&str, Option<&str>) -> bool,
-    without: Text,
-    run: impl Fn(&[(usize, &str)]) -> Result<ImportedRun>,
-) -> ImportedRuns {
-    let lines: Vec<(usize, &str)> = input.lines().collect();
-    let begins = |at: &usize| is_heading(lines[*at].1, lines.get(at + 1).map(|(_, line)| *line));
-    let starts: Vec<usize> = (0..lines.len()).filter(begins).collect();
-    if starts.is_empty() {
-        return not_mine(without);
-    }
-    let mut runs = Vec::new();
-    for block in cut_at(&lines, &starts) {
-        let run = run(block)?;
-        if run.cells.is_empty() {
-            return Err(no_figure(input, block[0].0).into());
-        }
-        runs.push(run);
-    }
-    Ok(runs)
 }
 
 /// The lines from each of these places to before the next.

@@ -70,6 +70,20 @@ pub(super) struct FigureRules {
     pub(super) column: usize,
 }
 
+impl Default for FigureRules {
+    fn default() -> Self {
+        Self {
+            rate: PrintedStatistic::Unknown,
+            latency: PrintedStatistic::Unknown,
+            latency_of: FigureOf::Latency,
+            correction: None,
+            runs: None,
+            mix_is_total: true,
+            column: 0,
+        }
+    }
+}
+
 /// Reads a line.
 pub(super) fn parse(line: &str) -> LineClass<'_> {
     let line = line.trim();

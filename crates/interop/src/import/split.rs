@@ -7,8 +7,9 @@
 //! the figures or the name of another.
 
 use super::clean::cleaned;
+use super::json_tree::object;
+use super::shapes::LineShapes;
 use super::{Importer, Input};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// What a line is to an importer.
@@ -26,6 +27,8 @@ pub(crate) enum LineMark {
 pub(crate) enum Recognizer {
     /// It sees the file whole.
     File,
+    /// By the shapes of lines.
+    Shapes(LineShapes),
     /// By lines.
     Lines(fn(&str) -> LineMark),
     /// By words that an object of JSON holds, all of them.
@@ -75,17 +78,19 @@ fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option
         if let Some((end, text)) = objects.at(at) {
             let owner = importers.iter().position(|importer| match importer.claim {
                 Recognizer::Object(words) => words.iter().all(|word| text.contains(word)),
-                Recognizer::File | Recognizer::Lines(_) => false,
+                _ => false,
             });
             owners[at..end].fill(owner.map(|owner| (owner, LineMark::Belongs)));
             at = end;
             continue;
         }
-        owners[at] = importers.iter().enumerate().find_map(|(place, importer)| match importer.claim {
-            Recognizer::Lines(line) => {
-                Some((place, line(&lines[at].1))).filter(|(_, mark)| *mark != LineMark::None)
-            }
-            Recognizer::File | Recognizer::Object(_) => None,
+        owners[at] = importers.iter().enumerate().find_map(|(place, importer)| {
+            let mark = match &importer.claim {
+                Recognizer::Shapes(shapes) => shapes.mark(&lines[at].1),
+                Recognizer::Lines(mark) => mark(&lines[at].1),
+                Recognizer::File | Recognizer::Object(_) => LineMark::None,
+            };
+            (mark != LineMark::None).then_some((place, mark))
         });
         at += 1;
     }
@@ -116,26 +121,28 @@ impl Objects {
         Self { text, starts, failed: 0 }
     }
 
-    /// The line after the object that begins at a line, and the object's text.
+    /// The line after the objects that begin at a line, one right behind the other, and their text.
     fn at(&mut self, line: usize) -> Option<(usize, &str)> {
-        let rest = self.text.get(*self.starts.get(line)?..)?.trim_start_matches([' ', '\t']);
-        if self.failed >= FAILED_MOST || !rest.starts_with('{') {
+        let start = *self.starts.get(line)?;
+        if self.failed >= FAILED_MOST {
             return None;
         }
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-        while let Some(next) = stream.next() {
-            if let Err(error) = next {
-                // Nothing but this one follows where the text ends in it.
-                self.failed = if error.is_eof() { FAILED_MOST } else { self.failed + 1 };
-                break;
-            }
-            let end = stream.byte_offset();
-            // The next may follow without an end of line between.
-            if !rest[end..].trim_start_matches([' ', '\t']).starts_with('{') {
-                let next = self.starts.partition_point(|start| *start < self.text.len() - rest.len() + end);
-                return Some((next, &rest[..end]));
+        let whole = &self.text[start..];
+        let mut rest = whole;
+        loop {
+            match object(rest) {
+                Some(Ok((_, after))) => rest = after,
+                Some(Err(error)) => {
+                    // Nothing but this one follows where the text ends in it.
+                    self.failed = if error.is_eof() { FAILED_MOST } else { self.failed + 1 };
+                    return Some((line + 1, whole));
+                }
+                None if rest.len() == whole.len() => return None,
+                None => break,
             }
         }
-        Some((line + 1, rest))
+        let end = self.text.len() - rest.len();
+        let next = self.starts.partition_point(|start| *start < end);
+        Some((next, &self.text[start..end]))
     }
 }

@@ -6,186 +6,146 @@
 //! request, fsync not included. sysbench's `sb_fileio.c`.
 
 use super::parts;
-use super::split::LineMark;
-use super::units::{self, ToolUnit};
+use super::shapes::{Detail, DetailLine, LineShapes, RunDetails};
+use super::units::{self, FigureName};
 use super::{ImportedRun, ImportedRuns, Importer, Input};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-pub(super) const IMPORTER: Importer =
-    Importer::of_lines(("sysbench fileio", "sysbench", &["sysbench", "fsyncs/s"]), line_mark, read);
+/// Of 0.4: what was moved in all, and the rate of it.
+const TRANSFERRED: &str = "{}Total transferred {} ({}b/sec)";
+/// Of 0.4.
+const REQUESTS: &str = "{} Requests/sec executed";
+const DETAILS: [DetailLine; 4] = [
+    ("sysbench {}", &[Detail::Version]),
+    ("Block size {}", &[Detail::BlockBytes(block_bytes)]),
+    ("Doing {} test", &[Detail::CellProcedure]),
+    ("Number of threads", &[Detail::Threads]),
+];
 
-const READS: ToolUnit = units::unit("reads/s", Quantity::Iops, 1.0);
-const WRITES: ToolUnit = units::unit("writes/s", Quantity::Iops, 1.0);
-const REQUESTS: ToolUnit = units::unit("Requests/sec", Quantity::Iops, 1.0);
-const SYNCS: ToolUnit = units::unit("fsyncs/s", Quantity::Iops, 1.0);
+pub(super) const IMPORTER: Importer = Importer::of_lines(
+    ("sysbench fileio", "sysbench", &["sysbench", "fsyncs/s"]),
+    LineShapes {
+        begins: &["sysbench 1.{}", "sysbench 0.{}"],
+        belongs: &[
+            TRANSFERRED,
+            REQUESTS,
+            "reads/s:{}",
+            "writes/s:{}",
+            "fsyncs/s:{}",
+            "read, MiB/s:{}",
+            "written, MiB/s:{}",
+        ],
+    },
+    read,
+);
 
-fn line_mark(line: &str) -> LineMark {
-    let line = line.trim();
-    match () {
-        () if line.starts_with("sysbench 1.") || line.starts_with("sysbench 0.") => LineMark::Begins,
-        () if transferred(line).is_some() || requests(line).is_some() => LineMark::Belongs,
-        () if ["reads/s:", "writes/s:", "fsyncs/s:", "read, MiB/s:", "written, MiB/s:"]
-            .iter()
-            .any(|key| line.starts_with(key)) =>
-        {
-            LineMark::Belongs
-        }
-        () => LineMark::None,
-    }
-}
+/// The cells of 1.0: direction, what the label says besides, figures.
+const CELLS: [(Option<Direction>, &str, &[FigureName]); 4] = [
+    (
+        Some(Direction::Read),
+        "",
+        &[
+            (units::MIB_PER_S, Statistic::Mean, "read, MiB/s"),
+            (of_time("reads/s"), Statistic::Mean, "reads/s"),
+        ],
+    ),
+    (
+        Some(Direction::Write),
+        "",
+        &[
+            (units::MIB_PER_S, Statistic::Mean, "written, MiB/s"),
+            (of_time("writes/s"), Statistic::Mean, "writes/s"),
+        ],
+    ),
+    (None, " all with fsync", &TIMES),
+    (None, " fsync", &[(of_time("fsyncs/s"), Statistic::Mean, "fsyncs/s")]),
+];
+/// The times of a test; of the 95 % 0.4 has another name.
+const TIMES: [FigureName; 6] = [
+    (units::MILLISECONDS, Statistic::Mean, "avg"),
+    (units::MILLISECONDS, Statistic::Lowest, "min"),
+    (units::MILLISECONDS, Statistic::Highest, "max"),
+    (units::MILLISECONDS, Statistic::Percentile(95.0), "95th percentile"),
+    (units::MILLISECONDS, Statistic::Percentile(95.0), "approx.  95 percentile"),
+    (units::RUN_SECONDS, Statistic::Sum, "total time"),
+];
 
-/// Rate and its unit in `Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (5.2007Mb/sec)`.
-fn transferred(line: &str) -> Option<(&str, ToolUnit)> {
-    let (_, rate) = line.trim().split_once("Total transferred ")?.1.split_once('(')?;
-    let rate = rate.strip_suffix("b/sec)")?;
-    let power = ["", "K", "M", "G", "T"].iter().rposition(|prefix| rate.ends_with(prefix))?;
-    const UNITS: [ToolUnit; 5] = [
-        units::unit("b/sec", Quantity::Rate, 1.0),
-        units::unit("Kb/sec", Quantity::Rate, 1024.0),
-        units::unit("Mb/sec", Quantity::Rate, 1_048_576.0),
-        units::unit("Gb/sec", Quantity::Rate, 1_073_741_824.0),
-        units::unit("Tb/sec", Quantity::Rate, 1_099_511_627_776.0),
-    ];
-    Some((rate.trim_end_matches(|c: char| c.is_ascii_alphabetic()), UNITS[power]))
-}
-
-/// The number in `332.84 Requests/sec executed`.
-fn requests(line: &str) -> Option<&str> {
-    line.trim().strip_suffix(" Requests/sec executed")
+const fn of_time(name: &'static str) -> units::ToolUnit {
+    units::unit(name, Quantity::Iops, 1.0)
 }
 
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let has_total = input.lines().any(|(_, line)| transferred(line).is_some());
-    let has_halves = input.value("reads/s").is_some() || input.value("writes/s").is_some();
-    let test = FileTest::of(input);
-    let cells = match () {
-        () if has_halves => halves(input, &test),
-        () if has_total => total(input, &test),
-        () => {
-            return parts::not_mine(text!(
-                "no line such as `reads/s: …` of sysbench 1.0, or `Read … Written … Total transferred …` of 0.4",
-                "sysbench 1.0 の `reads/s: …` のような行も、0.4 の `Read … Written … Total transferred …` の行もありません"
-            ));
-        }
+    let mut details = RunDetails::of(input, ("sysbench", "sysbench-fileio"), &DETAILS, input.lines());
+    let setting = &mut details.setting;
+    let test = setting.procedure.clone().unwrap_or_default();
+    setting.runs = Some(1);
+    setting.sequential = match () {
+        () if test.starts_with("sequential") => Some(true),
+        () if test.starts_with("random") => Some(false),
+        () => None,
     };
-    let version = input.lines().find_map(|(_, line)| {
-        let version = line.trim().strip_prefix("sysbench ")?.split(' ').next()?.trim_end_matches(':');
-        version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
-    });
-    let origin =
-        Origin { version: version.map(str::to_owned), ..input.origin("sysbench", "sysbench-fileio") };
-    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
-}
-
-/// The latencies of a test, with what stands behind the number of 95 %: in 0.4 `approx.`, and the unit behind each.
-fn latencies(input: &Input<'_>) -> Vec<PrintedFigure> {
-    const LATENCIES: [(ToolUnit, Statistic, &str); 5] = [
-        (units::MILLISECONDS, Statistic::Mean, "avg"),
-        (units::MILLISECONDS, Statistic::Lowest, "min"),
-        (units::MILLISECONDS, Statistic::Highest, "max"),
-        (units::MILLISECONDS, Statistic::Percentile(95.0), "95th percentile"),
-        (units::MILLISECONDS, Statistic::Percentile(95.0), "approx.  95 percentile"),
-    ];
-    let value = |key: &str| input.value(key).map(|words| words.strip_suffix("ms").unwrap_or(words));
-    units::figures(&LATENCIES, value)
-}
-
-/// How long it took in all.
-fn time(input: &Input<'_>) -> Option<PrintedFigure> {
-    units::RUN_SECONDS.figure(Statistic::Sum, input.value("total time")?.strip_suffix('s')?)
-}
-
-/// Cells of 1.0.
-fn halves(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
-    let above_zero = |table: &[(ToolUnit, Statistic, &str)]| {
-        let mut figures = units::figures(table, |key| input.value(key));
-        figures.retain(|figure| figure.value > 0.0);
-        figures
+    let ratio = input.value("Read/Write ratio for combined random IO test").and_then(parts::number);
+    setting.read_percent = ratio.filter(|_| test.contains("r/w")).map(|ratio| 100.0 * ratio / (1.0 + ratio));
+    let is_new = input.value("reads/s").is_some() || input.value("writes/s").is_some();
+    let cells = match input.holes(TRANSFERRED) {
+        _ if is_new => {
+            let of = |(direction, what, names): &(_, &str, &[FigureName])| {
+                cell(setting, *direction, what, figures(input, names, None))
+            };
+            CELLS.iter().map(of).collect()
+        }
+        Some([_, _, rate]) => {
+            vec![cell(setting, direction(&test), "", figures(input, &TIMES, total_rate(rate)))]
+        }
+        None => return parts::without_line("reads/s: …` or `Read … Written … Total transferred …"),
     };
-    let of_all = latencies(input).into_iter().chain(time(input)).collect();
-    let mean = Statistic::Mean;
-    vec![
-        test.cell(
-            Some(Direction::Read),
-            "",
-            above_zero(&[(units::MIB_PER_S, mean, "read, MiB/s"), (READS, mean, "reads/s")]),
-        ),
-        test.cell(
-            Some(Direction::Write),
-            "",
-            above_zero(&[(units::MIB_PER_S, mean, "written, MiB/s"), (WRITES, mean, "writes/s")]),
-        ),
-        test.cell(None, " all with fsync", of_all),
-        test.cell(None, " fsync", above_zero(&[(SYNCS, mean, "fsyncs/s")])),
-    ]
+    Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
 }
 
-/// The cell of 0.4: all that was moved.
-fn total(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
-    let rate = input.lines().find_map(|(_, line)| transferred(line));
-    let rate = rate.and_then(|(printed, unit)| unit.figure(Statistic::Mean, printed));
-    let iops = REQUESTS.figure(Statistic::Mean, input.lines().find_map(|(_, line)| requests(line)));
-    let figures = rate.into_iter().chain(iops).filter(|figure| figure.value > 0.0);
-    let figures: Vec<PrintedFigure> = figures.chain(latencies(input)).chain(time(input)).collect();
-    vec![test.cell(test.direction(), "", figures)]
+/// `16KiB`, and of 0.4 `16Kb`.
+fn block_bytes(words: &str) -> Option<u64> {
+    let words = words.replace('b', "B").replace("KB", "KiB").replace("MB", "MiB");
+    parse_bytes(&words).ok()
 }
 
-/// What the sentences tell of a test.
-struct FileTest<'a> {
-    name: &'a str,
-    block_bytes: Option<u64>,
-    threads: Option<u32>,
-    /// Reads for each write of a mixed test.
-    ratio: Option<f64>,
+/// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
+fn direction(test: &str) -> Option<Direction> {
+    let words = [("r/w", Direction::Mix), ("write", Direction::Write), ("read", Direction::Read)];
+    words.into_iter().find(|(word, _)| test.contains(word)).map(|(_, direction)| direction)
 }
 
-impl<'a> FileTest<'a> {
-    fn of(input: &'a Input<'_>) -> Self {
-        let block = input.after("Block size ").map(|words| words.replace("b", "B"));
-        Self {
-            name: input.after("Doing ").and_then(|words| words.strip_suffix(" test")).unwrap_or_default(),
-            // 0.4 writes `16Kb` for 16 KiB.
-            block_bytes: block
-                .and_then(|words| parse_bytes(&words.replace("KB", "KiB").replace("MB", "MiB")).ok()),
-            threads: input.value("Number of threads").and_then(|words| words.parse().ok()),
-            ratio: input.value("Read/Write ratio for combined random IO test").and_then(parts::number),
-        }
-    }
+/// The rate of all that was moved: `5.2007M`.
+fn total_rate(rate: &str) -> Option<PrintedFigure> {
+    let printed = rate.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let prefix = &rate[printed.len()..];
+    let factor = units::power(1024.0, &["", "K", "M", "G", "T"], prefix)?;
+    units::figure(Quantity::Rate, Statistic::Mean, printed, &format!("{prefix}b/sec"), factor)
+}
 
-    /// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
-    fn direction(&self) -> Option<Direction> {
-        match () {
-            () if self.name.contains("r/w") => Some(Direction::Mix),
-            () if self.name.contains("write") => Some(Direction::Write),
-            () if self.name.contains("read") => Some(Direction::Read),
-            () => None,
-        }
-    }
+/// Figures by their names, behind the rate of 0.4 and its requests; rates of nothing are none.
+fn figures(input: &Input<'_>, names: &[FigureName], rate: Option<PrintedFigure>) -> Vec<PrintedFigure> {
+    let value = |name: &str| {
+        let words = input.value(name)?;
+        Some(words.strip_suffix("ms").or(words.strip_suffix('s')).unwrap_or(words))
+    };
+    let requests = input.holes(REQUESTS).filter(|_| rate.is_some()).map(|[requests]| requests);
+    let requests = of_time("Requests/sec").figure(Statistic::Mean, requests);
+    let figures = rate.into_iter().chain(requests).chain(units::figures(names, value));
+    let is_time = |quantity| matches!(quantity, Quantity::Latency | Quantity::Duration);
+    figures.filter(|figure| figure.value > 0.0 || is_time(figure.quantity)).collect()
+}
 
-    fn cell(&self, direction: Option<Direction>, what: &str, figures: Vec<PrintedFigure>) -> Cell {
-        let sequential = match () {
-            () if self.name.starts_with("sequential") => Some(true),
-            () if self.name.starts_with("random") => Some(false),
-            () => None,
-        };
-        let shape = parts::shape(sequential, "fileio", self.block_bytes, None, None);
-        let is_mix = self.name.contains("r/w");
-        let imported = ImportedCell {
-            procedure: (!self.name.is_empty()).then(|| self.name.to_owned()),
-            runs: Some(1),
-            block_bytes: self.block_bytes,
-            threads: self.threads,
-            sequential,
-            read_percent: self.ratio.filter(|_| is_mix).map(|ratio| 100.0 * ratio / (1.0 + ratio)),
-            figures,
-            ..ImportedCell::default()
-        };
-        parts::cell(shape + what, direction, imported)
-    }
+fn cell(
+    setting: &ImportedCell,
+    direction: Option<Direction>,
+    what: &str,
+    figures: Vec<PrintedFigure>,
+) -> Cell {
+    let shape = parts::shape(setting.sequential, "fileio", setting.block_bytes, None, None);
+    parts::cell(shape + what, direction, ImportedCell { figures, ..setting.clone() })
 }
 
 #[cfg(test)]

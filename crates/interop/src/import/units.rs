@@ -108,24 +108,14 @@ impl ToolUnit {
         let printed = printed.trim();
         let (digits, letters) =
             printed.split_at(printed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(printed.len()));
-        let power = |prefixes: &[&str], prefix: &str| {
-            let power = prefixes.iter().position(|other| *other == prefix)?;
-            Some(1024_f64.powi(i32::try_from(power).ok()?))
-        };
         let value = match self.scale {
             SuffixScale::Plain => number(printed)? * self.base,
             SuffixScale::Powers => {
-                number(digits)? * power(&["", "K", "M", "G", "T", "P", "E"], letters)? * self.base
+                number(digits)? * power(1024.0, &["", "K", "M", "G", "T", "P", "E"], letters)? * self.base
             }
             SuffixScale::Times => {
-                let factor = match letters {
-                    "" | "ns" => 1.0,
-                    "us" => 1e3,
-                    "ms" => 1e6,
-                    "s" => 1e9,
-                    _ => return None,
-                };
-                number(digits)? * factor * self.base
+                let unit = if letters.is_empty() { "ns" } else { letters };
+                number(digits)? * power(1000.0, &["ns", "us", "ms", "s"], unit)? * self.base
             }
             SuffixScale::ForPeople => {
                 let of_bytes = matches!(self.quantity, Quantity::Rate | Quantity::Bytes);
@@ -133,7 +123,7 @@ impl ToolUnit {
                 let base = match letter {
                     "%" if self.quantity == Quantity::Share => self.base,
                     letter if of_bytes && letter.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                        power(&["B", "k", "M", "G", "T", "P"], letter)?
+                        power(1024.0, &["B", "k", "M", "G", "T", "P"], letter)?
                     }
                     _ => return Some(decimal(printed)? * self.base).filter(|value| value.is_finite()),
                 };
@@ -142,6 +132,19 @@ impl ToolUnit {
         };
         Some(value).filter(|value| value.is_finite())
     }
+}
+
+/// The power of a base that a unit is, among the names of its powers from 0 on, each one word or several.
+pub(super) fn power(base: f64, names: &[&str], name: &str) -> Option<f64> {
+    let power = names.iter().position(|words| words.split(' ').any(|word| word == name))?;
+    Some(base.powi(i32::try_from(power).ok()?))
+}
+
+/// A latency with the unit behind it: `7278us`, `123ms`, `101s`.
+pub(super) fn time_with_unit(statistic: Statistic, words: &str) -> Option<PrintedFigure> {
+    let digits = words.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let units = [NANOSECONDS, MICROSECONDS, MILLISECONDS, SECONDS];
+    units.iter().find(|unit| unit.name == &words[digits.len()..])?.figure(statistic, digits)
 }
 
 /// A figure of this value in base units; `None` unless it is finite and not negative.
@@ -227,9 +230,12 @@ pub(super) fn positive(printed: &str) -> bool {
     number(printed).is_some_and(|value| value > 0.0)
 }
 
-/// The figures of a table of units, statistics and names, as far as they were printed under those.
+/// A figure by the name under which a tool prints it.
+pub(super) type FigureName = (ToolUnit, Statistic, &'static str);
+
+/// The figures of a table of names, as far as they were printed under those.
 pub(super) fn figures<'p>(
-    table: &[(ToolUnit, Statistic, &str)],
+    table: &[FigureName],
     printed: impl Fn(&str) -> Option<&'p str>,
 ) -> Vec<PrintedFigure> {
     table.iter().filter_map(|(unit, statistic, name)| unit.figure(*statistic, printed(name))).collect()

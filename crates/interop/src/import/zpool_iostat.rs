@@ -63,7 +63,7 @@ fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
 }
 
 pub(super) const TEXT: Importer =
-    Importer::of_lines(("zpool iostat text", "zpool iostat", &["zpool iostat"]), line_mark, read_text);
+    Importer::of_marked_lines(("zpool iostat text", "zpool iostat", &["zpool iostat"]), line_mark, read_text);
 pub(super) const SCRIPTED: Importer =
     Importer::of_files(("zpool iostat -H", "zpool iostat", &[]), read_scripted);
 
@@ -78,10 +78,7 @@ fn is_top(line: &str) -> bool {
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
-        return parts::not_mine(text!(
-            "no line begins with the groups `capacity operations bandwidth`",
-            "`capacity operations bandwidth` で始まる行がありません"
-        ));
+        return parts::without_line("capacity operations bandwidth");
     };
     // Scripts of `-c` add columns behind the known ones, without a group.
     let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {

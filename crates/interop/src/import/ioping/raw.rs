@@ -4,10 +4,10 @@
 //! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
 
 use super::super::ImportedRuns;
-use super::super::parts::{cell, not_mine, number};
+use super::super::parts::{cell, digits, not_mine, number};
 use super::super::units::figure;
 use super::{Input, run};
-use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
+use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 
@@ -23,12 +23,21 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     }
 }
 
+/// The fields that are figures, with quantity, statistic and unit.
+const FIGURES: [(usize, Quantity, Statistic, &str); 7] = [
+    (5, Quantity::Latency, Statistic::Mean, "ns"),
+    (4, Quantity::Latency, Statistic::Lowest, "ns"),
+    (6, Quantity::Latency, Statistic::Highest, "ns"),
+    (7, Quantity::Latency, Statistic::StandardDeviation, "ns"),
+    (2, Quantity::Iops, Statistic::Mean, "iops"),
+    (3, Quantity::Rate, Statistic::Mean, "bps"),
+    (0, Quantity::Count, Statistic::Sum, "requests"),
+];
+
 fn line_cell(line: &str) -> Option<Cell> {
     let fields: Vec<&str> = line.split(' ').collect();
-    let values: Vec<f64> = fields
-        .iter()
-        .map(|field| number(field).filter(|_| field.bytes().all(|byte| byte.is_ascii_digit())))
-        .collect::<Option<_>>()?;
+    let values = fields.iter().map(|field| number(field).filter(|_| digits(field)));
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
     let &[requests, time, iops, rate, least, mean, most, _, all, whole] = values.as_slice() else {
         return None;
     };
@@ -45,15 +54,9 @@ fn line_cell(line: &str) -> Option<Cell> {
     if !agree {
         return None;
     }
-    let figure_at = |at: usize, quantity, statistic, unit| figure(quantity, statistic, fields[at], unit, 1.0);
-    let figures = vec![
-        figure_at(5, Quantity::Latency, PrintedStatistic::Mean, "ns")?,
-        figure_at(4, Quantity::Latency, PrintedStatistic::Lowest, "ns")?,
-        figure_at(6, Quantity::Latency, PrintedStatistic::Highest, "ns")?,
-        figure_at(7, Quantity::Latency, PrintedStatistic::StandardDeviation, "ns")?,
-        figure_at(2, Quantity::Iops, PrintedStatistic::Mean, "iops")?,
-        figure_at(3, Quantity::Rate, PrintedStatistic::Mean, "bps")?,
-        figure_at(0, Quantity::Count, PrintedStatistic::Sum, "requests")?,
-    ];
+    let figures = FIGURES
+        .iter()
+        .map(|(at, quantity, statistic, unit)| figure(*quantity, *statistic, fields[*at], unit, 1.0));
+    let figures = figures.collect::<Option<_>>()?;
     Some(cell("requests", None, ImportedCell { figures, ..ImportedCell::default() }))
 }

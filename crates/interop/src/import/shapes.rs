@@ -1,0 +1,228 @@
+//! Shapes of lines, and what they tell: the part of an importer that is a description.
+//!
+//! The model: a shape is a line with `{}` where something stands that is read, such as `Block size {}`. Blanks around a hole
+//! do not count. A shape without a hole names the value of a line `name: value`. What a line tells twice is what it told
+//! first.
+
+use super::Input;
+use super::parts::{digits, key_value, number, repeated, runs_in};
+use super::split::LineMark;
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{ImportedCell, Origin};
+
+/// Hands over what stands in the holes of a shape; false if the line, which has no blanks around it, is not of that shape.
+fn fill<'a>(shape: &str, line: &'a str, mut hole: impl FnMut(&'a str)) -> bool {
+    let mut parts = shape.split("{}").peekable();
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or("")) else { return false };
+    while let Some(literal) = parts.next() {
+        rest = rest.trim_start();
+        let is_last = parts.peek().is_none();
+        let next = if is_last {
+            rest.strip_suffix(literal).map(|value| (value, ""))
+        } else {
+            rest.split_once(literal)
+        };
+        let Some((value, after)) = next else { return false };
+        hole(value.trim_end());
+        rest = after;
+    }
+    rest.is_empty()
+}
+
+/// Whether a line may be of a shape, or have the name that it is, by its first letter: most lines are not.
+fn may_be(shape: &str, line: &str) -> bool {
+    let (first, letter) = (shape.as_bytes().first(), line.as_bytes().first());
+    first == letter || first == Some(&b'{')
+}
+
+/// Whether a line is of a shape.
+pub(super) fn fits(shape: &str, line: &str) -> bool {
+    let line = line.trim();
+    may_be(shape, line) && fill(shape, line, |_| {})
+}
+
+/// What stands in the holes of a shape, if the line is of it and it has as many.
+pub(super) fn holes<'a, const COUNT: usize>(shape: &str, line: &'a str) -> Option<[&'a str; COUNT]> {
+    let (mut values, mut next) = ([""; COUNT], 0);
+    let put = |value| {
+        if let Some(place) = values.get_mut(next) {
+            *place = value;
+        }
+        next += 1;
+    };
+    let line = line.trim();
+    (may_be(shape, line) && fill(shape, line, put) && next == COUNT).then_some(values)
+}
+
+/// The shapes of the lines by which a text is known.
+pub(crate) struct LineShapes {
+    /// Of lines that a result begins with.
+    pub(crate) begins: &'static [&'static str],
+    /// Of other lines of a result.
+    pub(crate) belongs: &'static [&'static str],
+}
+
+impl LineShapes {
+    /// What a line is.
+    pub(super) fn mark(&self, line: &str) -> LineMark {
+        let line = line.trim();
+        let is = |shape: &&str| may_be(shape, line) && fill(shape, line, |_| {});
+        let is_one_of = |shapes: &[&str]| shapes.iter().any(is);
+        match () {
+            () if is_one_of(self.begins) => LineMark::Begins,
+            () if is_one_of(self.belongs) => LineMark::Belongs,
+            () => LineMark::None,
+        }
+    }
+}
+
+/// What a hole or a value tells of a run or of its cells.
+#[derive(Clone, Copy)]
+pub(super) enum Detail {
+    /// Nothing that is kept.
+    Nothing,
+    /// The first word, if it is a number.
+    Version,
+    Target,
+    /// How it was measured: the words of the run, and of each of its cells.
+    Procedure,
+    /// The procedure of the cells alone.
+    CellProcedure,
+    /// When it was measured, in a form of dates.
+    Date(fn(&str) -> Option<String>),
+    Os,
+    Cpu,
+    /// Whatever else, under this name.
+    Fact(&'static str),
+    /// The number of runs.
+    Runs,
+    /// The number of runs in `(x5)`.
+    RunsInBrackets,
+    Threads,
+    IoDepth,
+    /// The size of a block, in a form of sizes.
+    BlockBytes(fn(&str) -> Option<u64>),
+    /// Whether offsets ascend, by the words.
+    Order(fn(&str) -> Option<bool>),
+    /// The share of reads.
+    ReadPercent,
+}
+
+/// A shape, and what its holes tell; of a name, what its value tells.
+pub(super) type DetailLine = (&'static str, &'static [Detail]);
+
+/// What a text tells besides its figures.
+#[derive(Clone, Default)]
+pub(super) struct RunDetails {
+    pub(super) origin: Origin,
+    pub(super) environment: Environment,
+    /// What all cells have in common.
+    pub(super) setting: ImportedCell,
+}
+
+impl RunDetails {
+    /// Of a tool's text, in one of its formats.
+    pub(super) fn of<'l>(
+        input: &Input<'_>,
+        (tool, format): (&str, &str),
+        shapes: &[DetailLine],
+        lines: impl IntoIterator<Item = (usize, &'l str)>,
+    ) -> Self {
+        let mut details = Self { origin: input.origin(tool, format), ..Self::default() };
+        for (_, line) in lines {
+            details.read(shapes, line);
+        }
+        details
+    }
+
+    /// Reads a line, if it is of one of the shapes.
+    pub(super) fn read(&mut self, shapes: &[DetailLine], line: &str) {
+        let line = line.trim();
+        for (shape, details) in shapes.iter().filter(|(shape, _)| may_be(shape, line)) {
+            if shape.contains("{}") {
+                let mut values = Vec::new();
+                if fill(shape, line, |value| values.push(value)) {
+                    details.iter().zip(values).for_each(|(detail, value)| self.keep(*detail, value));
+                }
+            } else if let Some((_, value)) = key_value(line).filter(|(name, _)| name == shape) {
+                details.iter().for_each(|detail| self.keep(*detail, value));
+            }
+        }
+    }
+
+    fn keep(&mut self, detail: Detail, value: &str) {
+        let Self { origin, environment, setting } = self;
+        let words = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match detail {
+            Detail::Nothing => {}
+            Detail::Version => {
+                let word = value.split_whitespace().next().map(|word| word.trim_end_matches(':'));
+                let version = word.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+                first(&mut origin.version, || version.map(str::to_owned));
+            }
+            Detail::Target => first(&mut origin.target, words),
+            Detail::Procedure => {
+                first(&mut origin.procedure, words);
+                self.keep(Detail::CellProcedure, value);
+            }
+            Detail::CellProcedure => first(&mut setting.procedure, || words().map(|words| repeated(&words))),
+            Detail::Date(read) => first(&mut origin.measured_at, || read(value)),
+            Detail::Os => first(&mut environment.machine.os, words),
+            Detail::Cpu => first(&mut environment.machine.cpu_model, words),
+            Detail::Fact(name) => {
+                if let Some(words) = words() {
+                    origin.facts.entry(name.to_owned()).or_insert(words);
+                }
+            }
+            Detail::Runs => first(&mut setting.runs, || count(value).filter(|runs| *runs > 0)),
+            Detail::RunsInBrackets => first(&mut setting.runs, || runs_in(value)),
+            Detail::Threads => first(&mut setting.threads, || count(value)),
+            Detail::IoDepth => first(&mut setting.iodepth, || count(value)),
+            Detail::BlockBytes(read) => first(&mut setting.block_bytes, || read(value)),
+            Detail::Order(read) => first(&mut setting.sequential, || read(value)),
+            Detail::ReadPercent => {
+                first(&mut setting.read_percent, || {
+                    number(value).filter(|share| (0.0..=100.0).contains(share))
+                });
+            }
+        }
+    }
+}
+
+/// Keeps what is told first.
+fn first<T>(kept: &mut Option<T>, value: impl FnOnce() -> Option<T>) {
+    if kept.is_none() {
+        *kept = value();
+    }
+}
+
+/// A whole number of digits alone.
+pub(super) fn count(words: &str) -> Option<u32> {
+    words.parse().ok().filter(|_| digits(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_take_what_stands_between_the_words() {
+        assert_eq!(
+            holes(
+                "Timing {}: {} MB in {} seconds = {} {}",
+                " Timing a b:  204 MB in  3.0 seconds =  67.9 MB/sec"
+            ),
+            Some(["a b", "204", "3.0", "67.9", "MB/sec"])
+        );
+        assert_eq!(
+            holes("--- {} statistics ---", "--- . (statistics) statistics ---"),
+            Some([". (statistics)"])
+        );
+        assert_eq!(holes("Block size {}", "Block size 16KiB\n"), Some(["16KiB"]));
+        assert_eq!(holes::<1>("{} and {}", "a and b"), None, "two holes");
+        assert!(fits("Totals:", "  Totals:") && fits("path:{}", "path: ") && !fits("Totals:", "Totals: 5"));
+        for line in ["", "Block size", "the Block size 4", "Timing"] {
+            assert!(!fits("Block size {}", line), "{line}");
+        }
+    }
+}
