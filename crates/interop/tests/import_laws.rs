@@ -143,9 +143,25 @@ fn every_fixture_is_recognised_by_its_content_not_its_name() {
 #[test]
 fn cut_fixtures_keep_the_laws() {
     for (name, bytes) in FIXTURES.iter() {
-        let step = (bytes.len() / 200).max(1);
+        let step = (bytes.len() / 100).max(1);
         for end in (0..bytes.len()).step_by(step) {
             law(name, &bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn damaged_fixtures_keep_the_laws() {
+    let mut others = [b'9', b'-', b' ', b'"', b'\n', 0xff].into_iter().cycle();
+    for (name, bytes) in FIXTURES.iter() {
+        let step = (bytes.len() / 30).max(1);
+        for at in (0..bytes.len()).step_by(step) {
+            let mut changed = bytes.clone();
+            changed[at] = others.next().unwrap();
+            law(name, &changed);
+            let mut without = bytes.clone();
+            without.drain(at..(at + step).min(bytes.len()));
+            law(name, &without);
         }
     }
 }

@@ -6,7 +6,7 @@
 //! the cells, with `derived` as their measure. The column `source` tells measured, modelled and imported figures apart. All rows have the same columns, in
 //! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
 
-use super::facts::{WorkloadShape, printed, printed_mean_latency, shape};
+use super::facts::{printed, printed_mean_latency, shape};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
 use kurabe_core::shown;
@@ -29,126 +29,71 @@ pub fn csv_table<L>(columns: &[CsvColumn<L>], lines: impl IntoIterator<Item = L>
     out
 }
 
-/// A line of the table.
-struct CsvRow<'a> {
-    record: &'a RunRecord,
-    /// The cell, or the name of a score or ratio.
-    subject: Subject<'a>,
-    figures: LineFigures,
-}
-
-#[derive(Clone, Copy)]
-enum Subject<'a> {
-    Cell(&'a Cell),
-    Derived(&'a str),
-}
-
-/// What a line tells beyond its cell.
-#[derive(Default)]
-struct LineFigures {
-    repetition: String,
-    discarded: Option<bool>,
-    statistic: String,
-    rate_bytes_per_s: Option<f64>,
-    iops: Option<f64>,
-    access_time_ns: Option<f64>,
-    elapsed_ns: Option<f64>,
-    latency_ns_mean: Option<f64>,
-    latency_ns_percentiles: [Option<f64>; 3],
-    latency_ns_max: Option<f64>,
-    bytes: Option<u64>,
-    operations: Option<u64>,
-    failed: Option<u64>,
-    derived: Option<f64>,
-}
-
 /// The columns. Rates are bytes per second, times ns.
-fn columns<'a>() -> [CsvColumn<CsvRow<'a>>; 30] {
-    [
-        ("run_id", |line| line.record.header.id.clone()),
-        ("started_at", |line| line.record.header.measured_at().to_owned()),
-        ("source", |line| line.source().to_owned()),
-        ("tool", |line| tool(line.record)),
-        ("target", |line| line.record.header.target_name().to_owned()),
-        ("device", |line| device(line.record)),
-        ("profile", |line| {
-            line.record.header.profile.as_ref().map(|profile| profile.name.clone()).unwrap_or_default()
-        }),
-        ("step", |line| line.label().to_owned()),
-        ("part", |line| line.cell().map(|cell| cell.part.clone()).unwrap_or_default()),
-        ("direction", |line| {
-            line.cell().and_then(|cell| cell.direction).map_or("", Direction::word).to_owned()
-        }),
-        ("block_bytes", |line| known(line.shape().block_bytes)),
-        ("iodepth", |line| known(line.shape().iodepth)),
-        ("threads", |line| known(line.shape().threads)),
-        ("repetition", |line| line.figures.repetition.clone()),
-        ("discarded", |line| known(line.figures.discarded)),
-        ("measure", |line| line.cell().map_or("derived", |cell| cell.measure.word()).to_owned()),
-        ("statistic", |line| line.figures.statistic.clone()),
-        ("rate_bytes_per_s", |line| number(line.figures.rate_bytes_per_s)),
-        ("iops", |line| number(line.figures.iops)),
-        ("access_time_ns", |line| number(line.figures.access_time_ns)),
-        ("elapsed_ns", |line| number(line.figures.elapsed_ns)),
-        ("latency_ns_mean", |line| number(line.figures.latency_ns_mean)),
-        ("latency_ns_p50", |line| number(line.figures.latency_ns_percentiles[0])),
-        ("latency_ns_p99", |line| number(line.figures.latency_ns_percentiles[1])),
-        ("latency_ns_p999", |line| number(line.figures.latency_ns_percentiles[2])),
-        ("latency_ns_max", |line| number(line.figures.latency_ns_max)),
-        ("bytes", |line| known(line.figures.bytes)),
-        ("operations", |line| known(line.figures.operations)),
-        ("failed", |line| known(line.figures.failed)),
-        ("derived", |line| number(line.figures.derived)),
-    ]
-}
+const COLUMNS: &str = "run_id,started_at,source,tool,target,device,profile,step,part,direction,block_bytes,iodepth,threads,\
+    repetition,discarded,measure,statistic,rate_bytes_per_s,iops,access_time_ns,elapsed_ns,latency_ns_mean,latency_ns_p50,\
+    latency_ns_p99,latency_ns_p999,latency_ns_max,bytes,operations,failed,derived";
+
+/// What a line tells beyond its cell, by the names of its columns.
+type LineFigures = Vec<(&'static str, String)>;
 
 /// Writes the table.
 pub(super) fn write(records: &[RunRecord]) -> String {
-    let derived: Vec<_> = records.iter().map(derived_figures).collect();
-    let lines = records.iter().zip(&derived).flat_map(|(record, derived)| {
-        let of_cell = move |cell| {
-            let line = move |figures| CsvRow { record, subject: Subject::Cell(cell), figures };
-            cell_lines(record, cell).into_iter().map(line)
-        };
+    let mut out = format!("{COLUMNS}\r\n");
+    for record in records {
+        for cell in &record.cells {
+            for figures in cell_lines(record, cell) {
+                write_line(&mut out, record, Some(cell), &figures);
+            }
+        }
         // A score is the line of a step that was not run, named as the score is.
-        let derived = derived.iter().filter(|score| score.value.is_finite()).map(move |score| {
-            let figures = LineFigures {
-                repetition: "figure".to_owned(),
-                derived: Some(score.value),
-                ..LineFigures::default()
-            };
-            CsvRow { record, subject: Subject::Derived(&score.name.en), figures }
-        });
-        record.cells.iter().flat_map(of_cell).chain(derived)
-    });
-    csv_table(&columns(), lines)
+        for score in derived_figures(record).iter().filter(|score| score.value.is_finite()) {
+            let mut figures = vec![
+                ("step", score.name.en.clone()),
+                ("repetition", "figure".to_owned()),
+                ("measure", "derived".to_owned()),
+            ];
+            figures.extend(numbers([("derived", Some(score.value))]));
+            write_line(&mut out, record, None, &figures);
+        }
+    }
+    out
 }
 
-impl<'a> CsvRow<'a> {
-    fn cell(&self) -> Option<&'a Cell> {
-        match self.subject {
-            Subject::Cell(cell) => Some(cell),
-            Subject::Derived(_) => None,
-        }
-    }
+fn write_line(out: &mut String, record: &RunRecord, cell: Option<&Cell>, figures: &[(&str, String)]) {
+    let header = &record.header;
+    let shape = cell.map(|cell| shape(record, cell)).unwrap_or_default();
+    let of_cell = |value: fn(&Cell) -> &str| cell.map_or(String::new(), |cell| value(cell).to_owned());
+    let of_run = |column| match column {
+        "run_id" => header.id.clone(),
+        "started_at" => header.measured_at().to_owned(),
+        "source" => source(record, cell).to_owned(),
+        "tool" => tool(record),
+        "target" => header.target_name().to_owned(),
+        "device" => device(record),
+        "profile" => header.profile.as_ref().map(|profile| profile.name.clone()).unwrap_or_default(),
+        "step" => of_cell(|cell| &cell.label),
+        "part" => of_cell(|cell| &cell.part),
+        "direction" => of_cell(|cell| cell.direction.map_or("", Direction::word)),
+        "measure" => of_cell(|cell| cell.measure.word()),
+        "block_bytes" => known(shape.block_bytes),
+        "iodepth" => known(shape.iodepth),
+        "threads" => known(shape.threads),
+        _ => String::new(),
+    };
+    let values = COLUMNS.split(',').map(|column| {
+        let figure = figures.iter().find(|(name, _)| *name == column);
+        field(&figure.map_or_else(|| of_run(column), |(_, value)| value.clone()))
+    });
+    let values: Vec<String> = values.collect();
+    out.push_str(&(values.join(",") + "\r\n"));
+}
 
-    fn label(&self) -> &'a str {
-        match self.subject {
-            Subject::Cell(cell) => &cell.label,
-            Subject::Derived(name) => name,
-        }
-    }
-
-    fn shape(&self) -> WorkloadShape {
-        self.cell().map(|cell| shape(self.record, cell)).unwrap_or_default()
-    }
-
-    fn source(&self) -> &'static str {
-        match self.cell().and_then(|cell| cell.imported.as_ref()) {
-            Some(_) => "imported",
-            None if self.record.header.model.is_some() => "modelled",
-            None => "measured",
-        }
+fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
+    match cell.and_then(|cell| cell.imported.as_ref()) {
+        Some(_) => "imported",
+        None if record.header.model.is_some() => "modelled",
+        None => "measured",
     }
 }
 
@@ -185,85 +130,84 @@ fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> 
             repetition.read.completed.saturating_add(repetition.write.completed),
         ),
     };
-    let mut line = LineFigures {
-        repetition: repetition.index.to_string(),
-        discarded: Some(repetition.discarded),
-        // Where a repetition has many values, as samples are, they are put together by the tool's statistic too.
-        statistic: if values.len() > 1 { statistic.word().to_owned() } else { String::new() },
-        iops: (operations > 0).then(|| rate_iops(repetition, cell.direction)),
-        elapsed_ns: Some(repetition.elapsed_ns as f64),
-        latency_ns_mean: latency.mean_ns(),
-        bytes: (operations > 0).then_some(bytes),
-        operations: (operations > 0).then_some(operations),
-        failed: Some(repetition.failed()),
-        ..with_percentiles(&latency)
-    };
-    let value = figure(statistic, &values, cell.measure == Measure::Rate);
-    set_main(&mut line, cell.measure, value);
+    let moved = operations > 0;
+    let mut line = vec![
+        ("repetition", repetition.index.to_string()),
+        ("discarded", repetition.discarded.to_string()),
+        ("bytes", known(moved.then_some(bytes))),
+        ("operations", known(moved.then_some(operations))),
+        ("failed", repetition.failed().to_string()),
+    ];
+    // Where a repetition has many values, as samples are, they are put together by the tool's statistic too.
+    if values.len() > 1 {
+        line.push(("statistic", statistic.word().to_owned()));
+    }
+    line.extend(numbers([
+        ("elapsed_ns", Some(repetition.elapsed_ns as f64).filter(|_| cell.measure != Measure::Duration)),
+        ("iops", moved.then(|| rate_iops(repetition, cell.direction))),
+        ("latency_ns_mean", latency.mean_ns()),
+        (main_column(cell.measure), figure(statistic, &values, cell.measure == Measure::Rate)),
+    ]));
+    line.extend(percentiles(&latency));
     line
 }
 
 fn figure_line(record: &RunRecord, cell: &Cell) -> LineFigures {
     let statistic = record.header.statistic();
-    let mut line = LineFigures {
-        repetition: "figure".to_owned(),
-        statistic: statistic.word().to_owned(),
-        iops: cell_iops(cell, statistic),
-        latency_ns_mean: cell_mean_latency_ns(cell, statistic),
-        ..with_percentiles(&cell_latency(cell))
-    };
-    set_main(&mut line, cell.measure, cell_figure(cell, statistic));
+    let mut line = vec![("repetition", "figure".to_owned()), ("statistic", statistic.word().to_owned())];
+    line.extend(numbers([
+        ("iops", cell_iops(cell, statistic)),
+        ("latency_ns_mean", cell_mean_latency_ns(cell, statistic)),
+        (main_column(cell.measure), cell_figure(cell, statistic)),
+    ]));
+    line.extend(percentiles(&cell_latency(cell)));
     line
 }
 
 fn printed_line(cell: &Cell, imported: &ImportedCell) -> LineFigures {
     let value = |quantity| printed(imported, quantity).map(|figure| figure.value);
     let of_latency = |statistic| printed_latency(imported, statistic);
-    let mean = printed_mean_latency(imported).map(|figure| figure.value);
     let percentile = |percent| of_latency(PrintedStatistic::Percentile(percent));
-    let access = cell.measure == Measure::AccessTime;
-    LineFigures {
-        repetition: "figure".to_owned(),
-        statistic: imported
-            .figures
-            .first()
-            .map(|figure| statistic_word(figure.statistic))
-            .unwrap_or_default(),
-        rate_bytes_per_s: value(Quantity::Rate),
-        iops: value(Quantity::Iops),
-        access_time_ns: value(Quantity::Latency).filter(|_| access),
-        elapsed_ns: value(Quantity::Duration),
-        latency_ns_mean: mean,
-        latency_ns_percentiles: [
-            of_latency(PrintedStatistic::Median).or_else(|| percentile(50.0)),
-            percentile(99.0),
-            percentile(99.9),
-        ],
-        latency_ns_max: of_latency(PrintedStatistic::Highest),
-        ..LineFigures::default()
-    }
+    let statistic = imported.figures.first().map(|figure| statistic_word(figure.statistic));
+    let mut line = vec![("repetition", "figure".to_owned()), ("statistic", statistic.unwrap_or_default())];
+    line.extend(numbers([
+        ("rate_bytes_per_s", value(Quantity::Rate)),
+        ("iops", value(Quantity::Iops)),
+        ("access_time_ns", value(Quantity::Latency).filter(|_| cell.measure == Measure::AccessTime)),
+        ("elapsed_ns", value(Quantity::Duration)),
+        ("latency_ns_mean", printed_mean_latency(imported).map(|figure| figure.value)),
+        ("latency_ns_p50", of_latency(PrintedStatistic::Median).or_else(|| percentile(50.0))),
+        ("latency_ns_p99", percentile(99.0)),
+        ("latency_ns_p999", percentile(99.9)),
+        ("latency_ns_max", of_latency(PrintedStatistic::Highest)),
+    ]));
+    line
 }
 
-fn with_percentiles(latency: &LatencyRecord) -> LineFigures {
+fn percentiles(latency: &LatencyRecord) -> LineFigures {
     let percentile = |fraction| percentile_ns(latency, fraction).map(|ns| ns as f64);
-    LineFigures {
-        latency_ns_percentiles: [percentile(0.5), percentile(0.99), percentile(0.999)],
-        latency_ns_max: (latency.count > 0).then_some(latency.max_ns as f64),
-        ..LineFigures::default()
-    }
+    numbers([
+        ("latency_ns_p50", percentile(0.5)),
+        ("latency_ns_p99", percentile(0.99)),
+        ("latency_ns_p999", percentile(0.999)),
+        ("latency_ns_max", (latency.count > 0).then_some(latency.max_ns as f64)),
+    ])
 }
 
-fn set_main(line: &mut LineFigures, measure: Measure, value: Option<f64>) {
+/// The column of what a cell measures.
+fn main_column(measure: Measure) -> &'static str {
     match measure {
-        Measure::Rate => line.rate_bytes_per_s = value,
-        Measure::AccessTime => line.access_time_ns = value,
-        Measure::Duration => line.elapsed_ns = value,
+        Measure::Rate => "rate_bytes_per_s",
+        Measure::AccessTime => "access_time_ns",
+        Measure::Duration => "elapsed_ns",
     }
 }
 
-/// A figure of a line, if there is any and it is a number.
-fn number(value: Option<f64>) -> String {
-    known(value.filter(|value| value.is_finite()).map(decimal))
+/// The figures that there are and that are numbers.
+fn numbers<const COUNT: usize>(values: [(&'static str, Option<f64>); COUNT]) -> LineFigures {
+    let numbers =
+        values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| value.is_finite())?)));
+    numbers.map(|(name, value)| (name, decimal(value))).collect()
 }
 
 fn known(value: Option<impl ToString>) -> String {

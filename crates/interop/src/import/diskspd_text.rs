@@ -291,10 +291,4 @@ mod tests {
         assert_eq!(of(&run.cells[1]).block_bytes, Some(65_536));
         assert_eq!(of(&run.cells[1]).sequential, Some(true));
     }
-
-    #[test]
-    fn damage_is_survived() {
-        assert_survives_damage("lab/diskspd.txt");
-        assert_survives_damage("lab/diskspd-2.0.17-two-targets.txt");
-    }
 }

@@ -204,7 +204,7 @@ fn told_apart(cells: Vec<(&str, Cell)>) -> Vec<Cell> {
 
 /// The devices whose counters fio read.
 fn environment(document: &Json) -> Environment {
-    let disks = document.get("disk_util").map_or(&[][..], Json::items);
+    let disks = document.items_of("disk_util");
     let devices = disks.iter().filter_map(|disk| disk.text_of("name"));
     let devices = devices.map(|name| BlockDevice { name: name.to_owned(), ..BlockDevice::default() });
     Environment { devices: devices.collect(), ..Environment::default() }

@@ -191,10 +191,3 @@ fn fio_2_prints_microseconds_and_kibibytes() {
     let moved = figure(read, Quantity::Bytes, Statistic::Sum, Some("data moved"));
     assert_figure(moved, "5456", "KiB", 682.0 * 8192.0);
 }
-
-#[test]
-fn damage_is_survived() {
-    for name in ["fio3-read", "fio3-json-plus", "fio3-mixed", "fio2"] {
-        assert_survives_damage(&format!("lab/{name}.json"));
-    }
-}

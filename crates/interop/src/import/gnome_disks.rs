@@ -25,7 +25,8 @@ const SUFFIX: &str = ".gnome-disks-benchmark";
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let has = |key: &[u8]| input.bytes.windows(key.len()).any(|window| window == key);
-    if !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
+    // Keys end with a zero, which no text holds.
+    if input.text().is_some() || !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
         return not_mine(text!(
             "the keys `timestamp-usec` and `read-samples` are not there",
             "キー `timestamp-usec` と `read-samples` がありません"

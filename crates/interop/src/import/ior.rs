@@ -319,11 +319,4 @@ mod tests {
         assert_eq!((printed.runs, printed.block_bytes, printed.threads), (Some(2), Some(262_144), Some(1)));
         assert_figure(&printed.figures[0], "3983.1947", "MiB/s", 3983.1947 * 1_048_576.0);
     }
-
-    #[test]
-    fn damage_is_survived() {
-        for name in ["ior.json", "ior.txt", "ior.csv"] {
-            assert_survives_damage(&format!("lab/{name}"));
-        }
-    }
 }

@@ -463,11 +463,4 @@ mod tests {
         let compact = super::super::import("a", words.concat().as_bytes()).unwrap();
         assert_eq!(compact[0].cells, super::super::import("a", one.as_bytes()).unwrap()[0].cells);
     }
-
-    #[test]
-    fn damage_is_survived() {
-        for name in ["iostat-x.txt", "iostat-xt.txt", "iostat.json", "iostat-10-single.txt"] {
-            assert_survives_damage(&format!("lab/{name}"));
-        }
-    }
 }

@@ -89,7 +89,6 @@ mod tests {
             "ops/s",
             19_841.732,
         );
-        assert_survives_damage("lab/mdtest.txt");
     }
 
     /// A text of version 3 with this summary.

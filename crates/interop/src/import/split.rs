@@ -84,10 +84,12 @@ fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option
             at = end;
             continue;
         }
+        let line = lines[at].1.trim();
         owners[at] = importers.iter().enumerate().find_map(|(place, importer)| {
             let mark = match &importer.claim {
-                Recognizer::Shapes(shapes) => shapes.mark(&lines[at].1),
-                Recognizer::Lines(mark) => mark(&lines[at].1),
+                _ if line.is_empty() => LineMark::None,
+                Recognizer::Shapes(shapes) => shapes.mark(line),
+                Recognizer::Lines(mark) => mark(line),
                 Recognizer::File | Recognizer::Object(_) => LineMark::None,
             };
             (mark != LineMark::None).then_some((place, mark))

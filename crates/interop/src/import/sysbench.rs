@@ -171,7 +171,6 @@ mod tests {
             4.33e6,
         );
         assert_figure(figure(all, Quantity::Duration, Statistic::Sum, None), "10.0214", "s", 10.0214e9);
-        assert_survives_damage("lab/sysbench-rndrw.txt");
     }
 
     /// What 0.4 prints; the test and the line of the amounts differ.

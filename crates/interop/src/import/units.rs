@@ -365,23 +365,6 @@ pub(super) mod test {
         assert_eq!((figure.printed.as_str(), figure.unit_printed.as_str()), (printed, unit));
         assert!((figure.value - value).abs() <= value * 4.0 * f64::EPSILON, "{figure:?} is not {value}");
     }
-
-    /// Cuts and changes a fixture at many places: importing may fail but never panic.
-    pub(crate) fn assert_survives_damage(name: &str) {
-        let bytes = fixture(name);
-        let step = (bytes.len() / 60).max(1);
-        for at in (0..bytes.len()).step_by(step) {
-            drop(import(name, &bytes[..at]));
-            for byte in [b'9', b'-', b' ', b'"', b'\n', 0xff] {
-                let mut changed = bytes.clone();
-                changed[at] = byte;
-                drop(import(name, &changed));
-            }
-            let mut without = bytes.clone();
-            without.drain(at..(at + step).min(bytes.len()));
-            drop(import(name, &without));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -253,11 +253,4 @@ mod tests {
             figure(find(scripted, "tank all"), Quantity::Latency, Statistic::Mean, Some("rebuild wait"));
         assert_figure(rebuilt, "7ms", "", 7e6);
     }
-
-    #[test]
-    fn damage_is_survived() {
-        for name in ["zpool-iostat-vl.txt", "zpool-iostat.txt", "zpool-iostat-p.txt", "zpool-iostat-Hl.tsv"] {
-            assert_survives_damage(&format!("lab/{name}"));
-        }
-    }
 }
