@@ -105,16 +105,8 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
     let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| units::positive(time)) else {
         return Vec::new();
     };
-    let mut targets: Vec<(&str, Vec<Node<'_, '_>>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for target in children(span, "Thread").flat_map(|thread| children(thread, "Target").collect::<Vec<_>>()) {
-        let name = text_of(target, "Path").unwrap_or("");
-        let place = *places.entry(name).or_insert_with(|| {
-            targets.push((name, Vec::new()));
-            targets.len() - 1
-        });
-        targets[place].1.push(target);
-    }
+    let nodes = children(span, "Thread").flat_map(|thread| children(thread, "Target"));
+    let targets = parts::grouped(nodes.map(|target| (text_of(target, "Path").unwrap_or(""), target)));
     let threads = text_of(span, "ThreadCount").and_then(|words| words.parse().ok());
     let mut cells = Vec::new();
     let all: Vec<Node<'_, '_>> = targets.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();

@@ -7,7 +7,7 @@
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
 use super::json_tree::Json;
-use super::parts;
+use super::parts::{self, TableRow};
 use super::units::{self, ToolUnit, figures_of};
 use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
 use kurabe_core::imported::{
@@ -15,7 +15,6 @@ use kurabe_core::imported::{
 };
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
-use std::collections::HashMap;
 
 const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
 pub(super) const JSON: Importer =
@@ -246,53 +245,41 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
         return parts::without_line("ISO Date,…,RuntimeMS,…");
     };
     let mut origin = input.origin("elbencho", "elbencho-live-csv");
-    let mut phases: Vec<LivePhase> = Vec::new();
-    let mut places: HashMap<[&str; 3], usize> = HashMap::new();
+    let mut totals = Vec::new();
     for (number, row) in rows {
         let time_ns = row.get("RuntimeMS").and_then(|time| units::RUN_MILLISECONDS.value(time));
         let (Some(phase), Some(time_ns), Some(rank)) = (row.get("Phase"), time_ns, row.get("Rank")) else {
             return Err(parts::miscounted(input, number).into());
         };
         // Rows of single threads hold no rates.
-        if rank != "Total" {
-            continue;
-        }
-        origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
-        let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
-        let at = *places.entry(words).or_insert_with(|| {
-            let direction = direction(phase, words[2]);
-            // The kind of a mix is the direction of its cell.
-            let named = if direction.is_some() { &words[..2] } else { &words[..] };
-            let name = named.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-            phases.push(LivePhase { name, direction, ..LivePhase::default() });
-            phases.len() - 1
-        });
-        for ((column, _), points) in LIVE_COLUMNS.iter().zip(&mut phases[at].columns) {
-            points.extend(row.get(column).map(|printed| (time_ns, printed.trim().to_owned())));
+        if rank == "Total" {
+            origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
+            let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
+            totals.push((words, (time_ns, row)));
         }
     }
-    let cells = phases.iter().map(live_cell).collect();
+    let phases = parts::grouped(totals);
+    let cells = phases.iter().map(|(words, rows)| live_cell(words, rows)).collect();
     let notices = vec![parts::notice(units::of_intervals())];
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// A phase of the live CSV: the columns of `LIVE_COLUMNS` over time.
-#[derive(Default)]
-struct LivePhase {
-    name: String,
-    direction: Option<Direction>,
-    columns: [Vec<(f64, String)>; LIVE_COLUMNS.len()],
-}
-
-fn live_cell(phase: &LivePhase) -> Cell {
+/// The cell of a phase: its label, name and kind of mix, and its totals over time.
+fn live_cell(words: &[&str; 3], rows: &[(f64, TableRow<'_>)]) -> Cell {
+    let direction = direction(words[1], words[2]);
+    // The kind of a mix is the direction of its cell.
+    let named = if direction.is_some() { &words[..2] } else { &words[..] };
+    let name: Vec<&str> = named.iter().copied().filter(|word| !word.is_empty()).collect();
     let mut imported = ImportedCell { runs: Some(1), ..ImportedCell::default() };
-    for ((column, unit), points) in LIVE_COLUMNS.iter().zip(&phase.columns) {
+    for (column, unit) in LIVE_COLUMNS {
+        let points = rows.iter().filter_map(|(time_ns, row)| Some((*time_ns, row.get(column)?.trim())));
+        let points: Vec<(f64, &str)> = points.collect();
         // elbencho prints 0 in the columns that a phase does not have.
         if points.iter().any(|(_, printed)| units::positive(printed)) {
-            units::add_intervals(&mut imported, *unit, column, SeriesAxis::Time, points);
+            units::add_intervals(&mut imported, unit, column, SeriesAxis::Time, &points);
         }
     }
-    parts::cell(&phase.name, phase.direction, imported)
+    parts::cell(name.join(" "), direction, imported)
 }
 
 #[cfg(test)]

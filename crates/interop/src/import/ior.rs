@@ -169,9 +169,9 @@ fn cell(
         let is_time = matches!(unit.quantity, Quantity::Latency | Quantity::Duration);
         let points = mine.iter().enumerate().filter_map(|(number, printed)| {
             let printed = printed[place].filter(|words| !is_time || units::positive(words))?;
-            Some((number as f64, printed.to_owned()))
+            Some((number as f64, printed))
         });
-        let points: Vec<(f64, String)> = points.collect();
+        let points: Vec<(f64, &str)> = points.collect();
         if points.len() > 1 {
             units::add_intervals(&mut imported, *unit, name, SeriesAxis::Number, &points);
         }

@@ -11,6 +11,7 @@ use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::rc::Rc;
 
 /// The longest line that an error shows, and the longest words that each cell of a run repeats, in characters. No
@@ -249,6 +250,19 @@ pub(super) fn runs_in(words: &str) -> Option<u32> {
 pub(super) fn cut_at<'b, 'a>(lines: &'b [(usize, &'a str)], starts: &[usize]) -> Vec<&'b [(usize, &'a str)]> {
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+}
+
+/// Values by their keys, which are in the order in which they came first.
+pub(super) fn grouped<K: Copy + Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let (mut groups, mut places): (Vec<(K, Vec<V>)>, HashMap<K, usize>) = Default::default();
+    for (key, value) in pairs {
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 /// Keeps a word of the tool for what it tells of the run.

@@ -12,7 +12,6 @@ use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic,
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use std::collections::HashMap;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,19 +78,11 @@ pub(super) fn run(
         )));
     }
     origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);
-    let (mut devices, mut places): (Vec<DeviceRows<'_>>, HashMap<&str, usize>) = Default::default();
-    for (number, report) in reports.iter().enumerate() {
-        for row in &report.rows {
-            let place = *places.entry(&row.device).or_insert_with(|| {
-                devices.push(DeviceRows { name: &row.device, rows: Vec::new() });
-                devices.len() - 1
-            });
-            let rows = &mut devices[place].rows;
-            if rows.last().is_none_or(|(last, _)| *last != number) {
-                rows.push((number, row));
-            }
-        }
-    }
+    let rows = reports
+        .iter()
+        .enumerate()
+        .flat_map(|(number, report)| report.rows.iter().map(move |row| (row.device.as_str(), (number, row))));
+    let devices = parts::grouped(rows);
     let times: Option<Vec<f64>> =
         reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
     let mut parts: Vec<(Option<Direction>, &str)> = Vec::new();
@@ -101,22 +92,18 @@ pub(super) fn run(
         }
     }
     let mut cells = Vec::new();
-    for device in &devices {
+    for (device, mut rows) in devices {
+        rows.dedup_by_key(|(number, _)| *number);
         for (direction, part) in &parts {
-            cells.extend(cell(device, *direction, part, columns, times.as_deref()));
+            cells.extend(cell(device, &rows, *direction, part, columns, times.as_deref()));
         }
     }
     ImportedRun { origin, cells, notices, ..ImportedRun::default() }
 }
 
-/// A device's rows, with the numbers of their reports.
-struct DeviceRows<'a> {
-    name: &'a str,
-    rows: Vec<(usize, &'a DeviceFields)>,
-}
-
 fn cell(
-    device: &DeviceRows<'_>,
+    device: &str,
+    rows: &[(usize, &DeviceFields)],
     direction: Option<Direction>,
     part: &str,
     columns: &[ReportColumn],
@@ -128,19 +115,16 @@ fn cell(
         if column.direction != direction || column.part != part {
             continue;
         }
-        let points: Vec<(f64, String)> = device
-            .rows
-            .iter()
-            .filter_map(|(number, row)| {
-                let place = times.map_or(*number as f64, |times| times[*number] * 1e9);
-                Some((place, row.fields.get(at)?.clone()))
-            })
-            .collect();
+        let points = rows.iter().filter_map(|(number, row)| {
+            let place = times.map_or(*number as f64, |times| times[*number] * 1e9);
+            Some((place, row.fields.get(at)?.as_str()))
+        });
+        let points: Vec<(f64, &str)> = points.collect();
         if let [(_, only)] = points.as_slice() {
             imported.figures.extend(column.unit.figure_of(
                 column.name.clone().into(),
                 Statistic::Mean,
-                only.as_str(),
+                *only,
             ));
         } else {
             units::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
@@ -149,7 +133,6 @@ fn cell(
     if !imported.figures.iter().any(|figure| figure.value > 0.0) && !matches!(part, "") {
         return None; // No discards, no flushes: nothing to tell.
     }
-    let device = device.name;
     let label = match (direction, part) {
         (Some(_), _) => device.to_owned(),
         (None, "") => format!("{device} all"),

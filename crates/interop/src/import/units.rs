@@ -281,10 +281,10 @@ pub(super) fn add_intervals(
     unit: ToolUnit,
     name: &str,
     axis: SeriesAxis,
-    printed: &[(f64, String)],
+    printed: &[(f64, &str)],
 ) {
     let mut values: Vec<(f64, f64, &str)> =
-        printed.iter().filter_map(|(at, words)| Some((*at, unit.value(words)?, words.as_str()))).collect();
+        printed.iter().filter_map(|(at, words)| Some((*at, unit.value(words)?, *words))).collect();
     let start = printed.first().map_or(0.0, |(at, _)| *at);
     let points = values.iter().map(|(at, value, _)| (at - start, *value)).collect();
     values.sort_by(|a, b| a.1.total_cmp(&b.1));
