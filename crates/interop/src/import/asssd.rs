@@ -27,8 +27,8 @@ const DETAILS: [DetailLine; 7] = [
     ("Date", &[Detail::Date(date), Detail::Fact("Date")]),
 ];
 /// A section: its heading, the label of its cells, block size, threads, whether offsets ascend.
-type Section = (&'static str, &'static str, Option<u64>, Option<u32>, Option<bool>);
-const SECTIONS: [Section; 7] = [
+type ScoreSection = (&'static str, &'static str, Option<u64>, Option<u32>, Option<bool>);
+const SECTIONS: [ScoreSection; 7] = [
     ("Sequential", "Sequential", None, None, Some(true)),
     ("16MB", "Sequential", Some(16 * MIB), None, Some(true)),
     ("4K", "4K", Some(4 * KIB), None, Some(false)),
@@ -77,7 +77,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, notices, ..ImportedRun::default() }])
 }
 
-fn section_cell(section: &Section, key: &str, figure: PrintedFigure) -> kurabe_core::record::Cell {
+fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> kurabe_core::record::Cell {
     let (name, label, block_bytes, threads, sequential) = *section;
     let direction = match key {
         "Read" => Some(Direction::Read),

@@ -133,9 +133,9 @@ impl PingSummary<'_> {
         for part in words.split(", ") {
             let (printed, unit) = part.trim().split_once(' ')?;
             let directions = [(" read", Direction::Read), (" written", Direction::Write)];
-            let told = directions.iter().find(|(word, _)| unit.ends_with(word));
-            self.direction = told.map(|(_, direction)| *direction).or(self.direction);
-            let unit = told.map_or(unit, |(word, _)| unit.trim_end_matches(word)).trim();
+            let moved = directions.iter().find(|(word, _)| unit.ends_with(word));
+            self.direction = moved.map(|(_, direction)| *direction).or(self.direction);
+            let unit = moved.map_or(unit, |(word, _)| unit.trim_end_matches(word)).trim();
             let (quantity, statistic, factor) = if let Some(count) = unit.strip_suffix("iops") {
                 (Quantity::Iops, Statistic::Mean, power(1000.0, &["", "k", "M", "G", "T"], count.trim())?)
             } else if let Some(size) = unit.strip_suffix("/s") {

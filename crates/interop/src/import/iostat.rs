@@ -50,15 +50,15 @@ fn is_banner(line: &str) -> bool {
 }
 
 /// A direction, and the word that tells a cell without one apart.
-type Part = (Option<Direction>, &'static str);
-const READ: Part = (Some(Direction::Read), "");
-const WRITE: Part = (Some(Direction::Write), "");
-const ALL: Part = (None, "");
-const DISCARD: Part = (None, "discard");
-const FLUSH: Part = (None, "flush");
+type ColumnPart = (Option<Direction>, &'static str);
+const READ: ColumnPart = (Some(Direction::Read), "");
+const WRITE: ColumnPart = (Some(Direction::Write), "");
+const ALL: ColumnPart = (None, "");
+const DISCARD: ColumnPart = (None, "discard");
+const FLUSH: ColumnPart = (None, "flush");
 
 /// The columns that are read: of which part, in which unit, under which names.
-const COLUMNS: [(Part, ToolUnit, &str); 29] = [
+const COLUMNS: [(ColumnPart, ToolUnit, &str); 29] = [
     (READ, REQUESTS_PER_S, "r/s rrqm/s"),
     (WRITE, REQUESTS_PER_S, "w/s wrqm/s"),
     (DISCARD, REQUESTS_PER_S, "d/s drqm/s"),
