@@ -285,6 +285,17 @@ impl ParameterBlock {
         })
     }
 
+    /// A value that must be what is asked for.
+    fn get<'b, T>(
+        &'b self,
+        key: &str,
+        expected: &Text,
+        of: impl FnOnce(&'b ParameterValue) -> Option<T>,
+    ) -> Result<T> {
+        let entry = self.require(key)?;
+        of(&entry.value).ok_or_else(|| entry.wrong(expected))
+    }
+
     /// A number that is finite and not below 0.
     pub(super) fn number(&self, key: &str) -> Result<f64> {
         self.require(key)?.number()
@@ -292,8 +303,7 @@ impl ParameterBlock {
 
     /// A number that is finite.
     pub(super) fn signed(&self, key: &str) -> Result<f64> {
-        let entry = self.require(key)?;
-        entry.value.number().ok_or_else(|| entry.wrong(&text!("a number", "数")))
+        self.get(key, &text!("a number", "数"), ParameterValue::number)
     }
 
     /// As [`Self::number`]; `None` if the key is not there.
@@ -303,48 +313,34 @@ impl ParameterBlock {
 
     /// A whole number below 2^40, which no disk of DiskSim reaches.
     pub(super) fn whole(&self, key: &str) -> Result<u64> {
-        let entry = self.require(key)?;
-        let number = entry.number()?;
-        if number.fract() != 0.0 || number >= (1u64 << 40) as f64 {
-            return Err(entry.wrong(&text!("a whole number", "整数")));
-        }
-        Ok(number as u64)
+        let number = self.number(key)?;
+        let is_whole =
+            |_: &ParameterValue| (number.fract() == 0.0 && number < (1u64 << 40) as f64).then_some(());
+        self.get(key, &text!("a whole number", "整数"), is_whole).map(|()| number as u64)
     }
 
     pub(super) fn word(&self, key: &str) -> Result<(&str, &At)> {
-        let entry = self.require(key)?;
-        match &entry.value {
-            ParameterValue::Word(word) => Ok((word, &entry.at)),
-            _ => Err(entry.wrong(&text!("a word", "語"))),
-        }
+        let word = self.get(key, &text!("a word", "語"), |value| match value {
+            ParameterValue::Word(word) => Some(word.as_str()),
+            _ => None,
+        })?;
+        Ok((word, &self.require(key)?.at))
     }
 
     pub(super) fn block(&self, key: &str) -> Result<&Self> {
-        let entry = self.require(key)?;
-        match &entry.value {
-            ParameterValue::Block(block) => Ok(block),
-            _ => Err(entry.wrong(&text!("a block", "ブロック"))),
-        }
+        self.get(key, &text!("a block", "ブロック"), ParameterValue::block)
     }
 
     /// The blocks of a list.
     pub(super) fn blocks(&self, key: &str) -> Result<Vec<&Self>> {
-        let entry = self.require(key)?;
-        let ParameterValue::List(values) = &entry.value else {
-            return Err(entry.wrong(&text!("a list", "リスト")));
-        };
-        let blocks: Option<Vec<&Self>> = values.iter().map(ParameterValue::block).collect();
-        blocks.ok_or_else(|| entry.wrong(&text!("a list of blocks", "ブロックのリスト")))
+        let expected = text!("a list of blocks", "ブロックのリスト");
+        self.get(key, &expected, |value| value.items()?.iter().map(ParameterValue::block).collect())
     }
 
     /// The numbers of a list.
     pub(super) fn numbers(&self, key: &str) -> Result<Vec<f64>> {
-        let entry = self.require(key)?;
-        let ParameterValue::List(values) = &entry.value else {
-            return Err(entry.wrong(&text!("a list", "リスト")));
-        };
-        let numbers: Option<Vec<f64>> = values.iter().map(ParameterValue::number).collect();
-        numbers.ok_or_else(|| entry.wrong(&text!("a list of numbers", "数のリスト")))
+        let expected = text!("a list of numbers", "数のリスト");
+        self.get(key, &expected, |value| value.items()?.iter().map(ParameterValue::number).collect())
     }
 }
 
@@ -363,6 +359,10 @@ impl Assignment {
 impl ParameterValue {
     fn block(&self) -> Option<&ParameterBlock> {
         if let Self::Block(block) = self { Some(block) } else { None }
+    }
+
+    fn items(&self) -> Option<&[Self]> {
+        if let Self::List(items) = self { Some(items) } else { None }
     }
 
     fn number(&self) -> Option<f64> {

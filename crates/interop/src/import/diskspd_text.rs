@@ -112,7 +112,7 @@ fn spans<'a>(input: &'a Input<'_>) -> Vec<TimeSpan<'a>> {
             "Read IO" => direction = Some(Direction::Read),
             "Write IO" => direction = Some(Direction::Write),
             words if words.starts_with("Latency distribution:") => {
-                section = TextSection::LatenciesOfOneTarget
+                section = TextSection::LatenciesOfOneTarget;
             }
             "Total latency distribution:" => section = TextSection::Latencies,
             words if words.starts_with("%-ile |") => {

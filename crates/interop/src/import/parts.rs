@@ -254,7 +254,8 @@ pub(super) fn cut_at<'b, 'a>(lines: &'b [(usize, &'a str)], starts: &[usize]) ->
 
 /// Values by their keys, which are in the order in which they came first.
 pub(super) fn grouped<K: Copy + Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
-    let (mut groups, mut places): (Vec<(K, Vec<V>)>, HashMap<K, usize>) = Default::default();
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
     for (key, value) in pairs {
         let place = *places.entry(key).or_insert(groups.len());
         match groups.get_mut(place) {
