@@ -180,9 +180,9 @@ fn other_record() -> impl Strategy<Value = RunRecord> {
         proptest::collection::vec(any_repetition(), 0..4),
         imported_cell(),
     );
-    let kind = 0..common::kinds::all().len();
+    let kind = 0..common::runs_of_all_kinds().len();
     (kind, proptest::collection::vec(cell, 0..4)).prop_map(|(kind, cells)| {
-        let mut record = common::kinds::all()[kind].1.clone();
+        let mut record = common::runs_of_all_kinds()[kind].1.clone();
         let foreign = record.header.origin.is_some();
         let models = record.cells.clone();
         record.cells = cells
@@ -338,7 +338,8 @@ proptest! {
     fn runs_of_every_other_kind_keep_to_the_width(width in 60usize..200, keep in 0usize..60, repetitions in 0usize..12, samples in 0usize..200, long_words: bool, japanese: bool) {
         let lang = if japanese { Lang::Ja } else { Lang::En };
         let style = Style { lang, color: false, width };
-        for (name, mut record) in common::kinds::all() {
+        for (name, record) in common::runs_of_all_kinds() {
+            let mut record = record.clone();
             record.cells.truncate(keep);
             for cell in &mut record.cells {
                 if long_words {

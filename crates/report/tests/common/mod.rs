@@ -5,10 +5,18 @@ pub use kurabe_testkit::{kinds, stories};
 
 use kurabe_compare::ListedRun;
 use kurabe_core::Lang;
+use kurabe_core::record::RunRecord;
 use kurabe_report::Style;
+use std::sync::LazyLock;
 
 pub fn style(lang: Lang, width: usize) -> Style {
     Style { lang, color: false, width }
+}
+
+/// A run of each kind, made once: a law looks at hundreds of them.
+pub fn runs_of_all_kinds() -> &'static [(&'static str, RunRecord)] {
+    static RUNS: LazyLock<[(&str, RunRecord); 11]> = LazyLock::new(kinds::all);
+    &*RUNS
 }
 
 /// The list of runs, some with figures.
