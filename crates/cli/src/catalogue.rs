@@ -4,7 +4,9 @@ use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
-use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry, render_standings};
+use kurabe_report::{
+    entry_json, render_beside, render_catalogue, render_entry, run_standings, standings_doc,
+};
 use kurabe_study::catalogue::{Catalogue, beside};
 
 /// Runs the command.
@@ -37,9 +39,9 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn show_standings(record: &RunRecord, catalogue: &Catalogue) -> Result<()> {
-    let Some(page) = render_standings(record, catalogue, &style()) else { return Ok(()) };
+    let Some(doc) = standings_doc(&run_standings(record, catalogue)) else { return Ok(()) };
     print("\n")?;
-    print_page(&page)
+    print_page(&doc.terminal(&style()))
 }
 
 /// Shows a run beside an entry.

@@ -10,8 +10,8 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_lab::distinct_runs;
 use kurabe_report::{
-    answer_for, demerit_pictures, demerits, fastest_words, forests, pair_json, pairs_json, render_demerits,
-    render_history, render_pair, render_pairs, render_pictures, render_recommendation, spoken_json,
+    answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json, pairs_json,
+    recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -108,7 +108,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
             &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
         );
     }
-    print_page(&render_recommendation(&recommendation, &purpose, &list, &style()))
+    print_page(&recommendation_doc(&recommendation, &purpose, &list).terminal(&style()))
 }
 
 /// `kurabe history`
@@ -143,7 +143,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };
-        let page = render_history(&history, device, [&first.header, &last.header], &style());
+        let page = history_doc(&history, device, [&first.header, &last.header]).terminal(&style());
         print_page(&format!("{gap}{page}"))?;
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
-mod compare_json;
 pub(crate) mod facts;
 pub(crate) mod fastest;
 mod history;
@@ -10,12 +9,11 @@ pub(crate) mod tails;
 mod turns;
 pub(crate) mod verdict;
 
-pub use compare_json::{pair_json, pairs_json};
-pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
+pub use facts::{PIVOT_WORDS, asked_json, pair_json, pairs_json, spoken_json};
 pub use fastest::fastest_words;
-pub use history::{history_doc, render_history};
+pub use history::history_doc;
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
-pub use recommend::{answer_for, recommendation_doc, render_recommendation};
+pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
@@ -24,19 +22,15 @@ use crate::words::stutter::stutter_words;
 use facts::{Spoken, full_label};
 use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
-use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{Stutter, Verdict};
 use verdict::{CellVerdict, tally, verdict_words};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
-    let mut doc = Doc::new();
-    doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
-    doc.append(sides(std::slice::from_ref(pair), &headers)).append(compared(pair, about));
-    doc.terminal(style)
+    render_pairs(std::slice::from_ref(pair), &headers, None, about, style)
 }
 
 /// The page of several runs, each but the first held against the first. `fastest` tells which of all is.
@@ -61,10 +55,10 @@ pub fn render_pairs(
 
 /// Who is compared: the baseline, and the other one of each pair.
 pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
-    let side = |(place, header): (usize, &&RunHeader)| {
-        let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
-        let name = match pairs.get(place.saturating_sub(1)) {
-            Some(pair) => pair.names[usize::from(place > 0)].clone(),
+    let side = |(index, header): (usize, &&RunHeader)| {
+        let role = if index == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
+        let name = match pairs.get(index.saturating_sub(1)) {
+            Some(pair) => pair.names[usize::from(index > 0)].clone(),
             None => Text::same(header.target_name()),
         };
         Paragraph::new(side_words(header, &role, &name)).indent(2, 4)
@@ -78,8 +72,7 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     doc.gap().say(answer(pair)).gap().push(table(pair));
     doc.say_all(counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)));
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
-    doc
+    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about })).done()
 }
 
 /// A side in a line: what it is called below, and what the record says it is.
@@ -100,7 +93,7 @@ const HEAD_COLUMNS: usize = 24;
 
 /// Runs' names above their figures, cut where they are long. Of paths, and of names that begin alike, the end tells more.
 pub(crate) fn heads<const N: usize>(names: &[Text; N]) -> [Text; N] {
-    std::array::from_fn(|place| head(&names[place], names))
+    std::array::from_fn(|index| head(&names[index], names))
 }
 
 /// The name of one of several runs above its figures.
@@ -276,7 +269,7 @@ pub(crate) fn stutters(pair: &Pair) -> Doc {
     doc
 }
 
-/// What stands for a side of whose stalls nobody would feel one. Short stalls are told: they are no smoothness.
+/// The words for a side without a stall that can be felt. Short stalls are mentioned: they are no smoothness.
 fn smooth(side: &Side) -> Text {
     let Some(Stutter { stalls: 1.., worst_ns, .. }) = side.stutter else {
         return match side.stutter {
@@ -288,7 +281,7 @@ fn smooth(side: &Side) -> Text {
     text!("has short stalls only, the longest {worst}", "短い停滞のみ(最長 {worst})")
 }
 
-/// Cells of one run alone that are named; of more their number is told.
+/// Cells of one run alone that are named; more are counted.
 const NAMED_ALONE: usize = 8;
 
 /// Cells that only one run has.
@@ -317,7 +310,7 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// What somebody asks about of a comparison.
+/// What the user asks about in a comparison.
 pub(crate) struct Asked<'a> {
     /// Every fact of both runs.
     pub facts: &'a [FactPair],
@@ -395,8 +388,7 @@ pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc 
             Entry::new(Role::Quiet, effect.unwrap_or_default()),
         ]
     });
-    doc.push(Table::new(columns, rows).indent(2).stacks());
-    doc
+    doc.push(Table::new(columns, rows).indent(2).stacks()).done()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! What a report says, before anybody chooses its language, its format and its width.
+//! What a report says, before its language, format and width are chosen.
 //!
 //! The model: a document is a row of blocks in [`Text`]; a writer for each format (terminal, Markdown) picks the language
 //! and lays the blocks out. A block says what a thing is; where a terminal needs more (columns to indent by, what may be
 //! cut when the width is short, empty lines), the block tells it, and other formats do not ask.
 
 pub(crate) mod curve;
+pub(crate) mod grid;
 mod html;
 pub(crate) mod layout;
 mod markdown;
@@ -19,8 +20,9 @@ pub use style::Style;
 pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Table, TableForm, TableRow};
 
 use curve::DrawnCurve;
+use grid::Grid;
 use kurabe_chart::Chart;
-use kurabe_core::Text;
+use kurabe_core::{Lang, Text};
 
 /// A document, or a part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +40,9 @@ pub(crate) enum Block {
     Paragraph(Paragraph),
     Fields(Fields),
     Table(Table),
+    /// Numbers in cells of several lines; a page has a table of the same figures.
+    Grid(Grid),
+    Bars(BarTable),
     /// A course in block characters; its figures stand in a table.
     Curve(DrawnCurve),
     /// Lines that keep their places, and what stands for them where they are too wide.
@@ -60,6 +65,22 @@ pub(crate) enum Block {
     Code(String),
 }
 
+/// Values with bars over places, a column for each of several courses; a page has a chart of the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BarTable {
+    pub(crate) columns: Vec<Text>,
+    pub(crate) rows: Vec<BarRow>,
+}
+
+/// A row of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum BarRow {
+    /// A place, and for each column that has a value there its words and its share of the column's highest.
+    Bars(String, Vec<Option<(String, f64)>>),
+    /// What lies at a place between the rows.
+    Mark(String, Text),
+}
+
 /// Sentences, or facts behind each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Paragraph {
@@ -73,7 +94,7 @@ pub(crate) struct Paragraph {
     indent: (usize, usize),
     /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
     mark: String,
-    what: Purpose,
+    purpose: Purpose,
     /// Words behind it that stand out.
     tags: Vec<Text>,
     /// The section that it leads to.
@@ -109,6 +130,11 @@ impl Paragraph {
         Self { items: vec![words.into()], ..Self::default() }
     }
 
+    /// Words that stand by two columns further right in a terminal.
+    pub(crate) fn aside(words: impl Into<Text>) -> Self {
+        Self::new(words).indent(2, 2)
+    }
+
     /// Facts with dots between them.
     pub(crate) fn flow(items: Vec<Text>) -> Self {
         Self { items, flows: true, ..Self::default() }
@@ -140,9 +166,9 @@ impl Paragraph {
     }
 
     /// What it is for; further lines of a list's paragraph stand under its own words.
-    pub(crate) fn used_as(self, what: Purpose) -> Self {
-        let indent = if what.is_listed() { (0, 2) } else { self.indent };
-        Self { indent, what, ..self }
+    pub(crate) fn used_as(self, purpose: Purpose) -> Self {
+        let indent = if purpose.is_listed() { (0, 2) } else { self.indent };
+        Self { indent, purpose, ..self }
     }
 
     pub(crate) fn listed(self) -> Self {
@@ -181,29 +207,18 @@ impl From<Vec<Field>> for Fields {
     }
 }
 
-impl From<Paragraph> for Block {
-    fn from(paragraph: Paragraph) -> Self {
-        Self::Paragraph(paragraph)
-    }
+/// Pieces that are a block as they are.
+macro_rules! blocks {
+    ($($kind:ident($piece:ty)),+) => {
+        $(impl From<$piece> for Block {
+            fn from(piece: $piece) -> Self {
+                Self::$kind(piece)
+            }
+        })+
+    };
 }
 
-impl From<Fields> for Block {
-    fn from(fields: Fields) -> Self {
-        Self::Fields(fields)
-    }
-}
-
-impl From<DrawnCurve> for Block {
-    fn from(curve: DrawnCurve) -> Self {
-        Self::Curve(curve)
-    }
-}
-
-impl From<Table> for Block {
-    fn from(table: Table) -> Self {
-        Self::Table(table)
-    }
-}
+blocks!(Paragraph(Paragraph), Fields(Fields), Table(Table), Grid(Grid), Bars(BarTable), Curve(DrawnCurve));
 
 impl<T: Into<Block>> FromIterator<T> for Doc {
     fn from_iter<I: IntoIterator<Item = T>>(blocks: I) -> Self {
@@ -215,6 +230,16 @@ impl Doc {
     /// An empty document.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// A document of one piece.
+    pub(crate) fn of(block: impl Into<Block>) -> Self {
+        Self { blocks: vec![block.into()] }
+    }
+
+    /// What was made piece by piece, taken out.
+    pub(crate) fn done(&mut self) -> Self {
+        std::mem::take(self)
     }
 
     /// Whether it says nothing; empty lines are nothing.
@@ -242,16 +267,14 @@ impl Doc {
 
     /// A paragraph that stands by two columns further right in a terminal.
     pub(crate) fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
-        self.push(Paragraph::new(words).indent(2, 2))
+        self.push(Paragraph::aside(words))
     }
 
     /// The same for each line of the words.
     pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
         let count = words.en.lines().count().max(words.ja.lines().count());
-        for place in 0..count {
-            self.aside(words.map(|words| words.lines().nth(place).unwrap_or_default().to_owned()));
-        }
-        self
+        let line = |index| words.map(|words| words.lines().nth(index).unwrap_or_default().to_owned());
+        self.push_all((0..count).map(line).map(Paragraph::aside))
     }
 
     /// A paragraph of its own.
@@ -261,7 +284,13 @@ impl Doc {
 
     /// A paragraph for each of these.
     pub(crate) fn say_all(&mut self, words: impl IntoIterator<Item = Text>) -> &mut Self {
-        self.append(words.into_iter().map(Paragraph::new).collect())
+        self.push_all(words.into_iter().map(Paragraph::new))
+    }
+
+    /// Several pieces, or one that may be missing.
+    pub(crate) fn push_all(&mut self, blocks: impl IntoIterator<Item = impl Into<Block>>) -> &mut Self {
+        self.blocks.extend(blocks.into_iter().map(Into::into));
+        self
     }
 
     pub(crate) fn gap(&mut self) -> &mut Self {
@@ -280,9 +309,23 @@ impl Doc {
         self
     }
 
+    /// The same with an empty line behind it.
+    pub(crate) fn with_gap(mut self) -> Self {
+        self.gap();
+        self
+    }
+
     /// A chart of a kind, as it is drawn for a reader of each language.
     pub(crate) fn chart(&mut self, kind: &'static str, drawn: [Chart; 2]) -> &mut Self {
         self.push(Block::Chart(kind, Box::new(drawn)))
+    }
+
+    /// The same, if there is something to draw.
+    pub(crate) fn chart_of(&mut self, kind: &'static str, draw: impl Fn(Lang) -> Option<Chart>) -> &mut Self {
+        match [draw(Lang::En), draw(Lang::Ja)] {
+            [Some(english), Some(japanese)] => self.chart(kind, [english, japanese]),
+            _ => self,
+        }
     }
 
     /// A part with a title, unless there is nothing in it.
@@ -291,8 +334,8 @@ impl Doc {
     }
 
     /// Paragraphs of one use.
-    pub(crate) fn list(&mut self, what: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
-        self.append(items.into_iter().map(|words| Paragraph::new(words).used_as(what)).collect())
+    pub(crate) fn list(&mut self, purpose: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
+        self.push_all(items.into_iter().map(|words| Paragraph::new(words).used_as(purpose)))
     }
 }
 

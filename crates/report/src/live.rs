@@ -7,18 +7,21 @@ mod progress;
 mod study_progress;
 mod versus_progress;
 
-pub use progress::Progress;
+pub use progress::{Progress, program_lines};
 pub use study_progress::{StudyProgress, study_listener};
 pub use versus_progress::{VersusProgress, too_short};
 
 use crate::doc::Style;
 use crate::doc::layout::{clip, display_width, hanging, wrap};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kurabe_core::Text;
+use kurabe_core::record::NoticeKind;
 use kurabe_core::shown::{self, Shown};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 /// Redraws per second at most.
-pub(crate) const REDRAWS_HZ: u8 = 10;
+const REDRAWS_HZ: u8 = 10;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +41,23 @@ enum Output {
     Quiet(Box<dyn Write + Send>),
 }
 
-/// Lines of progress in a style.
-pub(crate) struct LiveLine {
-    pub(crate) style: Style,
+/// Lines of progress in a style. What is still live is cleared when they are dropped.
+pub struct LiveLine {
+    style: Style,
     output: Output,
-    /// Whether the live line is the bar of a test file that is written.
-    filling: bool,
+    /// The template of the live line.
+    template: &'static str,
 }
+
+const WORDS: &str = "{msg}";
+const FILL: &str = "{msg} {bar:20} {binary_bytes} / {binary_total_bytes} · {decimal_bytes_per_sec} · {eta}";
+const COUNT: &str = "{prefix} {pos}/{len} {bar:16} {msg}";
+/// Columns that a count and its bar take at most.
+const COUNT_WIDTH: usize = 36;
 
 impl LiveLine {
     /// On standard error. A live line needs a terminal there; without one, lines only.
-    pub(crate) fn new(style: Style, mode: Mode) -> Self {
+    pub fn new(style: Style, mode: Mode) -> Self {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ);
         match mode {
             Mode::Terminal if !target.is_hidden() => Self::on_terminal(style, target),
@@ -57,43 +66,62 @@ impl LiveLine {
         }
     }
 
-    pub(crate) fn on_terminal(style: Style, target: ProgressDrawTarget) -> Self {
+    /// On any terminal that indicatif can draw on.
+    pub fn on_terminal(style: Style, target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(1), target);
-        bar.set_style(live_style());
-        Self { style, output: Output::Terminal(bar), filling: false }
+        bar.set_style(bar_style(WORDS));
+        Self { style, output: Output::Terminal(bar), template: WORDS }
     }
 
-    pub(crate) fn plain(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self { style, output: Output::Plain(writer), filling: false }
+    /// Lines into any writer, as [`Mode::Plain`] writes them.
+    pub fn plain(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self { style, output: Output::Plain(writer), template: WORDS }
     }
 
-    pub(crate) fn quiet(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self { style, output: Output::Quiet(writer), filling: false }
+    /// What [`Mode::Quiet`] writes, into any writer.
+    pub fn quiet(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self { style, output: Output::Quiet(writer), template: WORDS }
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         matches!(self.output, Output::Quiet(_))
     }
 
+    fn say(&self, words: &Text) -> String {
+        self.style.say(words)
+    }
+
     /// What must be seen also by who wants to see no progress.
-    pub(crate) fn always(&mut self, words: &str) {
+    fn always(&mut self, words: &Text) {
+        let words = self.say(words);
         match &mut self.output {
             Output::Quiet(writer) => {
-                let _ = Shown::lines(&format!("kurabe: {}\n", shown::line(words))).write_to(writer);
+                let _ = Shown::lines(&format!("kurabe: {words}\n")).write_to(writer);
             }
-            Output::Terminal(_) | Output::Plain(_) => self.paragraph(words),
+            Output::Terminal(_) | Output::Plain(_) => self.paragraph(&words),
+        }
+    }
+
+    /// A line about the work itself, in every mode.
+    fn remark(&mut self, words: &Text) {
+        let line = Shown::lines(&format!("{}\n", self.say(words)));
+        match &mut self.output {
+            Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
+            Output::Plain(writer) | Output::Quiet(writer) => {
+                let _ = line.write_to(writer);
+            }
         }
     }
 
     /// Words that stay, on as many lines as they need.
-    pub(crate) fn paragraph(&mut self, words: &str) {
+    fn paragraph(&mut self, words: &str) {
         for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
             self.print(&line);
         }
     }
 
     /// A line that stays.
-    pub(crate) fn print(&mut self, line: &str) {
+    fn print(&mut self, line: &str) {
         let line = self.style.page(&format!("{line}\n"));
         match &mut self.output {
             Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
@@ -108,19 +136,26 @@ impl LiveLine {
         self.style.width.saturating_sub(1)
     }
 
+    /// The live line in this form, if there is one, and whether it had another before.
+    fn bar(&mut self, template: &'static str) -> Option<(&ProgressBar, bool)> {
+        let Output::Terminal(bar) = &self.output else { return None };
+        let is_new = std::mem::replace(&mut self.template, template) != template;
+        if is_new {
+            bar.set_style(bar_style(template));
+        }
+        Some((bar, is_new))
+    }
+
     /// The live line, as far as there is room.
-    pub(crate) fn show(&mut self, words: &str) {
-        if let Output::Terminal(bar) = &self.output {
-            if std::mem::replace(&mut self.filling, false) {
-                bar.set_style(live_style());
-            }
-            let line = self.style.page(&shown::line(words));
-            bar.set_message(clip(line.as_ref(), self.width()));
+    fn show(&mut self, words: &str) {
+        let line = clip(self.style.page(&shown::line(words)).as_ref(), self.width());
+        if let Some((bar, _)) = self.bar(WORDS) {
+            bar.set_message(line);
         }
     }
 
     /// The live line: what goes on, the longest of these facts that there is room for, and what must be seen in any width.
-    pub(crate) fn show_facts(&mut self, name: &str, facts: &[String], end: Option<&str>) {
+    fn show_facts(&mut self, name: &str, facts: &[String], end: Option<&str>) {
         let behind = |words: &str| if words.is_empty() { String::new() } else { format!(" · {words}") };
         let end = behind(end.unwrap_or_default());
         let room = self.width().saturating_sub(display_width(&end));
@@ -131,20 +166,29 @@ impl LiveLine {
     }
 
     /// The live line as a bar of bytes.
-    pub(crate) fn fill(&mut self, done_bytes: u64, total_bytes: u64) {
-        if let Output::Terminal(bar) = &self.output {
-            if !std::mem::replace(&mut self.filling, true) {
-                bar.set_style(fill_style());
-                bar.set_message(self.style.pick("writing the test file", "テストファイルを書き込み中"));
-                bar.reset();
-            }
-            bar.set_length(total_bytes);
-            bar.set_position(done_bytes.min(total_bytes));
+    fn fill(&mut self, done_bytes: u64, total_bytes: u64) {
+        let words = self.style.pick("writing the test file", "テストファイルを書き込み中");
+        let Some((bar, is_new)) = self.bar(FILL) else { return };
+        if is_new {
+            bar.set_message(words);
+            bar.reset();
         }
+        bar.set_length(total_bytes);
+        bar.set_position(done_bytes.min(total_bytes));
+    }
+
+    /// The live line as a bar of things that are done one by one, behind it the one that was begun last.
+    fn count(&mut self, name: &str, [done, all]: [u64; 2], last: &str) {
+        let room = self.style.width.saturating_sub(COUNT_WIDTH + name.len());
+        let Some((bar, _)) = self.bar(COUNT) else { return };
+        bar.set_prefix(name.to_owned());
+        bar.set_length(all);
+        bar.set_message(clip(last, room));
+        bar.set_position(done);
     }
 
     /// Clears the live line.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         match &mut self.output {
             Output::Terminal(bar) => bar.finish_and_clear(),
             Output::Plain(writer) => {
@@ -155,17 +199,35 @@ impl LiveLine {
     }
 }
 
-fn live_style() -> ProgressStyle {
-    bar_style("{msg}")
-}
-
-fn fill_style() -> ProgressStyle {
-    bar_style("{msg} {bar:20} {binary_bytes} / {binary_total_bytes} · {decimal_bytes_per_sec} · {eta}")
+impl Drop for LiveLine {
+    fn drop(&mut self) {
+        self.finish();
+    }
 }
 
 /// A bar with this template.
-pub(crate) fn bar_style(template: &str) -> ProgressStyle {
+fn bar_style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("▇▁")
+}
+
+/// What is shown once, however often it comes.
+#[derive(Default)]
+struct Mentions {
+    texts: BTreeSet<String>,
+    /// One remark of noise stands for all: a busy machine has one for each cell.
+    has_noise: bool,
+}
+
+impl Mentions {
+    /// Whether a text comes for the first time.
+    fn is_new(&mut self, words: &str) -> bool {
+        self.texts.insert(words.to_owned())
+    }
+
+    /// Whether a notice is the first of its kind, if one of that kind is enough.
+    fn is_first(&mut self, kind: NoticeKind) -> bool {
+        kind != NoticeKind::Noise || !std::mem::replace(&mut self.has_noise, true)
+    }
 }

@@ -1,4 +1,4 @@
-//! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
+//! That a run is of a model, in words: so that a computed figure is not taken for a measured one.
 
 mod guest;
 mod image_check;
@@ -24,7 +24,7 @@ use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, shown, text};
 
 /// What the model is, and that it is one.
-pub(crate) fn headline(model: &ModelRecord) -> Text {
+pub(crate) fn title_line(model: &ModelRecord) -> Text {
     let title = &model.title;
     text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title)
 }

@@ -1,5 +1,6 @@
 //! A run as people see it: two lines of what was measured how, the table, and what else is to be known.
 
+mod copies;
 pub(crate) mod derived;
 mod details;
 pub(crate) mod figures;
@@ -10,113 +11,87 @@ mod list;
 mod measured;
 mod positions;
 mod profile;
-pub(crate) mod programs;
 pub(crate) mod remarks;
 mod replay;
 pub(crate) mod standing;
 pub(crate) mod steady;
 mod steps;
-mod sweep;
-pub(crate) mod sweep_curves;
-mod tile;
+pub(crate) mod sweep;
+pub(crate) mod table;
 pub(crate) mod times;
 pub(crate) mod why;
 
 pub use details::render_details;
+pub use figures::Tile;
 pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
 pub use list::render_list;
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
-pub use programs::program_lines;
 pub use remarks::notices_doc;
-pub use standing::{band_words, render_standings, run_standings};
-pub use sweep_curves::render_sweep;
-pub use tile::Tile;
+pub use standing::{band_words, run_standings, standings_doc};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
 
-use crate::doc::layout::{Line, display_width, pad_left, pad_right, page};
+use crate::doc::layout::{Line, display_width, pad_left, pad_right};
 use crate::doc::spark::{course, sparkline};
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{model, words};
 use figures::Figures;
-use kurabe_core::Text;
-use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
-use kurabe_core::shown;
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use kurabe_core::{Text, number, shown, text};
+use table::RunTable;
 
 /// The whole run: header, table, remarks, and what to do with it next.
 pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
-    lines.extend(result(record, style));
-    page(&lines)
+    whole_head(record, headline).and(result(record)).terminal(style)
 }
 
 /// The run where its header stands above already.
 pub fn render_result(record: &RunRecord, style: &Style) -> String {
-    let mut lines = below_header(record).lines(style);
-    lines.extend(result(record, style));
-    page(&lines)
-}
-
-/// What a header that was written before the run does not tell.
-fn below_header(record: &RunRecord) -> Doc {
-    let mut doc = Doc::new();
-    let engines = remarks::engines(&record.cells);
-    doc.append(engines.map(|engines| Paragraph::new(engines).role(Role::Quiet)).into_iter().collect()).gap();
-    doc
-}
-
-fn result(record: &RunRecord, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    let rules = grid::GridRules::of(&record.header);
-    let tables = [
-        grid::render(&record.cells, rules, style),
-        replay::doc(&record.cells, rules.statistic).lines(style),
-        times::doc(&record.cells, rules.statistic).lines(style),
-        sweep::doc(record, rules.statistic).lines(style),
-        grid::render_list(&record.cells, style),
-    ];
-    let has_tables = tables.iter().any(|table| !table.is_empty());
-    for table in tables.into_iter().filter(|table| !table.is_empty()) {
-        lines.extend(table);
-        lines.push(String::new());
-    }
-    let mut doc = derived::doc(record);
-    doc.append(positions::doc(record)).append(steady::doc(record));
-    lines.extend(doc.lines(style));
-    lines.extend(render_sweep(record, style));
-    let notes = if has_tables { remarks::footnotes(record) } else { Doc::new() };
-    if !notes.is_empty() {
-        lines.extend(notes.lines(style));
-        lines.push(String::new());
-    }
-    lines.extend(end(record).lines(style));
-    lines
+    below_header(record).and(result(record)).terminal(style)
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
-    lines.extend(sweep_result(record, style));
-    page(&lines)
+    whole_head(record, headline).and(sweep::doc(record)).and(end(record)).terminal(style)
 }
 
 /// A sweep where its header stands above already.
 pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
-    let mut lines = below_header(record).lines(style);
-    lines.extend(sweep_result(record, style));
-    page(&lines)
+    below_header(record).and(sweep::doc(record)).and(end(record)).terminal(style)
 }
 
-fn sweep_result(record: &RunRecord, style: &Style) -> Vec<String> {
-    let mut lines = render_sweep(record, style);
-    lines.extend(end(record).lines(style));
-    lines
+fn whole_head(record: &RunRecord, headline: &Text) -> Doc {
+    head(&record.header, headline, remarks::engines(&record.cells)).with_gap()
+}
+
+/// What a header that was written before the run does not tell.
+fn below_header(record: &RunRecord) -> Doc {
+    let engines = remarks::engines(&record.cells).map(|engines| Paragraph::new(engines).role(Role::Quiet));
+    engines.into_iter().collect::<Doc>().with_gap()
+}
+
+fn result(record: &RunRecord) -> Doc {
+    let table = RunTable::of(record);
+    let tables = [
+        grid::doc(&table),
+        replay::doc(&table),
+        times::doc(&table),
+        copies::doc(record, &table),
+        grid::list(&table),
+    ];
+    let tables = tables.into_iter().filter(|table| !table.is_empty());
+    let mut doc = tables.map(Doc::with_gap).fold(Doc::new(), Doc::and);
+    let notes = if doc.is_empty() { Doc::new() } else { remarks::footnotes(record, &table) };
+    doc.append(derived::doc(record)).append(positions::doc(record)).append(steady::doc(record));
+    doc.append(sweep::doc(record));
+    if !notes.is_empty() {
+        doc.append(notes.with_gap());
+    }
+    doc.and(end(record))
 }
 
 /// The first lines of a run, known before it begins.
@@ -126,7 +101,7 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 
 fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
     // What a model was computed on says nothing about it.
-    let headline = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
+    let headline = header.model.as_ref().map_or_else(|| headline.clone(), model::title_line);
     let name = Text::same(shown::line(header.target_name()));
     let target = match (headline.is_empty(), name.is_empty()) {
         (true, _) => name,
@@ -137,13 +112,8 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
     first.extend([number::date_minute_with_offset(header.measured_at()).into(), target]);
     first.retain(|item| !item.is_empty());
     let mut second: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
-    if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
-        if profile.needs_span() {
-            second.push(words::span(target));
-            if header.model.is_none() {
-                second.extend([words::access(target.direct), words::data(profile.rules.data)]);
-            }
-        }
+    if let Some(profile) = header.profile.as_ref().filter(|_| header.target.is_some()) {
+        second.extend(words::size_and_data(header));
         second.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
@@ -152,13 +122,10 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         second.push(text!("imported from {file}", "{file} から取り込み"));
     }
     second.extend(engines);
-    let mut doc = Doc::new();
-    doc.push(Paragraph::flow(first).lead(Role::Strong).indent(0, 2));
-    if let Some(model) = &header.model {
-        doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
-    }
-    doc.push(Paragraph::flow(second).indent(0, 2));
-    doc
+    Doc::of(Paragraph::flow(first).lead(Role::Strong).indent(0, 2))
+        .push_all(header.model.as_ref().map(|model| Paragraph::flow(model::facts(model)).indent(2, 2)))
+        .push(Paragraph::flow(second).indent(0, 2))
+        .done()
 }
 
 /// How the run ended, what else is to be known, and what to do with it.
@@ -182,9 +149,7 @@ fn end(record: &RunRecord) -> Doc {
             "同じ手順で測定: kurabe run --profile {profile}"
         ));
     }
-    let mut doc = remarks::status(record);
-    doc.append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2));
-    doc
+    remarks::status(record).append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2)).done()
 }
 
 /// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for
@@ -206,19 +171,11 @@ pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
     let name = cell_name(cell, style);
     let mut row = Line::new(style);
     row.at(0, Role::Plain, &name);
-    let Some(main) = figures.main else {
+    let Some(main) = figures.main_figure() else {
         row.at(0, Role::Quiet, &format!(" {}", style.pick("nothing counted", "有効な測定なし")));
         return row.finish();
     };
-    let rate = figures.value(main);
-    let mut marks = String::new();
-    if figures.generator_bound {
-        marks.push_str(style.pick("  kurabe was the limit", "  kurabe 自身が上限"));
-    }
-    if figures.failed > 0 {
-        let failed = number::count(figures.failed);
-        marks.push_str(&style.say(&text!("  {failed} failed", "  {failed} 件失敗")));
-    }
+    let marks: String = figures.doubts().iter().map(|doubt| format!("  {}", style.say(doubt))).collect();
     let mut used = display_width(&name) + display_width(&marks);
     let mut put = |role: Role, text: String, required: bool| {
         if !text.is_empty() && (required || used + display_width(&text) <= style.width) {
@@ -226,16 +183,16 @@ pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
             row.at(0, role, &text);
         }
     };
-    put(Role::Strong, format!(" {} {}", pad_left(&rate.number, 8), pad_right(rate.unit, 4)), true);
-    let words = match words::statistic_of(statistic, figures.counted).map(|words| style.say(&words)) {
+    put(Role::Strong, format!(" {} {}", pad_left(&main.number, 8), pad_right(main.unit, 4)), true);
+    let interval = figures.interval().unwrap_or_default();
+    let words = match figures.chosen() {
         _ if figures.counted < 2 => String::new(),
-        Some(words) => {
-            let mean = figures.mean.map_or(0.0, |mean| mean.mean);
-            let (mean, interval) = (figures.value(mean), figures.interval().unwrap_or_default());
+        Some(chosen) => {
+            let mean = figures.value(figures.mean.map_or(0.0, |mean| mean.mean));
             let mean = format!("{} {mean} {interval}", style.pick("mean", "平均"));
-            format!("  {words} ({})", mean.trim_end())
+            format!("  {} ({})", style.say(&chosen), mean.trim_end())
         }
-        None => format!("  {}", pad_right(&figures.interval().unwrap_or_default(), 6)),
+        None => format!("  {}", pad_right(&interval, 6)),
     };
     put(Role::Plain, words, false);
     put(Role::Course, format!("  {}", sparkline(&course(cell), 8)), false);

@@ -46,22 +46,15 @@ fn document(result: &StudyResult) -> Doc {
 fn tables_doc(result: &StudyResult) -> Doc {
     let mut doc = Doc::new();
     doc.heading(1, result.study.clone()).aside(result.title.clone());
-    if let Some(source) = &result.source {
-        doc.aside(text!("source: {source}", "出典: {source}"));
-    }
-    if let Some(note) = &result.note {
-        doc.aside(note.clone());
-    }
-    if !result.sets.is_empty() {
-        let changed = words::pairs(result.sets.iter().map(|(key, value)| (key, value))).join(", ");
-        doc.aside(text!("changed: {changed}", "変更: {changed}"));
-    }
+    let source = result.source.as_ref().map(|source| text!("source: {source}", "出典: {source}"));
+    let changed = words::pairs(result.sets.iter().map(|(key, value)| (key, value))).join(", ");
+    let changed = (!changed.is_empty()).then(|| text!("changed: {changed}", "変更: {changed}"));
+    doc.push_all([source, result.note.clone(), changed].into_iter().flatten().map(Paragraph::aside));
     for part in &result.parts {
         doc.gap().append(part_doc(part));
     }
     doc.gap().push(Paragraph::new(legend(result)).role(Role::Quiet));
-    doc.append(why_part(result));
-    doc
+    doc.append(why_part(result)).done()
 }
 
 /// What the words in the last column mean, as far as they occur.
@@ -130,25 +123,18 @@ fn part_doc(part: &PartResult) -> Doc {
     let mut about = vec![text!("profile {profile}", "プロファイル {profile}")];
     about.extend(part.catalogue.as_ref().map(|table| text!("published in {table}", "公表値 {table}")));
     doc.push(Paragraph::flow(about).indent(2, 2).role(Role::Quiet));
-    if let Some(note) = &part.note {
-        doc.aside(note.clone());
-    }
+    doc.push_all(part.note.clone().map(Paragraph::aside));
     let mut notes = Notes::default();
     for (table, all_are) in part_tables(part, &mut notes) {
-        doc.gap().push(table.indent(2));
-        if let Some(words) = all_are {
-            doc.aside(words);
-        }
+        doc.gap().push(table.indent(2)).push_all(all_are.map(Paragraph::aside));
     }
     for (label, run) in part.rows.iter().filter_map(|row| Some((&row.label, row.run.as_ref()?))) {
         doc.aside(text!("{label}: stored, kurabe show {run}", "{label}: 保存済み、kurabe show {run}"; label));
     }
     doc.append(curves(part));
-    for words in order_lines(part).into_iter().chain(remark_lines(part)) {
-        doc.aside(words);
-    }
+    doc.push_all(order_lines(part).into_iter().chain(remark_lines(part)).map(Paragraph::aside));
     for (number, note) in notes.list.into_iter().enumerate() {
-        doc.push(Paragraph::new(note).indent(2, 2).marked(format!("[{}]", number + 1)));
+        doc.push(Paragraph::aside(note).marked(format!("[{}]", number + 1)));
     }
     doc
 }

@@ -7,12 +7,11 @@ pub use help::help_in_japanese;
 
 use crate::doc::Role;
 use kurabe_core::environment::FileSystemJournal;
-use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::{Cell, NoticeKind, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 
 pub(crate) fn direction(direction: Direction) -> Text {
     match direction {
@@ -76,7 +75,7 @@ pub(crate) fn data(data: Data) -> Text {
 }
 
 /// What the span lies on.
-pub(crate) fn span(target: &TargetRecord) -> Text {
+fn span(target: &TargetRecord) -> Text {
     let size = format_bytes(target.span_bytes);
     match target.kind {
         TargetKind::Directory => text!("test file {size}", "テストファイル {size}"),
@@ -93,6 +92,16 @@ pub(crate) fn access(direct: bool) -> Text {
         text!("direct I/O", "ダイレクト I/O")
     } else {
         text!("buffered I/O (page cache)", "バッファ I/O (ページキャッシュ経由)")
+    }
+}
+
+/// What the span of a run lies on, and how it is read and written, where its profile needs one.
+pub(crate) fn size_and_data(header: &RunHeader) -> Vec<Text> {
+    let (Some(profile), Some(target)) = (&header.profile, &header.target) else { return Vec::new() };
+    match header.model {
+        _ if !profile.needs_span() => Vec::new(),
+        Some(_) => vec![span(target)],
+        None => vec![span(target), access(target.direct), data(profile.rules.data)],
     }
 }
 

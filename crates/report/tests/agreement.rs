@@ -10,7 +10,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ExportFormat, export};
 use kurabe_report::{
-    Embedded, PageTheme, Report, card, render_pair, render_run, render_standings, run_standings,
+    Embedded, PageTheme, Report, card, render_pair, render_run, run_standings, standings_doc,
 };
 use kurabe_stats::{cell_figure, compared_values};
 use kurabe_study::catalogue::Catalogue;
@@ -127,7 +127,10 @@ fn every_output_tells_the_same_of_published_figures() {
         assert!(!flat(&report.markdown()).contains("kurabecatalogue"), "only where it is asked for");
         let report = report.beside(&catalogue);
         let outputs = [
-            ("terminal", render_standings(&run, &catalogue, &style(lang, 400)).unwrap()),
+            (
+                "terminal",
+                standings_doc(&run_standings(&run, &catalogue)).unwrap().terminal(&style(lang, 400)),
+            ),
             ("page", report.html(PageTheme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
         ];

@@ -166,7 +166,9 @@ fn where_columns_have_no_room_a_cell_has_lines_of_its_own() {
     });
     let runs = [one.header.id.clone(), other.header.id.clone()];
     let courses = kurabe_compare::history(&one, &other, &runs, &Digests::default(), 0.05);
-    both("history", &[60, 120], |style| render_history(&courses, "Samsung SSD 980 PRO 1TB", headers, style));
+    both("history", &[60, 120], |style| {
+        history_doc(&courses, "Samsung SSD 980 PRO 1TB", headers).terminal(style)
+    });
 }
 
 #[test]

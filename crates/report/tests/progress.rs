@@ -6,7 +6,7 @@ use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;
 use kurabe_core::record::{FillRecord, Interval, Notice, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Lang, text};
-use kurabe_report::{Mode, Progress, StudyProgress, Style, render_details, render_run};
+use kurabe_report::{LiveLine, Mode, Progress, StudyProgress, Style, render_details, render_run};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -78,7 +78,7 @@ fn snapshot(name: &str, text: &str) {
 fn a_pipe_gets_lines_without_control_characters() {
     for (lang, name) in [(Lang::En, "plain_en"), (Lang::Ja, "plain_ja")] {
         let pipe = Pipe::default();
-        let mut progress = Progress::plain_to(common::style(lang, 100), Box::new(pipe.clone()))
+        let mut progress = Progress::on(LiveLine::plain(common::style(lang, 100), Box::new(pipe.clone())))
             .with_headline(|_| common::headline());
         let (before, after) = events(&common::run());
         before.iter().chain(&after).for_each(|event| progress.on_event(event));
@@ -95,7 +95,8 @@ fn a_terminal_shows_a_live_line_and_is_left_clean() {
         let terminal = InMemoryTerm::new(20, 100);
         let style = Style { lang, color: false, width: usize::from(terminal.width()) };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-        let mut progress = Progress::terminal_on(style, target).with_headline(|_| common::headline());
+        let mut progress =
+            Progress::on(LiveLine::on_terminal(style, target)).with_headline(|_| common::headline());
         let (before, after) = events(&common::run());
         before[..2].iter().for_each(|event| progress.on_event(event));
         assert!(terminal.contents().contains("512.00 MiB / 1.00 GiB"), "{}", terminal.contents());
@@ -117,7 +118,8 @@ fn the_time_left_is_seen_in_any_width() {
         for width in [40, 60, 80] {
             let terminal = InMemoryTerm::new(30, width);
             let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-            let mut progress = Progress::terminal_on(common::style(lang, usize::from(width)), target);
+            let mut progress =
+                Progress::on(LiveLine::on_terminal(common::style(lang, usize::from(width)), target));
             let (mut before, _) = events(&common::run());
             for event in &mut before {
                 if let Event::RepetitionStarted { label, discarded, .. } = event {
@@ -139,7 +141,7 @@ fn the_time_left_is_seen_in_any_width() {
 fn dropped_in_the_middle_it_clears_its_line() {
     let terminal = InMemoryTerm::new(20, 100);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-    let mut progress = Progress::terminal_on(common::style(Lang::En, 100), target);
+    let mut progress = Progress::on(LiveLine::on_terminal(common::style(Lang::En, 100), target));
     let (before, _) = events(&common::run());
     before.iter().for_each(|event| progress.on_event(event));
     assert!(terminal.contents().contains("[1/8]"));
@@ -177,7 +179,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
     ];
     for (lang, name) in [(Lang::En, "rounds_en"), (Lang::Ja, "rounds_ja")] {
         let pipe = Pipe::default();
-        let mut progress = Progress::plain_to(common::style(lang, 80), Box::new(pipe.clone()));
+        let mut progress = Progress::on(LiveLine::plain(common::style(lang, 80), Box::new(pipe.clone())));
         events.iter().for_each(|event| progress.on_event(event));
         drop(progress);
         snapshot(name, &String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap());
@@ -196,7 +198,7 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
     };
     let shown = |lang| {
         let pipe = Pipe::default();
-        let mut progress = Progress::quiet_to(common::style(lang, 80), Box::new(pipe.clone()));
+        let mut progress = Progress::on(LiveLine::quiet(common::style(lang, 80), Box::new(pipe.clone())));
         before.iter().chain([&programs]).chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
         String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
@@ -219,7 +221,8 @@ fn quiet_takes_everything_and_says_nothing() {
 fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
     let terminal = InMemoryTerm::new(10, 80);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-    let progress = StudyProgress::on("scsi-emulators", 48, Style::default(), target);
+    let live = LiveLine::on_terminal(Style::default(), target);
+    let mut progress = StudyProgress::on("scsi-emulators", 48, live);
     progress.begin("henkan-bancho");
     progress.done();
     progress.begin(&"a very long name of a model ".repeat(8));
@@ -231,7 +234,7 @@ fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
     assert_eq!(line.lines().count(), 1, "{line}");
     drop(progress);
     assert_eq!(terminal.contents(), "");
-    let quiet = StudyProgress::new("scsi-emulators", 48, Style::default(), Mode::Plain);
+    let mut quiet = StudyProgress::on("scsi-emulators", 48, LiveLine::new(Style::default(), Mode::Plain));
     quiet.begin("henkan-bancho");
     quiet.done();
 }
@@ -280,7 +283,8 @@ fn progress_tells_noise_once_and_not_at_all_above_the_result() {
     for (is_above, count) in [(false, 1), (true, 0)] {
         let pipe = Pipe::default();
         let mut progress =
-            Progress::plain_to(common::style(Lang::En, 100), Box::new(pipe.clone())).above_result(is_above);
+            Progress::on(LiveLine::plain(common::style(Lang::En, 100), Box::new(pipe.clone())))
+                .above_result(is_above);
         for notice in disturbed().notices {
             progress.on_event(&Event::Notice { notice });
         }

@@ -13,9 +13,9 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::shown::is_escaped;
 use kurabe_interop::ExportFormat;
 use kurabe_report::{
-    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, headline, pictures, render_details,
-    render_history, render_list, render_pair, render_pivot, render_recommendation, render_run,
-    render_sweep_run, render_why,
+    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, headline, history_doc, pictures,
+    recommendation_doc, render_details, render_list, render_pair, render_pivot, render_run, render_sweep_run,
+    render_why,
 };
 use kurabe_store::{SqliteStore, Store, export, parse_export};
 use kurabe_testkit::any_record;
@@ -76,7 +76,7 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     for (name, _) in USES {
         let purpose = Use::load(name).unwrap();
         if let Some(recommendation) = recommend(&[one, two], &purpose) {
-            is_tame(&render_recommendation(&recommendation, &purpose, &[one, two], style));
+            is_tame(&recommendation_doc(&recommendation, &purpose, &[one, two]).terminal(style));
         }
     }
 }
@@ -95,7 +95,7 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
     let ids: Vec<String> = list.iter().map(|run| run.id.clone()).collect();
     let (first, last) = (&runs[0], &runs[runs.len() - 1]);
     let history = history(first, last, &ids, &digests, MARGIN);
-    is_tame(&render_history(&history, "device", [&first.header, &last.header], style));
+    is_tame(&history_doc(&history, "device", [&first.header, &last.header]).terminal(style));
 }
 
 proptest! {

@@ -1,16 +1,19 @@
-//! What the facts by which runs are told apart are called, what they can do to the figures, and the names of cells.
+//! The names of the facts that distinguish runs, what they can do to the figures, and the names of cells.
 
+use super::answer;
 use crate::words;
 use kurabe_compare::{
-    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords, TargetPart,
-    Weight,
+    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair, PivotWords,
+    TargetPart, Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::TargetKind;
+use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::Data;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_stats::run_figures;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The words of a pivot.
 pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_name };
@@ -42,7 +45,7 @@ impl From<&Difference> for Spoken {
     }
 }
 
-/// What somebody asks about, in the words of a difference.
+/// A fact that the user asks about, in the words of a difference.
 impl From<&FactPair> for Spoken {
     fn from(pair: &FactPair) -> Self {
         let FactPair { fact, baseline, other } = pair.clone();
@@ -56,28 +59,51 @@ impl From<&FactPair> for Spoken {
 ///
 /// # Errors
 /// When it cannot be written as JSON.
-pub fn spoken_json(
-    comparison: &impl Serialize,
-    place: &str,
-    differences: &[Difference],
-) -> Result<serde_json::Value> {
-    let failed = |error| {
-        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
-    };
-    let mut json = serde_json::to_value(comparison).map_err(failed)?;
+pub fn spoken_json(comparison: &impl Serialize, place: &str, differences: &[Difference]) -> Result<Value> {
+    let mut json = serde_json::to_value(comparison).map_err(no_json)?;
     if let Some(value) = json.pointer_mut(place) {
         let spoken: Vec<Spoken> = differences.iter().map(Spoken::from).collect();
-        *value = serde_json::to_value(spoken).map_err(failed)?;
+        *value = serde_json::to_value(spoken).map_err(no_json)?;
     }
     Ok(json)
 }
 
+/// That something cannot be written as JSON.
+pub(crate) fn no_json(error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+}
+
+/// Two runs beside each other, and what is known of the facts that were asked about.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub fn pair_json(pair: &Pair, [baseline, other]: [&RunRecord; 2], about: &[String]) -> Result<Value> {
+    Ok(json!({
+        "event": "comparison",
+        "answer": answer(pair),
+        "comparison": spoken_json(pair, "/differences", &pair.differences)?,
+        "about": asked_json(&pair.facts, about),
+        "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
+    }))
+}
+
+/// Several runs, each beside the first, and which is the fastest.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub fn pairs_json(event: &str, pairs: &[Pair], fastest: Option<&Text>) -> Result<Value> {
+    let answers: Vec<Text> = pairs.iter().map(answer).collect();
+    let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
+    let comparisons = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
+    Ok(json!({ "event": event, "fastest": fastest, "answers": answers, "comparisons": comparisons }))
+}
+
 /// What a comparison's records tell of what was asked about, in words.
-pub fn asked_json(facts: &[FactPair], about: &[String]) -> serde_json::Value {
+pub fn asked_json(facts: &[FactPair], about: &[String]) -> Value {
     let asked = facts.iter().filter(|pair| about.iter().any(|word| word == pair.fact.word()));
     asked
         .map(|pair| {
-            serde_json::json!({
+            json!({
                 "fact": pair.fact.word(), "name": name(pair.fact), "differs": pair.differs(),
                 "baseline": pair.baseline.as_ref().map(|of_run| value(Some(of_run))),
                 "other": pair.other.as_ref().map(|of_run| value(Some(of_run))),

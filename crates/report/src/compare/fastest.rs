@@ -5,7 +5,7 @@ use kurabe_core::{Text, text};
 
 /// The sentence, for runs with these names.
 pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
-    let unbeaten = Text::list(fastest.unbeaten.iter().map(|place| names[*place].clone()));
+    let unbeaten = Text::list(fastest.unbeaten.iter().map(|index| names[*index].clone()));
     match fastest.unbeaten.len() {
         _ if !fastest.is_decided => {
             let leads = leads(fastest, names);
@@ -42,7 +42,7 @@ fn leads(fastest: &Fastest, names: &[Text]) -> Text {
     leads.retain(|(count, _)| *count > 0);
     leads.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let all = fastest.cell_count;
-    let each = leads.into_iter().enumerate().map(|(place, (count, name))| match place {
+    let each = leads.into_iter().enumerate().map(|(index, (count, name))| match index {
         0 => text!(
             "{name} leads in {count} of {all} cells",
             "{name} が {all} 項目中 {count} 項目で先頭";

@@ -1,7 +1,7 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
 use crate::compare::{Asked, cell_name, fairness, single_note, stutters, verdict};
-use crate::doc::{Column, Cut, Doc, Entry, Style, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_compare::History;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, number, text};
@@ -11,16 +11,11 @@ use kurabe_stats::{CONFIDENCE, Drift};
 const LONGEST_COURSE: usize = 16;
 
 /// The page of one device and profile. `headers` are those of the oldest and of the newest run.
-pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2], style: &Style) -> String {
-    history_doc(history, device, headers).terminal(style)
-}
-
-/// The same as a document.
 pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) -> Doc {
     let mut doc = Doc::new();
-    let (place, profile) = (headers[1].target_name(), headers[1].profile_name());
-    let names = [device, place, &profile];
-    doc.heading(1, names[usize::from(device == place)..].join(" · "));
+    let (target, profile) = (headers[1].target_name(), headers[1].profile_name());
+    let names = [device, target, &profile];
+    doc.heading(1, names[usize::from(device == target)..].join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
     let [from, to] = headers.map(|header| number::date_minute_with_offset(header.measured_at()));
     let (first, last) = (&change.baseline, &change.other);

@@ -38,8 +38,7 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
         doc.gap().push(section.table());
     }
     doc.gap().say(legend(pivot));
-    doc.say_all(left_out(pivot)).gap().append(fairness(pivot));
-    doc
+    doc.say_all(left_out(pivot)).gap().append(fairness(pivot)).done()
 }
 
 /// How each value of the baseline's key does against the baseline, in a sentence each; nothing without a baseline.
@@ -125,7 +124,7 @@ struct CellSection<'a> {
     groups: Vec<&'a Group>,
 }
 
-/// The cells, those that are told apart by the same facts together.
+/// The cells, grouped by the facts that distinguish them.
 fn sections(pivot: &Pivot) -> Vec<CellSection<'_>> {
     let mut sections: Vec<CellSection<'_>> = Vec::new();
     for group in &pivot.groups {
@@ -340,8 +339,7 @@ fn fairness(pivot: &Pivot) -> Doc {
             Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
         ]
     });
-    doc.push(Table::new(columns, rows).indent(2));
-    doc
+    doc.push(Table::new(columns, rows).indent(2)).done()
 }
 
 /// Where a difference lies within one place.

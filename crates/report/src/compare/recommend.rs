@@ -2,7 +2,7 @@
 
 use crate::compare::facts::Spoken;
 use crate::compare::head;
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Style, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::words;
 use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use, names};
 use kurabe_core::record::RunRecord;
@@ -12,16 +12,6 @@ use kurabe_core::{Text, number, text};
 const LITTLE: f64 = 0.05;
 
 /// The page of a recommendation of `asked` for runs.
-pub fn render_recommendation(
-    choice: &Recommendation,
-    asked: &Use,
-    runs: &[&RunRecord],
-    style: &Style,
-) -> String {
-    recommendation_doc(choice, asked, runs).terminal(style)
-}
-
-/// The same as a document.
 pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunRecord]) -> Doc {
     let names = &*names(runs);
     let mut doc = Doc::new();

@@ -8,9 +8,8 @@ use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
 use crate::doc::{Doc, Entry, Table, TableRow};
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
-use kurabe_core::number;
 use kurabe_core::record::Measure;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
 /// The tails of a comparison; nothing where no cell has any.
@@ -31,8 +30,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     if !rows.is_empty() {
         doc.push(Table::new(columns(text!("slowest operations", "遅い操作"), pair), rows).stacks());
     }
-    doc.say_all(rest);
-    doc
+    doc.say_all(rest).done()
 }
 
 /// The same in sentences.

@@ -8,7 +8,7 @@ use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 
-/// A bound above this says nothing that anybody would read aloud.
+/// A bound above this is left out: it says nothing.
 const MOST_BOUND_PERCENT: i64 = 50;
 
 /// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped. `fastest` tells
@@ -85,8 +85,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
         ),
         false => text!("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):"),
     });
-    doc.append(drifts.into_iter().map(|words| Paragraph::new(words).indent(2, 4)).collect());
-    doc
+    doc.push_all(drifts.into_iter().map(|words| Paragraph::new(words).indent(2, 4))).done()
 }
 
 /// What changed in a cell from the first block to the last, if it shows above the scatter.
@@ -142,7 +141,7 @@ const FEWEST_PAIRS: usize = 3;
 struct Needed {
     /// Time of all cells, by their repetitions so far.
     time_ns: u64,
-    /// Cells of which so few blocks are there that the time is that of the first look, before which nothing is told.
+    /// Cells of which so few blocks are there that the time is that of the first look, before which there is no verdict.
     unforeseen: usize,
     /// Cells that no number of blocks would make clear, as far as can be foreseen; of these the time is that so far.
     never: usize,
@@ -268,7 +267,7 @@ mod tests {
         let lines = |cells: &[(usize, Option<u32>)]| -> Vec<String> {
             remedies(&open_pair(cells)).into_iter().map(|words| words.en).collect()
         };
-        // A pair each, and ten before anything is told: 20 s.
+        // A pair each, and ten before there is a verdict: 20 s.
         assert_eq!(
             lines(&[(1, None), (1, None)]),
             ["Nothing can be told before 20 blocks of each cell; --time 1min suffices for these."]

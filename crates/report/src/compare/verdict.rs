@@ -1,7 +1,7 @@
 //! Verdicts as they are read aloud: of a cell, and of all cells in a sentence.
 //!
-//! The model: nothing but the interval and the verdict is known here; whoever calls says how many values stand behind
-//! them. A number is told only as exactly as it is known, and an interval only if it says something.
+//! The model: nothing but the interval and the verdict is known here; the caller says how many values stand behind
+//! them. A number has only the digits that are certain, and an interval is given only if it says something.
 
 use crate::doc::Role;
 use kurabe_core::{Text, text};
@@ -16,52 +16,56 @@ pub(crate) struct CellVerdict {
     pub(crate) single: Option<f64>,
 }
 
-/// A kind of verdict among the cells.
+/// A kind of verdict among the cells, and whether it rests on single figures.
 #[derive(Clone, Copy, PartialEq)]
 enum VerdictKind {
-    Faster,
-    Slower,
+    Faster { by_single: bool },
+    Slower { by_single: bool },
     Same,
-    Unclear,
-    FasterBySingle,
-    SlowerBySingle,
     SameBySingle,
+    Unclear,
 }
 
 impl VerdictKind {
     const ALL: [Self; 7] = [
-        Self::Faster,
-        Self::Slower,
+        Self::Faster { by_single: false },
+        Self::Slower { by_single: false },
         Self::Same,
-        Self::FasterBySingle,
-        Self::SlowerBySingle,
+        Self::Faster { by_single: true },
+        Self::Slower { by_single: true },
         Self::SameBySingle,
         Self::Unclear,
     ];
 
     fn of(judged: &CellVerdict) -> Self {
         match (judged.verdict, judged.single.map(per_cent)) {
-            (Verdict::Faster, _) => Self::Faster,
-            (Verdict::Slower, _) => Self::Slower,
+            (Verdict::Faster, _) => Self::Faster { by_single: false },
+            (Verdict::Slower, _) => Self::Slower { by_single: false },
             (Verdict::Same, _) => Self::Same,
             (Verdict::NotEnough { .. }, None) => Self::Unclear,
             // As the words of the cell have it: what rounds to no percent is the same.
             (Verdict::NotEnough { .. }, Some(0)) => Self::SameBySingle,
-            (Verdict::NotEnough { .. }, Some(1..)) => Self::FasterBySingle,
-            (Verdict::NotEnough { .. }, Some(_)) => Self::SlowerBySingle,
+            (Verdict::NotEnough { .. }, Some(1..)) => Self::Faster { by_single: true },
+            (Verdict::NotEnough { .. }, Some(_)) => Self::Slower { by_single: true },
         }
     }
 
     /// What the other run is in some cells.
     fn words(self) -> Text {
-        match self {
-            Self::Faster => text!("faster", "速い"),
-            Self::Slower => text!("slower", "遅い"),
+        let by_single = matches!(
+            self,
+            Self::SameBySingle | Self::Faster { by_single: true } | Self::Slower { by_single: true }
+        );
+        let words = match self {
+            Self::Faster { .. } => text!("faster", "速い"),
+            Self::Slower { .. } => text!("slower", "遅い"),
             Self::Same => text!("not measurably different", "有意な差なし"),
+            Self::SameBySingle => text!("the same", "同じ"),
             Self::Unclear => text!("not clear yet", "まだ判断できない"),
-            Self::FasterBySingle => text!("faster by single figures", "1 回の値では速い"),
-            Self::SlowerBySingle => text!("slower by single figures", "1 回の値では遅い"),
-            Self::SameBySingle => text!("the same by single figures", "1 回の値では同じ"),
+        };
+        match by_single {
+            true => text!("{words} by single figures", "1 回の値では{words}"; words),
+            false => words,
         }
     }
 
@@ -74,33 +78,31 @@ impl VerdictKind {
         };
         let ja = if count == 1 { "1 項目".to_owned() } else { format!("{count} 項目すべて") };
         let (all, any) = (Text { en: all, ja: ja.clone() }, Text { en: any, ja });
-        match self {
-            Self::Faster => {
+        let sentence = match self {
+            Self::Faster { .. } => {
                 text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
             }
-            Self::Slower => {
+            Self::Slower { .. } => {
                 text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
             }
             Self::Same => text!(
                 "{b} is not measurably different from {a} in {all}.",
                 "{all}で {b} と {a} に有意な差はありません。"; a, b, all
             ),
-            Self::Unclear => text!(
-                "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
-                "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
-            ),
-            Self::FasterBySingle => text!(
-                "By single figures, {b} is faster than {a} in {all}.",
-                "1 回の値では、{all}で {b} は {a} より速いという結果です。"; a, b, all
-            ),
-            Self::SlowerBySingle => text!(
-                "By single figures, {b} is slower than {a} in {all}.",
-                "1 回の値では、{all}で {b} は {a} より遅いという結果です。"; a, b, all
-            ),
             Self::SameBySingle => text!(
                 "By single figures, {b} and {a} are the same in {all}.",
                 "1 回の値では、{all}で {b} と {a} は同じです。"; a, b, all
             ),
+            Self::Unclear => text!(
+                "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
+                "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
+            ),
+        };
+        match self {
+            Self::Faster { by_single: true } | Self::Slower { by_single: true } => {
+                text!("By single figures, {sentence}", "1 回の値では、{sentence}"; sentence)
+            }
+            _ => sentence,
         }
     }
 }
@@ -163,7 +165,7 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
     }
 }
 
-/// Intervals that reach further than this, as a ratio, say nothing that anybody would read aloud.
+/// Intervals that reach further than this ratio are left out: they say nothing.
 const WIDEST_TOLD: f64 = 3.0;
 
 fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
@@ -187,7 +189,7 @@ fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
     text!("not clear yet{span}{more}", "まだ判断できない{span}{more}"; span, more)
 }
 
-/// Ratios up to this are told in percent.
+/// Ratios up to this are given in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
 
 /// Computed figures have no interval.
@@ -195,7 +197,7 @@ fn is_exact(speed: &Estimate) -> bool {
     speed.low == speed.high
 }
 
-/// `4.9`, `177`: how many times, as exactly as anybody would say it.
+/// `4.9`, `177`: how many times, with the digits of spoken language.
 pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.*}", usize::from(ratio < 9.95))
 }
@@ -345,7 +347,7 @@ mod tests {
 
     #[test]
     fn single_figures_are_counted_as_they_are_told() {
-        // 0.996 is told as "the same", so it is not counted as slower.
+        // 0.996 is worded as "the same", so it is not counted as slower.
         let single = |speed| CellVerdict { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
         let (a, b) = (Text::same("a"), Text::same("b"));
         let words = tally(&[single(0.996), single(1.2), single(1.3)], &b, &a);

@@ -20,15 +20,15 @@ impl Doc {
         let mut list: Option<Purpose> = None;
         for block in &self.blocks {
             let next = match block {
-                Block::Paragraph(paragraph) if paragraph.what.is_listed() => Some(paragraph.what),
+                Block::Paragraph(paragraph) if paragraph.purpose.is_listed() => Some(paragraph.purpose),
                 Block::Gap => continue,
                 _ => None,
             };
             if list.is_some() && list != next {
                 html.close("ul");
             }
-            if let Some(what) = next.filter(|_| list != next) {
-                let class = match what {
+            if let Some(purpose) = next.filter(|_| list != next) {
+                let class = match purpose {
                     Purpose::Note => "notes",
                     Purpose::Run => "runs",
                     _ => "plain",
@@ -47,8 +47,8 @@ impl Doc {
 fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
     let words = |text: &Text| text.get(lang).to_owned();
     match block {
-        // The figures of a course stand in a table.
-        Block::Gap | Block::Curve(_) => {}
+        // Their figures stand in tables and charts.
+        Block::Gap | Block::Curve(_) | Block::Grid(_) | Block::Bars(_) => {}
         Block::Drawing { wide, .. } => {
             html.open("pre", &[]);
             for line in wide.get(lang).lines() {
@@ -65,8 +65,8 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
             html.raw("<dl>");
             for (key, items) in &fields.fields {
                 html.element("dt", &[], &words(key)).open("dd", &[]);
-                for (place, item) in items.iter().enumerate() {
-                    html.raw(if place > 0 { " · " } else { "" }).words(&words(item));
+                for (index, item) in items.iter().enumerate() {
+                    html.raw(if index > 0 { " · " } else { "" }).words(&words(item));
                 }
                 html.close("dd");
             }
@@ -103,7 +103,7 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
 }
 
 fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
-    let (tag, class) = match (paragraph.what, paragraph.role) {
+    let (tag, class) = match (paragraph.purpose, paragraph.role) {
         (Purpose::Item | Purpose::Note | Purpose::Run, _) => ("li", ""),
         (Purpose::Notice, Role::Warn | Role::Bad) => ("p", "notice warn"),
         (Purpose::Notice, _) => ("p", "notice"),
@@ -114,9 +114,9 @@ fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
     if let Some(section) = paragraph.link {
         html.open("a", &[("href", &format!("#{section}"))]);
     }
-    for (place, item) in paragraph.items.iter().enumerate() {
-        html.raw(if place > 0 && paragraph.flows { " · " } else { "" });
-        match paragraph.lead.filter(|_| place == 0) {
+    for (index, item) in paragraph.items.iter().enumerate() {
+        html.raw(if index > 0 && paragraph.flows { " · " } else { "" });
+        match paragraph.lead.filter(|_| index == 0) {
             Some(_) => html.element("b", &[], item.get(lang)),
             None => html.words(item.get(lang)),
         };
@@ -167,8 +167,8 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("</tr></thead>\n<tbody>");
     for row in &table.rows {
         html.raw("<tr>");
-        for (place, entry) in row.entries.iter().enumerate() {
-            write_entry(html, table, (place, entry), row.note.as_ref(), lang);
+        for (index, entry) in row.entries.iter().enumerate() {
+            write_entry(html, table, (index, entry), row.note.as_ref(), lang);
         }
         html.close("tr");
     }
@@ -178,18 +178,18 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
 fn write_entry(
     html: &mut Html,
     table: &Table,
-    (place, entry): (usize, &Entry),
+    (index, entry): (usize, &Entry),
     note: Option<&Text>,
     lang: Lang,
 ) {
     let value = entry.value.filter(|value| value.is_finite()).map(|value| value.to_string());
-    let (tag, scope) = if place == 0 { ("th", "row") } else { ("td", "") };
-    let column = table.columns.get(place);
-    let title = column.filter(|_| place > 0 && table.form == TableForm::Cards);
-    // What is to be known of a row is told at its main figure.
-    let hint = note.filter(|_| place == 1).unwrap_or(&entry.hint);
+    let (tag, scope) = if index == 0 { ("th", "row") } else { ("td", "") };
+    let column = table.columns.get(index);
+    let title = column.filter(|_| index > 0 && table.form == TableForm::Cards);
+    // The note of a row is shown at its main figure.
+    let hint = note.filter(|_| index == 1).unwrap_or(&entry.hint);
     let class = [
-        if place > 0 && column.is_some_and(|column| column.flush == Flush::Right) { "n" } else { "" },
+        if index > 0 && column.is_some_and(|column| column.flush == Flush::Right) { "n" } else { "" },
         class_of(entry.role),
     ]
     .join(" ");

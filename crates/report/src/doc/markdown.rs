@@ -19,7 +19,7 @@ impl Doc {
             if text.is_empty() {
                 continue;
             }
-            let is_item = matches!(block, Block::Paragraph(paragraph) if paragraph.what.is_listed());
+            let is_item = matches!(block, Block::Paragraph(paragraph) if paragraph.purpose.is_listed());
             out.push_str(if out.is_empty() || (in_list && is_item) { "" } else { "\n" });
             out.push_str(&text);
             in_list = is_item;
@@ -31,7 +31,7 @@ impl Doc {
 fn written(block: &Block, lang: Lang) -> String {
     let words = |text: &Text| escaped(text.get(lang));
     match block {
-        Block::Gap | Block::Chart(..) | Block::Curve(_) => String::new(),
+        Block::Gap | Block::Chart(..) | Block::Curve(_) | Block::Grid(_) | Block::Bars(_) => String::new(),
         Block::Drawing { wide, .. } => format!("```\n{}\n```\n", wide.get(lang)),
         Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
@@ -64,7 +64,7 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
     if items.concat().is_empty() {
         return String::new();
     }
-    if let Some(lead) = items.first_mut().filter(|_| paragraph.what == Purpose::Run) {
+    if let Some(lead) = items.first_mut().filter(|_| paragraph.purpose == Purpose::Run) {
         *lead = format!("**{lead}**");
     }
     let words = items.join(if paragraph.flows { " · " } else { "" });
@@ -72,7 +72,7 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
         "" => String::new(),
         mark => format!("{} ", escaped(mark)),
     };
-    match (paragraph.what, paragraph.role) {
+    match (paragraph.purpose, paragraph.role) {
         (Purpose::Item | Purpose::Note | Purpose::Run, _) if sign.is_empty() => format!("- {words}\n"),
         (Purpose::Answer, _) | (_, Role::Strong) => format!("{sign}**{words}**\n"),
         (Purpose::Plain | Purpose::Notice, Role::Warn | Role::Bad) => format!("{sign}⚠ {words}\n"),
@@ -81,8 +81,8 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
 }
 
 fn of_table(table: &Table, lang: Lang) -> String {
-    let figures = |place: usize| table.columns[place].flush == Flush::Right;
-    let entry = |place: usize, entry: &Entry| {
+    let figures = |index: usize| table.columns[index].flush == Flush::Right;
+    let entry = |index: usize, entry: &Entry| {
         let words = match &entry.shown {
             EntryBody::Words(words) => escaped(words.get(lang)),
             EntryBody::Missing => number::NONE.to_owned(),
@@ -90,7 +90,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
             EntryBody::Bar { .. } => String::new(),
             EntryBody::Course(values, (_, longest)) => sparkline(values, *longest),
         };
-        let words = if figures(place) { words.replace(' ', "\u{a0}") } else { words };
+        let words = if figures(index) { words.replace(' ', "\u{a0}") } else { words };
         match escaped(entry.under.get(lang)) {
             under if under.is_empty() => words,
             under if under.contains(['(', '(']) => format!("{words}<br>{under}"),
@@ -100,25 +100,25 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()
-        .map(|row| row.entries.iter().enumerate().map(|(place, one)| entry(place, one)).collect())
+        .map(|row| row.entries.iter().enumerate().map(|(index, one)| entry(index, one)).collect())
         .collect();
     let is_used =
-        |place: &usize| rows.iter().any(|row| row.get(*place).is_some_and(|words| !words.is_empty()));
+        |index: &usize| rows.iter().any(|row| row.get(*index).is_some_and(|words| !words.is_empty()));
     let kept: Vec<usize> = (0..table.columns.len()).filter(is_used).collect();
     let line = |of: &dyn Fn(usize) -> String| {
-        format!("| {} |\n", kept.iter().map(|place| of(*place)).collect::<Vec<_>>().join(" | "))
+        format!("| {} |\n", kept.iter().map(|index| of(*index)).collect::<Vec<_>>().join(" | "))
     };
-    let mut out = line(&|place| {
-        let column = &table.columns[place];
+    let mut out = line(&|index| {
+        let column = &table.columns[index];
         match escaped(column.under.get(lang)) {
             under if under.is_empty() => escaped(column.title.get(lang)),
             under => format!("{} ({under})", escaped(column.title.get(lang))),
         }
     });
-    let rule: String = kept.iter().map(|place| if figures(*place) { "--:|" } else { ":--|" }).collect();
+    let rule: String = kept.iter().map(|index| if figures(*index) { "--:|" } else { ":--|" }).collect();
     out.push_str(&format!("|{rule}\n"));
     for row in &rows {
-        out.push_str(&line(&|place| row.get(place).cloned().unwrap_or_default()));
+        out.push_str(&line(&|index| row.get(index).cloned().unwrap_or_default()));
     }
     let notes: Vec<String> = table
         .rows

@@ -70,7 +70,7 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
     if count < FEWEST_INTERVALS {
         return Vec::new();
     }
-    // Time that is measured may be less than time that passed (reads and writes by turns); then nobody knows what the last
+    // Time that is measured may be less than time that passed (reads and writes by turns); then it is unknown how much the last
     // interval covers.
     let whole_ns = full_ns.saturating_mul(count as u64 - 1);
     let last_ns = repetition.elapsed_ns.saturating_sub(whole_ns).min(full_ns);

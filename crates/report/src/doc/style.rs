@@ -1,7 +1,7 @@
 //! How a report looks: language, colour, width.
 //!
 //! The model: a piece of text has a role, and only this file knows what a role looks like. Without colour every
-//! role is plain text, so nothing may be told by colour alone.
+//! role is plain text, so nothing may be expressed by colour alone.
 
 use anstyle::{AnsiColor, Effects};
 use kurabe_core::shown::Shown;

@@ -77,11 +77,11 @@ impl Table {
 
     /// Without the columns from a place on that hold no value.
     pub(crate) fn with_values_from(mut self, first: usize) -> Self {
-        let has_value = |place: usize| {
-            self.rows.iter().any(|row| row.entries.get(place).is_some_and(|entry| entry.value.is_some()))
+        let has_value = |index: usize| {
+            self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| entry.value.is_some()))
         };
         let kept: Vec<bool> =
-            (0..self.columns.len()).map(|place| place < first || has_value(place)).collect();
+            (0..self.columns.len()).map(|index| index < first || has_value(index)).collect();
         let mut places = kept.iter();
         self.columns.retain(|_| places.next().copied().unwrap_or_default());
         for row in &mut self.rows {
@@ -110,7 +110,7 @@ impl Table {
     pub(super) fn only(&self, places: &[usize]) -> Self {
         let fixed = self.parted_behind.unwrap_or(0);
         let pick = |row: &TableRow| TableRow {
-            entries: places.iter().filter_map(|place| row.entries.get(*place).cloned()).collect(),
+            entries: places.iter().filter_map(|index| row.entries.get(*index).cloned()).collect(),
             note: row.note.clone(),
         };
         let mut rows: Vec<TableRow> = Vec::new();
@@ -124,7 +124,7 @@ impl Table {
             }
         }
         rows.reverse();
-        let columns = places.iter().map(|place| self.columns[*place].clone()).collect();
+        let columns = places.iter().map(|index| self.columns[*index].clone()).collect();
         Self { columns, rows, ..self.clone() }
     }
 }
@@ -267,6 +267,11 @@ impl Entry {
     /// A figure in its role; the sign of a figure that is not there without one.
     pub(crate) fn figure(role: Role, figure: Option<Figure>) -> Self {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
+    }
+
+    /// A latency; the sign of a figure that is not there without one.
+    pub(crate) fn latency(ns: Option<u64>) -> Self {
+        ns.map_or(number::NONE.to_owned(), number::latency_ns).into()
     }
 
     /// A figure with the value that it is sorted by.

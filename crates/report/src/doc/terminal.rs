@@ -1,5 +1,7 @@
 //! A document in a terminal: lines that fit its width.
 
+mod bars;
+mod grids;
 mod tables;
 
 use super::table::GAP;
@@ -10,7 +12,7 @@ use kurabe_core::{Lang, shown};
 
 impl Doc {
     /// The document as a page of a terminal, which ends in a line end.
-    pub(crate) fn terminal(&self, style: &Style) -> String {
+    pub fn terminal(&self, style: &Style) -> String {
         page(&self.lines(style))
     }
 
@@ -34,6 +36,8 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
         Block::Table(table) => {
             parted(&table.pieces(style).iter().map(|piece| piece.lines(style)).collect::<Vec<_>>())
         }
+        Block::Grid(grid) => grids::lines(grid, style),
+        Block::Bars(bars) => bars::lines(bars, style),
         Block::Curve(curve) => curve.render(style),
         Block::Drawing { wide, narrow } => drawing([wide, narrow].map(|lines| lines.get(style.lang)), style),
         Block::Chart(_, chart) => {
@@ -91,9 +95,9 @@ fn of_fields(Fields { fields, indent, aligned_with }: &Fields, style: &Style) ->
     let field = |(key, items): &Field| {
         let items: Vec<String> = items.iter().map(|item| style.say(item)).collect();
         let mut lines = flow(&items, style.width.saturating_sub(at).max(20));
-        for (place, line) in lines.iter_mut().enumerate() {
+        for (index, line) in lines.iter_mut().enumerate() {
             let mut row = Line::new(style);
-            row.at(*indent, Role::Quiet, &if place == 0 { style.say(key) } else { String::new() });
+            row.at(*indent, Role::Quiet, &if index == 0 { style.say(key) } else { String::new() });
             *line = row.at(at, Role::Plain, line).finish();
         }
         lines

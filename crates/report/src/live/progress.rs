@@ -4,23 +4,17 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
+use super::{LiveLine, Mentions, Mode};
 use crate::doc::Style;
 use crate::doc::spark::sparkline;
-use crate::live::{LiveLine, Mode};
-use crate::run::programs::program_lines;
 use crate::run::{remarks, render_cell, render_header, steady};
 use crate::words;
-use indicatif::ProgressDrawTarget;
-use kurabe_core::Text;
 use kurabe_core::event::Event;
-use kurabe_core::number;
 use kurabe_core::profile::{PlannedWrites, Statistic};
-use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, RunHeader};
-use kurabe_core::shown;
-use kurabe_core::text;
+use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
 use kurabe_core::workload::Direction;
-use std::collections::{BTreeSet, VecDeque};
-use std::io::Write;
+use kurabe_core::{Text, number, shown, text};
+use std::collections::VecDeque;
 
 /// Intervals that the live course shows.
 const COURSE_INTERVALS: usize = 40;
@@ -40,10 +34,7 @@ pub struct Progress {
     /// Time that remains, the running repetition not subtracted.
     left_ns: Option<u64>,
     running: Option<Running>,
-    /// Preparations that were told; what comes again for each repetition is told once.
-    prepared: BTreeSet<String>,
-    /// Whether noise needs no more words: the first remark stands for all that the result tells.
-    noise_told: bool,
+    mentions: Mentions,
 }
 
 /// The running repetition.
@@ -56,25 +47,11 @@ struct Running {
 impl Progress {
     /// Progress on standard error. A live line needs a terminal there; without one, lines only.
     pub fn new(style: Style, mode: Mode) -> Self {
-        Self::with(LiveLine::new(style, mode))
+        Self::on(LiveLine::new(style, mode))
     }
 
-    /// What [`Mode::Quiet`] writes, into any writer.
-    pub fn quiet_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self::with(LiveLine::quiet(style, writer))
-    }
-
-    /// Lines into any writer, as [`Mode::Plain`] writes them.
-    pub fn plain_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self::with(LiveLine::plain(style, writer))
-    }
-
-    /// A live line on any terminal that indicatif can draw on.
-    pub fn terminal_on(style: Style, target: ProgressDrawTarget) -> Self {
-        Self::with(LiveLine::on_terminal(style, target))
-    }
-
-    fn with(live: LiveLine) -> Self {
+    /// Progress on any lines.
+    pub fn on(live: LiveLine) -> Self {
         Self {
             live,
             headline: None,
@@ -82,15 +59,14 @@ impl Progress {
             cell_count: 0,
             left_ns: None,
             running: None,
-            prepared: BTreeSet::new(),
-            noise_told: false,
+            mentions: Mentions::default(),
         }
     }
 
     /// Without remarks on noise if the result, which tells them, comes right below.
     #[must_use]
     pub fn above_result(mut self, is_above: bool) -> Self {
-        self.noise_told = is_above;
+        self.mentions.has_noise = is_above;
         self
     }
 
@@ -108,7 +84,6 @@ impl Progress {
         }
         // What runs must be seen, also by who wants to see no progress: one line for each kind.
         for words in program_lines(event) {
-            let words = self.live.style.say(&words);
             self.live.always(&words);
         }
     }
@@ -128,7 +103,7 @@ impl Progress {
             Event::Notice { notice } => self.notice(notice),
             Event::FillProgress { done_bytes, total_bytes } => self.live.fill(*done_bytes, *total_bytes),
             Event::FillDone { .. } => self.live.show(""),
-            Event::Pause { length_ns } => self.live.show(&self.live.style.say(&words::pause(*length_ns))),
+            Event::Pause { length_ns } => self.live.show(&self.live.say(&words::pause(*length_ns))),
             Event::RepetitionStarted {
                 cell_index,
                 label,
@@ -141,7 +116,7 @@ impl Progress {
                     words::repetition(*direction, label, *repetition_index, *repetition_count, *discarded);
                 let place = self.place(*cell_index);
                 self.running = Some(Running {
-                    place: format!("{place} {}", self.live.style.say(&repetition)),
+                    place: format!("{place} {}", self.live.say(&repetition)),
                     direction: *direction,
                     intervals: VecDeque::new(),
                 });
@@ -178,7 +153,7 @@ impl Progress {
         }
     }
 
-    /// Clears the live line. Called at the end of the run, on every way out; dropping does it too.
+    /// Clears the live line. Called at the end of the run; dropping does it, too.
     pub fn finish(&mut self) {
         self.running = None;
         self.live.finish();
@@ -193,39 +168,35 @@ impl Progress {
         let mut plan = Vec::new();
         let cells = self.cell_count;
         let plural = if cells == 1 { "" } else { "s" };
-        plan.push(self.live.style.say(&text!("{cells} cell{plural}", "{cells} 項目")));
+        plan.push(self.live.say(&text!("{cells} cell{plural}", "{cells} 項目")));
         plan.extend(self.left_ns.map(|ns| {
-            let time = self.live.style.say(&words::time(&number::long_time(ns)));
-            self.live.style.say(&match header.model {
+            let time = self.live.say(&words::time(&number::long_time(ns)));
+            self.live.say(&match header.model {
                 Some(_) => text!("{time} of the model's time", "モデルの中の時間で {time}"),
                 None => text!("{time} of measuring", "測定時間 {time}"),
             })
         }));
-        plan.extend(remarks::planned_writes(writes).map(|words| self.live.style.say(&words)));
+        plan.extend(remarks::planned_writes(writes).map(|words| self.live.say(&words)));
         for line in crate::doc::layout::flow(&plan, self.live.style.width) {
             self.live.print(&line);
         }
     }
 
     fn notice(&mut self, notice: &Notice) {
-        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
-            return;
+        if self.mentions.is_first(notice.kind) {
+            let words =
+                format!("{}: {}", self.live.say(&words::notice(notice.kind)), self.live.say(&notice.text));
+            self.live.paragraph(&words);
         }
-        let words = format!(
-            "{}: {}",
-            self.live.style.say(&words::notice(notice.kind)),
-            notice.text.get(self.live.style.lang)
-        );
-        self.live.paragraph(&words);
     }
 
     /// What goes on before or between repetitions: on a line that stays the first time, always in the live line.
     fn preparing(&mut self, words: &str) {
         self.running = None;
-        if self.prepared.insert(words.to_owned()) {
+        if self.mentions.is_new(words) {
             self.live.paragraph(words);
         }
-        self.live.show(&shown::line(words));
+        self.live.show(words);
     }
 
     fn cell(&mut self, cell: &Cell) {
@@ -250,15 +221,9 @@ impl Progress {
         };
         let left = self.left_ns.map(|left| {
             let time = number::clock(left.saturating_sub(elapsed_ns));
-            self.live.style.say(&text!("{time} left", "残り {time}"))
+            self.live.say(&text!("{time} left", "残り {time}"))
         });
         self.live.show_facts(&running.place, &rates, left.as_deref());
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.finish();
     }
 }
 
@@ -290,4 +255,23 @@ impl Running {
             .map(|(interval, ns)| self.bytes(interval) as f64 / (*ns).max(1) as f64)
             .collect()
     }
+}
+
+/// The programs that a step is going to run, a line for each kind, if the event tells it.
+pub fn program_lines(event: &Event) -> Vec<Text> {
+    let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
+    let line = |programs: &[String], kind: Text| {
+        let programs = shown::line(&programs.join("; "));
+        let words = Text { en: format!("{}: {programs}", kind.en), ja: format!("{}: {programs}", kind.ja) };
+        (!programs.is_empty()).then_some(words)
+    };
+    [
+        line(prepare, text!("programs that prepare", "準備のプログラム")),
+        line(std::slice::from_ref(command), text!("timed program", "計時するプログラム")),
+        line(restore, text!("programs after each repetition", "毎回のあとのプログラム")),
+        line(cleanup, text!("programs at the end", "最後のプログラム")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -1,17 +1,15 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
+use super::progress::program_lines;
+use super::{LiveLine, Mentions, Mode};
 use crate::compare::verdict::verdict_words;
 use crate::doc::Style;
-use crate::live::{LiveLine, Mode};
-use crate::run::programs::program_lines;
 use crate::words;
 use kurabe_core::event::Event;
-use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
-use kurabe_core::shown;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::versus::{LongestTime, TooShort};
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
@@ -28,11 +26,8 @@ pub struct VersusProgress {
     computed: BTreeSet<String>,
     blocks: u32,
     settled: (usize, usize),
-    /// What was told of several targets is told once.
-    told: BTreeSet<String>,
-    /// Of the noise one remark is told; a busy machine has one for each cell of each target. How many more, and of which
-    /// runs.
-    noise_told: bool,
+    mentions: Mentions,
+    /// Further remarks of noise that were not shown, and the runs that they concern.
     noise_more: u32,
     noisy: BTreeSet<String>,
 }
@@ -47,8 +42,7 @@ impl VersusProgress {
             computed: BTreeSet::new(),
             blocks: 0,
             settled: (0, 0),
-            told: BTreeSet::new(),
-            noise_told: false,
+            mentions: Mentions::default(),
             noise_more: 0,
             noisy: BTreeSet::new(),
         }
@@ -65,9 +59,9 @@ impl VersusProgress {
             self.computed = models.map(|(header, _)| header.id.clone()).collect();
         }
         let targets: BTreeSet<&str> = runs.iter().map(|(header, _)| header.target_name()).collect();
-        for (place, (header, headline)) in runs.iter().enumerate() {
-            let role = if place == 0 { self.live.style.pick(" · baseline", " · 基準") } else { "" };
-            let headline = match self.live.style.say(headline) {
+        for (index, (header, headline)) in runs.iter().enumerate() {
+            let role = if index == 0 { self.live.style.pick(" · baseline", " · 基準") } else { "" };
+            let headline = match self.live.say(headline) {
                 words if words.is_empty() => String::new(),
                 words => format!(" ({words})"),
             };
@@ -89,7 +83,7 @@ impl VersusProgress {
             None => text!("as many as it needs", "回数は必要なだけ"),
         };
         let once = format_time_setting(repetition_ns);
-        self.live.paragraph(&self.live.style.say(&text!(
+        self.live.paragraph(&self.live.say(&text!(
             "profile {profile}, {once} per repetition, {end} · order seed {seed}",
             "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
             end
@@ -125,29 +119,28 @@ impl VersusProgress {
             }
             Event::FillProgress { done_bytes, total_bytes } => {
                 let (done, total) = (format_bytes(*done_bytes), format_bytes(*total_bytes));
-                self.live.show(&self.live.style.say(&text!(
+                self.live.show(&self.live.say(&text!(
                     "{run}: writing the test file, {done} of {total}",
                     "{run}: テストファイルを書き込み中 {done} / {total}"
                 )));
             }
             Event::Programs { .. } => {
                 for words in program_lines(event) {
-                    self.live.always(&format!("{run}: {}", self.live.style.say(&words)));
+                    self.live.always(&words.map(|words| format!("{run}: {words}")));
                 }
             }
-            Event::Preparing { what } => self.live.show(&format!("{run}: {}", self.live.style.say(what))),
+            Event::Preparing { what } => self.live.show(&format!("{run}: {}", self.live.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = self.live.style.say(&words::directed(*direction, &shown::line(label).into()));
+                let name = self.live.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = self.left_ns.map(number::clock);
-                let left =
-                    left.map(|left| self.live.style.say(&text!("at most {left} left", "残り最大 {left}")));
+                let left = left.map(|left| self.live.say(&text!("at most {left} left", "残り最大 {left}")));
                 let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
-                let clear: Vec<String> = (all > 0).then(|| self.live.style.say(&clear)).into_iter().collect();
+                let clear: Vec<String> = (all > 0).then(|| self.live.say(&clear)).into_iter().collect();
                 let run = self.called(run);
                 let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
-                self.live.show_facts(&self.live.style.say(&words), &clear, left.as_deref());
+                self.live.show_facts(&self.live.say(&words), &clear, left.as_deref());
             }
             _ => {}
         }
@@ -155,7 +148,7 @@ impl VersusProgress {
 
     /// A cell became clear.
     fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
-        let name = self.live.style.say(&words::directed(direction, &shown::line(label).into()));
+        let name = self.live.say(&words::directed(direction, &shown::line(label).into()));
         let (_, verdict) = verdict_words(&blocked.compared, 2 * blocked.course.block_pairs);
         let blocks = 2 * blocked.course.block_pairs;
         let other = self.called(other);
@@ -164,7 +157,7 @@ impl VersusProgress {
             "{blocks} ブロックで確定: {name} · {other}: {verdict}";
             verdict
         );
-        self.live.paragraph(&self.live.style.say(&words));
+        self.live.paragraph(&self.live.say(&words));
     }
 
     /// What a side is called; its id, if its target does not tell it from another.
@@ -182,17 +175,17 @@ impl VersusProgress {
 
     /// The words of a notice, unless it is only counted.
     fn notice(&mut self, run: &str, notice: &Notice) -> Option<String> {
-        let words = self.live.style.say(&notice.text);
-        // What holds for all targets is told once.
-        if !self.told.insert(words.clone()) {
+        let words = self.live.say(&notice.text);
+        // What holds for all targets is shown once.
+        if !self.mentions.is_new(&words) {
             return None;
         }
-        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
+        if !self.mentions.is_first(notice.kind) {
             self.noise_more += 1;
             self.noisy.insert(run.to_owned());
             return None;
         }
-        Some(format!("{} ({run}): {words}", self.live.style.say(&words::notice(notice.kind))))
+        Some(format!("{} ({run}): {words}", self.live.say(&words::notice(notice.kind))))
     }
 
     /// How many more notices of noise there are, once.
@@ -200,12 +193,12 @@ impl VersusProgress {
         let more = std::mem::take(&mut self.noise_more);
         let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
         let shown = shown.join(", ");
-        let kind = self.live.style.say(&words::notice(NoticeKind::Noise));
+        let kind = self.live.say(&words::notice(NoticeKind::Noise));
         let words = text!(
             "{kind}: {more} more such remarks in {shown}",
             "{kind}: 同様の注意がほかに {more} 件({shown})"
         );
-        (more > 0).then(|| self.live.style.say(&words))
+        (more > 0).then(|| self.live.say(&words))
     }
 }
 

@@ -1,29 +1,22 @@
 //! What a run stood on, as a block of `key  value` lines.
 
-use crate::doc::{Doc, Field, Fields};
+use crate::doc::{Doc, Field, Fields, filled};
 use crate::words;
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
-use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 
 /// The environment of a run.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
-    let mut doc = Doc::new();
-    doc.heading(3, text!("environment", "環境")).push(Fields::from(fields(record)));
-    doc
+    Doc::new().heading(3, text!("environment", "環境")).push(Fields::from(fields(record))).done()
 }
 
 /// The same, not laid out yet.
 pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     let environment = &record.header.environment;
     let mut fields: Vec<Field> = record.header.model.as_ref().map(crate::model::fields).unwrap_or_default();
-    let mut put = |key: Text, items: Vec<Text>| {
-        if !items.is_empty() {
-            fields.push((key, items));
-        }
-    };
+    let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
     put(text!("machine", "マシン"), machine(&environment.machine));
     put(text!("system", "システム"), system(&environment.machine));
     if let Some(file_system) = &environment.file_system {
@@ -67,7 +60,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
         None => text!("time", "日時"),
     };
     put(key, vec![times.join(" ").into()]);
-    fields
+    filled(fields)
 }
 
 fn machine(machine: &Machine) -> Vec<Text> {
@@ -171,26 +164,16 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
     facts.into_iter().flatten().collect()
 }
 
-/// The generation of PCI Express that runs at a line rate.
-fn pcie_generation(gt_per_s: f64) -> Option<&'static str> {
-    [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")]
-        .into_iter()
-        .find(|(rate, _)| (rate - gt_per_s).abs() < 0.1)
-        .map(|(_, name)| name)
-}
-
-fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
-    let speed = speed_gt_per_s.map(|speed| match pcie_generation(speed) {
-        Some(generation) => format!("PCIe {generation}"),
-        None => format!("PCIe {speed} GT/s"),
+/// `4.0 x4`: the generation of PCI Express with this rate of transfers (its base specifications 1.0 to 6.0), and its lanes.
+pub(super) fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
+    const GENERATIONS: [(f64, &str); 6] =
+        [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")];
+    let speed = speed_gt_per_s.map(|speed| {
+        let generation = GENERATIONS.iter().find(|(rate, _)| (rate - speed).abs() < 0.1);
+        generation.map_or_else(|| format!("{speed} GT/s"), |(_, name)| (*name).to_owned())
     });
-    match (speed, width) {
-        (None, None) => None,
-        (speed, width) => {
-            let lanes = width.map(|width| format!(" x{width}")).unwrap_or_default();
-            Some(format!("{}{lanes}", speed.unwrap_or_else(|| "PCIe".to_owned())))
-        }
-    }
+    let words: Vec<String> = speed.into_iter().chain(width.map(|width| format!("x{width}"))).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The link now, and what it could be.
@@ -207,8 +190,9 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
     let mut items = Vec::new();
     match link {
         Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
-            let now = pcie(*speed_gt_per_s, *width);
-            let most = possible(&now, pcie(*speed_max_gt_per_s, *width_max));
+            let words = |speed, width| pcie(speed, width).map(|words| format!("PCIe {words}"));
+            let now = words(*speed_gt_per_s, *width);
+            let most = possible(&now, words(*speed_max_gt_per_s, *width_max));
             items.push(now.unwrap_or_else(|| "PCIe".to_owned()).into());
             items.extend(most);
         }

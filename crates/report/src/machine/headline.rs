@@ -1,10 +1,11 @@
 //! What a run stood on, in one line: where, on what, how it is connected.
 
+use super::environment::pcie;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 
-/// What a run stood on; nothing of an imported run whose file told nothing of it. Of a model the report says what it is.
+/// What a run stood on; empty for an imported run whose file has no environment. For a model, the report says what it is.
 pub fn headline(header: &RunHeader) -> Text {
     let environment = &header.environment;
     if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
@@ -38,7 +39,7 @@ fn place(environment: &Environment) -> Option<Text> {
     let Some(file_system) = &environment.file_system else {
         let device = first?;
         let name = device.partition.as_deref().unwrap_or(&device.name);
-        // A bare dm or md device is told by the topmost layer.
+        // A bare dm or md device has the name of the topmost layer.
         let top = environment.layers.first().and_then(|layer| layer.split(' ').next());
         let words = match top {
             Some(top) if environment.layers[0].starts_with("dm-") || top.starts_with("md") => top,
@@ -96,30 +97,17 @@ fn identity(device: &BlockDevice) -> Option<Text> {
     })
 }
 
-/// The generation of PCI Express with this rate of transfers, in GT/s (PCI Express base specifications 1.0 to 6.0).
-fn pcie_generation(speed_gt_per_s: f64) -> Option<&'static str> {
-    [(2.5, "1.x"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")]
-        .iter()
-        .find(|(speed, _)| (speed - speed_gt_per_s).abs() < 0.01)
-        .map(|(_, name)| *name)
-}
-
-fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
-    let speed = speed_gt_per_s?;
-    let mut words = pcie_generation(speed).map_or_else(|| format!("{speed} GT/s"), str::to_owned);
-    if let Some(width) = width {
-        words.push_str(&format!(" x{width}"));
-    }
-    Some(words)
-}
-
 /// A link in words: `PCIe 4.0 x4`, `SATA 6.0 Gbit/s NCQ 32`, `USB 5000 Mbit/s UAS`. A link that runs below what its
 /// device can says both.
 fn link(link: &Link) -> Text {
     match link {
         Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
-            let now = pcie(*speed_gt_per_s, *width);
-            let most = pcie(*speed_max_gt_per_s, *width_max);
+            // The headline names the first generation by its speed alone.
+            let words = |speed: Option<f64>, width| {
+                pcie(Some(speed?), width).map(|words| words.replacen("1.0", "1.x", 1))
+            };
+            let now = words(*speed_gt_per_s, *width);
+            let most = words(*speed_max_gt_per_s, *width_max);
             match (now, most) {
                 (Some(now), Some(most)) if now != most => {
                     text!("PCIe {now} (device can {most})", "PCIe {now}(デバイスの上限は {most})")

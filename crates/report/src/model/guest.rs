@@ -55,8 +55,8 @@ impl Recipe {
         let spec = load_served_model(Path::new(&request.target), &sets, &request.without)?;
         let stack = Stack::new(&spec, 1)?;
         check_exports(request.exports, stack.units())?;
-        let place = DataPlace::parse(&request.data)?;
-        let has_image = matches!(place, DataPlace::File(_) | DataPlace::Over(_));
+        let data = DataPlace::parse(&request.data)?;
+        let has_image = matches!(data, DataPlace::File(_) | DataPlace::Over(_));
         let image = match (&request.guest, has_image) {
             (Some(image), _) => Some(image.as_str()),
             (None, false) => Some(USUAL_GUEST),

@@ -6,7 +6,7 @@ use kurabe_core::{Error, ErrorKind, Text, shown, text};
 use kurabe_lab::{FaultKind, ImageCheck, ImageReport, SectorFault};
 use std::path::Path;
 
-/// Faults that are told with their places; JSON has more.
+/// Faults that are listed with their offsets; JSON has more.
 const TOLD_PLACES: usize = 10;
 
 /// The error of an image that lacks what was flushed.

@@ -201,10 +201,8 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
         ("kurabe models show FILE.toml", text!("one of your own", "自作のモデル")),
     ];
     let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
-    let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows)).gap();
-    doc.push(Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints));
-    doc.terminal(style)
+    let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
+    Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }
 
 /// `host → raid → 4 × ssd`; different members in brackets.
@@ -260,7 +258,7 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
     doc.gap().push(Paragraph::flow(standing(spec)).indent(2, 2));
     if let Some(note) = &spec.note {
         let title = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
-        doc.gap().push(Paragraph::new(title).indent(2, 2).role(Role::Quiet));
+        doc.gap().push(Paragraph::aside(title).role(Role::Quiet));
         doc.asides(note);
     }
     doc.terminal(style)
@@ -291,11 +289,9 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
         rows.push(below(Entry::new(Role::Quiet, source_words(&parameter.source))));
     }
     let column = Column::untitled;
-    let mut doc = Doc::new();
     let title = Paragraph::new(name.to_string()).then(text!(" · {en}{kind}", " · {ja}{kind}"));
-    doc.push(title.indent(2, 2).lead(Role::Strong));
-    doc.push(Table::new([column(), column(), column(), column().cut(Cut::Wrap)], rows).indent(2));
-    doc
+    let table = Table::new([column(), column(), column(), column().cut(Cut::Wrap)], rows).indent(2);
+    Doc::of(title.indent(2, 2).lead(Role::Strong)).push(table).done()
 }
 
 /// A source as it stands in the file, but with the words that say what kind of source it is in the reader's language.

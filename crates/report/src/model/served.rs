@@ -198,7 +198,7 @@ pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
     lines
 }
 
-/// What a script is told when it begins.
+/// What a script reads when a server begins.
 pub fn serving_json(facts: &ServedFacts, first: Option<&ServedFigures>) -> Value {
     json!({
         "event": "serving",
@@ -211,7 +211,7 @@ pub fn serving_json(facts: &ServedFacts, first: Option<&ServedFigures>) -> Value
     })
 }
 
-/// What a script is told when its devices are there; `process` serves them.
+/// What a script reads when the devices are attached; `process` serves them.
 pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
     json!({
         "event": "attached",

@@ -102,13 +102,13 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang:
 /// What shows many cells at once: a sweep or a heat map, else bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
-    let place =
+    let index =
         ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
             // Of several sweeps the one that shows most.
             let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
-            named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(place, _)| place)
+            named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(index, _)| index)
         })?;
-    let mut chart = all.swap_remove(place).chart;
+    let mut chart = all.swap_remove(index).chart;
     // The card says the statistic at its foot; the room is for the drawing.
     chart.notes.clear();
     Some(chart)

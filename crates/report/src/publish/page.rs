@@ -10,10 +10,8 @@
 mod answer;
 mod charts;
 mod csv;
-mod digest;
 mod document;
 mod extent;
-mod main_result;
 mod method;
 mod records;
 mod rows;
@@ -25,6 +23,8 @@ pub use extent::{MOST_PAGE_BYTES, Page};
 use crate::doc::{Doc, Html};
 use crate::publish::pictures::{Picture, account_of};
 use crate::run::standing::{run_standings, standings_doc};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use extent::Extent;
 use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
@@ -32,6 +32,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::catalogue::{Catalogue, CellStanding};
 use rows::{CellRow, rows};
+use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -176,14 +177,10 @@ impl<'a> Report<'a> {
 
     /// The figures of a run alone, what was published beside them, and where the time of a model went.
     pub fn figures(&self) -> Doc {
-        let mut doc = Doc::new();
-        doc.push(self.main_table());
+        let mut doc = Doc::of(self.main_table());
         doc.append(standings_doc(&self.standings).unwrap_or_default());
         if let [run] = self.runs.as_slice() {
-            let charts = [Lang::En, Lang::Ja].map(|lang| account_of(run, lang));
-            if let [Some(one), Some(other)] = charts {
-                doc.chart("time-account", [one, other]);
-            }
+            doc.chart_of("time-account", |lang| account_of(run, lang));
         }
         doc
     }
@@ -207,7 +204,7 @@ impl<'a> Report<'a> {
         let policy = format!(
             "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
              form-action 'none'",
-            digest::sha256_base64(SCRIPT)
+            sha256_base64(SCRIPT)
         );
         html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -254,5 +251,21 @@ impl From<PageTheme> for Theme {
             PageTheme::Light => Self::Light,
             PageTheme::Dark => Self::Dark,
         }
+    }
+}
+
+/// SHA-256 in Base64, as in `script-src 'sha256-…'`: how the policy of a page names its script.
+fn sha256_base64(words: &str) -> String {
+    STANDARD.encode(Sha256::digest(words.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fingerprint_is_that_of_the_standard() {
+        // FIPS 180-4, the message "abc".
+        assert_eq!(sha256_base64("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
     }
 }

@@ -1,7 +1,7 @@
 //! Records as charts: what a run, or several runs side by side, show as pictures.
 //!
 //! The model: one file per kind of picture. Each takes runs and gives charts, or nothing if the records have no data for
-//! it; nothing is guessed, and what was left out or thinned is told in the chart's notes. Titles say what and of which
+//! it; nothing is guessed, and what was left out or thinned is noted in the chart. Titles say what and of which
 //! run; notes say the statistic, the interval and which way is better. How a chart is drawn is kurabe-chart's.
 
 mod account;
@@ -108,7 +108,7 @@ struct View<'a> {
     /// What the runs are called, in their order.
     names: Vec<String>,
     lang: Lang,
-    /// Whether the charts stand on the run's own page, where nobody must be told which run it is.
+    /// Whether the charts stand on the run's own page, where it is clear which run it is.
     bare: bool,
 }
 
@@ -123,8 +123,8 @@ impl<'a> View<'a> {
 
     /// What a run is called.
     fn name(&self, run: &RunRecord) -> &str {
-        let place = self.runs.iter().position(|other| std::ptr::eq(*other, run));
-        place.and_then(|place| self.names.get(place)).map_or("", String::as_str)
+        let index = self.runs.iter().position(|other| std::ptr::eq(*other, run));
+        index.and_then(|index| self.names.get(index)).map_or("", String::as_str)
     }
 
     fn say(&self, text: &Text) -> String {

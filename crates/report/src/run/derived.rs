@@ -1,14 +1,14 @@
 //! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
 
 use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
-use crate::run::sweep;
+use crate::run::table::{TableKind, kinds};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, shown, text};
 use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
 
-/// Up to so many derived figures are told one by one.
+/// Up to so many derived figures are listed one by one.
 const FEW: usize = 3;
 
 /// All derived figures of a run, as far as their cells were measured.
@@ -19,8 +19,8 @@ pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
 
 /// The derived figures of a run that no table holds.
 pub(crate) fn values(record: &RunRecord) -> Vec<DerivedFigure> {
-    let in_sweep = || record.cells.iter().any(|cell| sweep::is_here(cell, &record.cells));
-    if of_steps(record).is_some() && in_sweep() { Vec::new() } else { all(record) }
+    let in_table = || kinds(&record.cells).contains(&TableKind::Copies);
+    if of_steps(record).is_some() && in_table() { Vec::new() } else { all(record) }
 }
 
 /// The derived figures of a run, each with what it means.
@@ -35,11 +35,10 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
             note: meaning,
         })
         .collect();
-    let mut doc = Doc::new();
-    if !rows.is_empty() {
-        doc.push(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).gap();
+    if rows.is_empty() {
+        return Doc::new();
     }
-    doc
+    Doc::of(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).with_gap()
 }
 
 /// The derived figures of a run as sentences: the only one with what it means, a few by their names, and many by their
@@ -127,7 +126,7 @@ pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> 
         }
         values.extend(derived_values(profile, &derived.formula, &record.cells));
     }
-    let mut places: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
+    let mut places: Vec<usize> = values.iter().map(|(index, _)| *index).collect();
     places.sort_unstable();
     let twice = places.windows(2).any(|pair| pair[0] == pair[1]);
     let labels = |of: fn(&Text) -> &str| {

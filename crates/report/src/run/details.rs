@@ -7,12 +7,11 @@ use crate::run::figures::side;
 use crate::run::{imported, remarks, times};
 use crate::words;
 use crate::words::stutter::stutter_items;
-use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{
     cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
     stutter,
@@ -37,23 +36,18 @@ pub fn render_details(record: &RunRecord, style: &Style) -> String {
 }
 
 fn of_cell(cell: &Cell, statistic: Statistic) -> Doc {
-    let mut doc = Doc::new();
     // A table of one entry, because a title is cut and not wrapped.
-    doc.push(Table::new(
-        [Column::untitled().cut(Cut::End)],
-        [[Entry::new(Role::Strong, times::title(cell))]],
-    ));
+    let title = [Entry::new(Role::Strong, times::title(cell))];
+    let mut doc = Doc::of(Table::new([Column::untitled().cut(Cut::End)], [title]));
     if let Some(imported) = &cell.imported {
-        doc.append(imported::details(imported));
-        return doc;
+        return doc.and(imported::details(imported));
     }
     let (engine, surroundings) = (engine(cell), surroundings(cell));
     let keys = |fields: &[Field]| fields.iter().map(|(key, _)| key.clone()).collect();
     let aligned = |fields, aligned_with| Fields { aligned_with, ..Fields::from(fields) };
     let (engine_keys, other_keys) = (keys(&engine), keys(&surroundings));
     doc.push(aligned(engine, other_keys)).push(repetitions(cell, statistic));
-    doc.push(latencies(cell)).push(stalls(cell)).push(aligned(surroundings, engine_keys));
-    doc
+    doc.push(latencies(cell)).push(stalls(cell)).push(aligned(surroundings, engine_keys)).done()
 }
 
 fn engine(cell: &Cell) -> Vec<Field> {
@@ -183,13 +177,10 @@ fn latencies(cell: &Cell) -> Table {
     columns.push(Column::right(text!("max", "最大")));
     let rows = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter_map(|kind| {
         let all = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
-        let percentile = |(_, fraction): (_, f64)| {
-            percentile_ns(&all, fraction).map_or(number::NONE.to_owned(), number::latency_ns)
-        };
-        let figures = [vec![number::latency_ns(all.min_ns)], PERCENTILES.map(percentile).to_vec()].concat();
-        let figures = figures.into_iter().chain([number::latency_ns(all.max_ns)]).map(Entry::from);
-        (all.count > 0)
-            .then(|| std::iter::once(words::op_kind(kind).into()).chain(figures).collect::<Vec<_>>())
+        let percentiles = PERCENTILES.map(|(_, fraction)| percentile_ns(&all, fraction));
+        let figures = std::iter::once(Some(all.min_ns)).chain(percentiles).chain([Some(all.max_ns)]);
+        let row = std::iter::once(words::op_kind(kind).into()).chain(figures.map(Entry::latency));
+        (all.count > 0).then(|| row.collect::<Vec<_>>())
     });
     Table::new(columns, rows).indent(2)
 }

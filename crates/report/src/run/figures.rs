@@ -3,22 +3,26 @@
 //! The model: the profile's statistic over the counted repetitions gives the main figure, and beside it stand
 //! kurabe's mean with its interval and the percentiles over all operations of these repetitions.
 
+use crate::words;
+use kurabe_compare::values;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
 use kurabe_core::workload::{OpKind, Workload};
+use kurabe_core::{Text, text};
 use kurabe_stats::{
     MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
     percentile_ns,
 };
 
-/// Blocks up to this size are told in IOPS and latencies too.
+/// Cells with blocks up to this size show IOPS and latencies, too.
 const SMALL_BLOCK_BYTES: u32 = 64 << 10;
 
 /// What a cell comes to.
-pub(crate) struct Figures {
-    /// What the figure tells.
-    pub(crate) measure: Measure,
+pub(crate) struct Figures<'a> {
+    pub(crate) cell: &'a Cell,
+    /// The profile's statistic.
+    pub(crate) statistic: Statistic,
     /// Values that count: repetitions, or samples.
     pub(crate) counted: usize,
     /// The statistic of the values: bytes per second, or ns.
@@ -39,13 +43,14 @@ pub(crate) struct Figures {
     pub(crate) generator_bound: bool,
 }
 
-impl Figures {
-    pub(crate) fn of(cell: &Cell, statistic: Statistic) -> Self {
+impl<'a> Figures<'a> {
+    pub(crate) fn of(cell: &'a Cell, statistic: Statistic) -> Self {
         let values = cell_values(cell);
         let of_rates = cell.measure == Measure::Rate;
         let largest = cell.workload.as_ref().map_or(u32::MAX, Workload::largest_block_bytes);
         Self {
-            measure: cell.measure,
+            cell,
+            statistic,
             counted: values.len(),
             main: cell_figure(cell, statistic),
             mean: mean_interval(&values),
@@ -60,7 +65,32 @@ impl Figures {
 
     /// A value of this cell with its unit.
     pub(crate) fn value(&self, value: f64) -> Figure {
-        number::measured(self.measure, value)
+        number::measured(self.cell.measure, value)
+    }
+
+    /// The main figure as it is written.
+    pub(crate) fn main_figure(&self) -> Option<Figure> {
+        self.main.map(|main| self.value(main))
+    }
+
+    /// The value by which the cell is drawn: the first that another tool printed, or the main figure.
+    pub(crate) fn drawn(&self) -> Option<f64> {
+        if self.cell.imported.is_some() { values(self.cell).first().copied() } else { self.main }
+    }
+
+    /// `best of 3`: which of several values the main figure is, unless it is their mean.
+    pub(crate) fn chosen(&self) -> Option<Text> {
+        words::statistic_of(self.statistic, self.counted).filter(|_| self.counted > 1)
+    }
+
+    /// What casts doubt on the figure.
+    pub(crate) fn doubts(&self) -> Vec<Text> {
+        let bound = self.generator_bound.then(|| text!("kurabe was the limit", "kurabe 自身が上限"));
+        let failed = (self.failed > 0).then(|| {
+            let failed = number::count(self.failed);
+            text!("{failed} failed", "{failed} 件失敗")
+        });
+        bound.into_iter().chain(failed).collect()
     }
 
     pub(crate) fn percentile_ns(&self, fraction: f64) -> Option<u64> {
@@ -98,4 +128,46 @@ pub(crate) fn worst_stall(cells: &[Cell]) -> Option<(&Cell, Stall, u64)> {
 /// All stalls of the counted repetitions.
 pub(crate) fn stall_count(cells: &[Cell]) -> u64 {
     cells.iter().flat_map(Cell::counted).map(|repetition| repetition.stall_count).fold(0, u64::saturating_add)
+}
+
+/// The figures of a cell in a tile of a page, each as it is written; what the cell has not is absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tile {
+    /// The figure that the table of the run shows: a rate or a time.
+    pub main: Option<Figure>,
+    /// A rate in GB/s (10^9 bytes).
+    pub gigabytes: Option<Figure>,
+    /// The mean latency in µs.
+    pub microseconds: Option<Figure>,
+    /// Operations per second.
+    pub iops: Option<Figure>,
+    /// The mean latency.
+    pub mean_latency: Option<Figure>,
+    /// The latency that 99 of 100 operations stay below.
+    pub p99_latency: Option<Figure>,
+    /// `±0.4 %`, if there is an interval of the mean.
+    pub interval: Option<String>,
+}
+
+impl Tile {
+    /// The tile of a cell by this statistic of its repetitions.
+    pub fn of(cell: &Cell, statistic: Statistic) -> Self {
+        let figures = Figures::of(cell, statistic);
+        let of_rates = cell.measure == Measure::Rate;
+        let mean_latency_ns = figures.mean_latency_ns.filter(|_| of_rates);
+        let p99_latency_ns = figures.percentile_ns(0.99).filter(|_| of_rates);
+        Self {
+            main: figures.main_figure(),
+            gigabytes: figures.main.filter(|_| of_rates).map(|value| in_unit(value / 1e9, 3, "GB/s")),
+            microseconds: mean_latency_ns.map(|ns| in_unit(ns / 1e3, 1, "µs")),
+            iops: figures.rate_iops.filter(|_| of_rates).map(number::iops),
+            mean_latency: mean_latency_ns.map(number::latency),
+            p99_latency: p99_latency_ns.map(|ns| number::latency(ns as f64)),
+            interval: figures.interval(),
+        }
+    }
+}
+
+fn in_unit(value: f64, digits: usize, unit: &'static str) -> Figure {
+    Figure { number: number::fixed(value, digits), unit }
 }

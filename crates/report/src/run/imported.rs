@@ -1,12 +1,12 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
+use crate::doc::grid::GridLine;
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
 use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::Cell;
 use kurabe_core::{Text, shown, text};
-use std::collections::BTreeSet;
 
 /// Figures of a cell in the table; the rest is in the details.
 const IN_TABLE: usize = 3;
@@ -64,7 +64,7 @@ fn statistic(figure: &PrintedFigure, runs: Option<u32>) -> Text {
         (PrintedStatistic::StandardDeviation, _) => text!("standard deviation", "標準偏差"),
         (PrintedStatistic::Percentile(percent), _) => Text::same(format!("p{percent}")),
         (PrintedStatistic::Sum, _) => text!("in all", "合計"),
-        // A score is made of other figures; nobody misses a statistic of its own.
+        // A score is made of other figures and has no statistic of its own.
         (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => Text::default(),
         (PrintedStatistic::Unknown, _) => text!("statistic unknown", "統計量は不明"),
     }
@@ -100,51 +100,45 @@ fn of_words(of: &FigureOf) -> Text {
     }
 }
 
-/// A line of a cell in the table: a figure, or nothing but a remark.
-pub(crate) struct TableLine {
-    pub(crate) figure: Figure,
-    pub(crate) remark: Text,
-    pub(crate) role: Role,
-}
-
 /// What the first figure of a cell is, if that does not go without saying.
 pub(crate) fn first_remark(imported: &ImportedCell) -> Text {
-    table_lines(imported).into_iter().next().map(|line| line.remark).unwrap_or_default()
+    let first = imported.figures.first().filter(|figure| !goes_without_saying(figure, imported.runs));
+    first.map(|figure| remark(figure, imported.runs)).unwrap_or_default()
+}
+
+/// Whether a figure is what everybody takes it for: the mean rate of one run.
+fn goes_without_saying(figure: &PrintedFigure, runs: Option<u32>) -> bool {
+    matches!(figure.quantity, Quantity::Rate | Quantity::Iops)
+        && figure.of.is_none()
+        && figure.statistic == PrintedStatistic::Mean
+        && runs.is_none_or(|runs| runs <= 1)
 }
 
 /// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
-pub(crate) fn table_lines(imported: &ImportedCell) -> Vec<TableLine> {
-    let runs = imported.runs;
-    let shown = &imported.figures[..imported.figures.len().min(IN_TABLE)];
+pub(crate) fn lines(imported: &ImportedCell) -> Vec<GridLine> {
     let mut above = Text::default();
-    let mut lines: Vec<TableLine> = Vec::new();
-    for (index, figure) in shown.iter().enumerate() {
-        let words = statistic(figure, runs);
-        let is_rate = matches!(figure.quantity, Quantity::Rate | Quantity::Iops);
-        let goes_without_saying = is_rate
-            && figure.of.is_none()
-            && figure.statistic == PrintedStatistic::Mean
-            && runs.is_none_or(|runs| runs <= 1);
-        let remark = if goes_without_saying {
+    let mut lines: Vec<GridLine> = Vec::new();
+    for (index, figure) in imported.figures.iter().take(IN_TABLE).enumerate() {
+        let statistic = statistic(figure, imported.runs);
+        let remark = if goes_without_saying(figure, imported.runs) {
             Text::default()
-        } else if index > 0 && words == above {
+        } else if index > 0 && statistic == above {
             figure.of.as_ref().map(of_words).unwrap_or_default()
         } else {
-            above = words;
-            remark(figure, runs)
+            above = statistic;
+            remark(figure, imported.runs)
         };
         let role = if index == 0 { Role::Strong } else { Role::Quiet };
-        lines.push(TableLine { figure: value(figure), remark, role });
+        lines.push(GridLine::new(role, value(figure), remark));
     }
     let percentiles = percentiles(imported);
     if !percentiles.is_empty() {
-        let figure = Figure { number: String::new(), unit: "" };
-        lines.push(TableLine { figure, remark: percentiles.into(), role: Role::Quiet });
+        lines.push(GridLine::new(Role::Quiet, Figure { number: String::new(), unit: "" }, percentiles));
     }
     lines
 }
 
-/// `p50 57.6 µs  p99.9 268 µs`, of the latency that is told first; nothing that the table has already.
+/// `p50 57.6 µs  p99.9 268 µs`, of the first latency that was printed; without what the table has already.
 fn percentiles(imported: &ImportedCell) -> String {
     let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
     let Some(first) = latencies().next() else { return String::new() };
@@ -160,17 +154,6 @@ fn percentiles(imported: &ImportedCell) -> String {
         })
         .collect();
     words.join("  ")
-}
-
-/// The imported cells that stand in a list instead of a table with a column for each direction: those without a
-/// direction, and all of them if no step has two directions, because such a table would be mostly empty.
-pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
-    let imported = || cells.iter().filter(|cell| cell.imported.is_some());
-    let directed = || imported().filter(|cell| cell.direction.is_some());
-    let steps: BTreeSet<(u32, &str)> =
-        directed().map(|cell| (cell.step_index, cell.label.as_str())).collect();
-    let no_pairs = steps.len() == directed().count();
-    imported().filter(|cell| no_pairs || cell.direction.is_none()).collect()
 }
 
 /// The name of a cell in the list: with its direction, unless it tells that itself.
@@ -216,39 +199,5 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
             Entry::course_between(values, SERIES_COLUMNS),
         ]
     });
-    doc.push(Table::new(columns, rows).indent(2));
-    doc
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kurabe_core::record::Measure;
-    use kurabe_core::workload::Direction;
-
-    fn cell(direction: Option<Direction>) -> Cell {
-        Cell {
-            index: 0,
-            step_index: 0,
-            label: "dd 1 MiB".to_owned(),
-            part: String::new(),
-            direction,
-            measure: Measure::Rate,
-            workload: None,
-            engine: None,
-            repetitions: Vec::new(),
-            imported: Some(ImportedCell::default()),
-        }
-    }
-
-    #[test]
-    fn a_cell_without_a_direction_never_stands_under_one() {
-        let (read, write, none) = (cell(Some(Direction::Read)), cell(Some(Direction::Write)), cell(None));
-        // A write and something that nobody knows the direction of: a table of one column would head both.
-        assert_eq!(listed(&[write.clone(), none.clone()]).len(), 2);
-        // Two directions of a step stand side by side, and what has none below them.
-        let both = [read, write, none];
-        let beside: Vec<Option<Direction>> = listed(&both).iter().map(|cell| cell.direction).collect();
-        assert_eq!(beside, [None]);
-    }
+    doc.push(Table::new(columns, rows).indent(2)).done()
 }

@@ -28,9 +28,7 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
         ));
         doc.push(Block::Code("kurabe run .".to_owned()));
     } else if style.width < columns_needed(runs) {
-        runs.iter().for_each(|run| {
-            doc.append(stacked(run));
-        });
+        doc.push_all(runs.iter().flat_map(stacked));
     } else {
         doc.push(table(runs));
     }
@@ -77,7 +75,7 @@ fn table(runs: &[ListedRun]) -> Table {
 }
 
 /// A run on lines of its own: what it is of, and below it the figures.
-fn stacked(listed: &ListedRun) -> Doc {
+fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
     let ListedRun { run, .. } = listed;
     let (status, _) = status(listed);
     let facts = [
@@ -97,11 +95,10 @@ fn stacked(listed: &ListedRun) -> Doc {
         listed.first_figure.as_ref().map(first_figure),
     ];
     let facts = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    let lines = [
+    [
         Paragraph::flow(facts).indent(0, 2).lead(Role::Strong),
         Paragraph::flow(figures.into_iter().flatten().collect()).indent(2, 2),
-    ];
-    lines.into_iter().collect()
+    ]
 }
 
 fn best_read() -> Text {

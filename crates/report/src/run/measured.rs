@@ -3,10 +3,9 @@
 use crate::doc::{Column, Doc, Entry, Role, Style, Table};
 use crate::publish::pictures::latencies_beside;
 use crate::{Picture, words};
-use kurabe_core::number;
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, shown, text};
+use kurabe_core::{Lang, Text, number, shown, text};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
 
@@ -99,8 +98,7 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
         }),
     );
     doc.gap().push(table);
-    doc.gap().say(explanation());
-    doc.terminal(style)
+    doc.gap().say(explanation()).terminal(style)
 }
 
 fn explanation() -> Text {

@@ -25,11 +25,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
 
 /// Rates and access times over the target, of one run or of several, all in one drawing as GNOME Disks has it; nothing if nothing was sampled.
 pub fn positions_doc(runs: &[&RunRecord]) -> Doc {
-    let mut doc = Doc::new();
-    if let [Some(english), Some(japanese)] = [Lang::En, Lang::Ja].map(|lang| curves_together(runs, lang)) {
-        doc.chart("positions", [english, japanese]);
-    }
-    doc
+    Doc::new().chart_of("positions", |lang| curves_together(runs, lang)).done()
 }
 
 /// Takes the dots of the axis at the right away.

@@ -3,11 +3,10 @@
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::run::steps;
 use crate::words;
-use kurabe_core::number;
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 
 /// A family of this many profiles stands apart in the list.
 const FAMILY: usize = 3;
@@ -43,10 +42,8 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
         ("kurabe run --profile FILE.toml", text!("one of your own", "自作のプロファイルで測定")),
     ];
     let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
-    let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows)).gap();
-    doc.push(Table::new([Column::untitled(), Column::untitled()], hints));
-    doc.terminal(style)
+    let hints = Table::new([Column::untitled(), Column::untitled()], hints);
+    Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }
 
 /// The beginning of the name that several profiles share; empty for a profile of a small family.
@@ -116,8 +113,8 @@ fn rules(profile: &Profile) -> Vec<Field> {
         put(text!("source", "出典"), vec![source.clone().into()]);
     }
     put(text!("figure", "値"), figure(profile));
-    for (place, derived) in profile.derived.iter().enumerate() {
-        let key = if place == 0 { text!("derived", "導出値") } else { Text::default() };
+    for (index, derived) in profile.derived.iter().enumerate() {
+        let key = if index == 0 { text!("derived", "導出値") } else { Text::default() };
         let formula = derived.formula.source();
         put(key, vec![derived.label.map(|label| format!("{label} = {formula}"))]);
     }

@@ -1,15 +1,15 @@
 //! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
 
-use crate::doc::{Block, Doc, Paragraph, Role};
+use crate::doc::{Doc, Paragraph, Role};
 use crate::run::figures::{Figures, stall_count, worst_stall};
 use crate::run::grid::GENERATOR_SIGN;
+use crate::run::table::RunTable;
 use crate::words;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
-use kurabe_core::number;
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
 
@@ -35,35 +35,29 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
         ),
     };
     let (word, role) = words::status(record.status);
-    let mut doc = Doc::new();
-    match record.status {
-        RunStatus::Complete if measured > 0 => {}
-        RunStatus::Complete => {
-            doc.push(remark(Role::Warn, holds));
-        }
-        RunStatus::Running => {
-            let words = text!(
+    let (role, words) = match record.status {
+        RunStatus::Complete if measured > 0 => return Doc::new(),
+        RunStatus::Complete => (Role::Warn, holds.clone()),
+        RunStatus::Running => (
+            role,
+            text!(
                 "{word}: it still runs, or kurabe was killed; {holds}",
                 "{word}: 測定中か、kurabe が強制終了されました。{holds}";
                 word, holds
-            );
-            doc.push(remark(role, words));
-        }
-        RunStatus::Interrupted => {
-            doc.push(remark(role, text!("{word}: {holds}", "{word}: {holds}"; word, holds)));
-        }
+            ),
+        ),
+        RunStatus::Interrupted => (role, text!("{word}: {holds}", "{word}: {holds}"; word, holds)),
         RunStatus::Failed => {
-            let words = match record.error.clone() {
-                Some(error) => text!("{word}: {error}", "{word}: {error}"; word, error),
-                None => word,
-            };
-            doc.push(remark(role, words)).push(Paragraph::new(holds).indent(2, 2));
+            let error =
+                record.error.as_ref().map(|error| text!("{word}: {error}", "{word}: {error}"; word, error));
+            (role, error.unwrap_or(word))
         }
-    }
-    doc
+    };
+    let below = (record.status == RunStatus::Failed).then(|| Paragraph::aside(holds));
+    Doc::of(remark(role, words)).push_all(below).done()
 }
 
-/// Mixed cells of which it is told what reads suffer beside writes.
+/// Mixed cells that get a sentence on what reads suffer beside writes.
 const BESIDE_TOLD: usize = 2;
 
 /// Everything else below the table, in the order of weight.
@@ -74,10 +68,11 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
     let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
     let (noise, others): (Vec<_>, Vec<_>) =
         distinct(record).partition(|notice| notice.kind == NoticeKind::Noise);
-    remarks.extend(others.into_iter().map(in_a_line));
+    let line = |notice: &Notice| (notice_role(notice.kind), Remark::of(notice).words());
+    remarks.extend(others.into_iter().map(line));
     remarks.extend(match noise.as_slice() {
         [] => None,
-        [only] => Some(in_a_line(only)),
+        [only] => Some(line(only)),
         several => Some((Role::Warn, noise_in_short(record, several))),
     });
     remarks.extend(labels(record).map(|labels| (Role::Plain, text!("labels: {labels}", "ラベル: {labels}"))));
@@ -89,32 +84,48 @@ pub(crate) fn labels(record: &RunRecord) -> Option<String> {
     (!record.labels.is_empty()).then(|| words::pairs(&record.labels).join(", "))
 }
 
-/// The notices of a run, each once: their tone, what they are about, and what they say.
-pub(crate) fn notices(record: &RunRecord) -> Vec<(Role, Text, Text)> {
-    let notice =
-        |notice: &Notice| (notice_role(notice.kind), words::notice(notice.kind), notice.text.clone());
-    distinct(record).map(notice).collect()
+/// Something to know of a run.
+pub(crate) struct Remark {
+    /// Whether it warns.
+    pub(crate) role: Role,
+    /// What it is about, in a word.
+    pub(crate) kind: Text,
+    pub(crate) sentence: Text,
+}
+
+impl Remark {
+    fn of(notice: &Notice) -> Self {
+        Self {
+            role: notice_role(notice.kind),
+            kind: words::notice(notice.kind),
+            sentence: notice.text.clone(),
+        }
+    }
+
+    pub(crate) fn words(&self) -> Text {
+        let Self { kind, sentence, .. } = self;
+        text!("{kind}: {sentence}", "{kind}: {sentence}"; kind, sentence)
+    }
+
+    fn paragraph(self) -> Paragraph {
+        remark(self.role, self.words())
+    }
+}
+
+/// The notices of a run, each once.
+pub(crate) fn notices(record: &RunRecord) -> Vec<Remark> {
+    distinct(record).map(Remark::of).collect()
 }
 
 /// The notices of a run as a list, for a page.
 pub fn notices_doc(record: &RunRecord) -> Doc {
-    let line = |notice| {
-        let (role, words) = in_a_line(notice);
-        Paragraph::new(words).role(role).listed()
-    };
-    distinct(record).map(line).collect()
+    distinct(record).map(|notice| Remark::of(notice).paragraph().listed()).collect()
 }
 
 /// The notices of a run, each once.
 fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
     let mut seen = BTreeSet::new();
     record.notices.iter().filter(move |notice| seen.insert((&notice.text.en, &notice.text.ja)))
-}
-
-/// A notice as a line.
-fn in_a_line(notice: &Notice) -> (Role, Text) {
-    let (kind, words) = (words::notice(notice.kind), &notice.text);
-    (notice_role(notice.kind), text!("{kind}: {words}", "{kind}: {words}"; kind, words))
 }
 
 /// What else went on in a line: the repetition in which others moved most at the device, and where the rest stands.
@@ -129,7 +140,7 @@ fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
             place, rate
         )
     });
-    // Where nobody else used the device, what was noticed first stands for the rest.
+    // If the device was used by no other program, the first remark stands for the rest.
     let worst = worst.unwrap_or_else(|| noise[0].text.clone());
     let (count, id) = (noise.len(), shown::line(&record.header.id));
     text!(
@@ -159,8 +170,7 @@ pub(crate) fn all_noise(record: &RunRecord) -> Doc {
     if noise.len() < 2 {
         return Doc::new();
     }
-    let lines = noise.into_iter().map(in_a_line).map(|(role, words)| remark(role, words));
-    lines.collect::<Doc>().and([Block::Gap].into_iter().collect())
+    noise.into_iter().map(|notice| Remark::of(notice).paragraph()).collect::<Doc>().with_gap()
 }
 
 /// Whether a notice warns.
@@ -225,10 +235,9 @@ fn fill(record: &RunRecord) -> Option<Text> {
 }
 
 /// What the signs in the table mean.
-pub(crate) fn footnotes(record: &RunRecord) -> Doc {
+pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     let Some(profile) = &record.header.profile else { return Doc::new() };
-    let figures: Vec<Figures> =
-        record.cells.iter().map(|cell| Figures::of(cell, profile.statistic)).collect();
+    let figures: Vec<&Figures<'_>> = table.all().collect();
     let mut notes = Vec::new();
     notes.extend(record.header.model.as_ref().map(|model| (Role::Warn, crate::model::footnote(model))));
     if figures.iter().any(|figures| figures.generator_bound) {
@@ -240,23 +249,17 @@ pub(crate) fn footnotes(record: &RunRecord) -> Doc {
             ),
         ));
     }
-    let quiet = interval_notes(record, &figures).into_iter().chain(tool_notes(profile, &figures));
+    let quiet = interval_notes(&figures).into_iter().chain(tool_notes(profile, &figures));
     notes.extend(quiet.map(|note| (Role::Quiet, note)));
     notes.into_iter().map(|(role, note)| remark(role, note)).collect()
 }
 
 /// What ± is of, and why it is missing.
-fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
-    let with_interval: Vec<bool> = record
-        .cells
-        .iter()
-        .zip(figures)
-        .filter(|(_, figures)| figures.interval().is_some())
-        .map(|(cell, _)| cell.has_samples())
-        .collect();
+fn interval_notes(figures: &[&Figures<'_>]) -> Vec<Text> {
+    let with_interval: Vec<_> = figures.iter().filter(|figures| figures.interval().is_some()).collect();
     let mut notes = Vec::new();
     if !with_interval.is_empty() {
-        let samples = with_interval.iter().filter(|of_samples| **of_samples).count();
+        let samples = with_interval.iter().filter(|figures| figures.cell.has_samples()).count();
         notes.push(match samples {
             0 => text!(
                 "± is the 95 % interval of the mean over the repetitions",
@@ -288,7 +291,7 @@ fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
 }
 
 /// How the tool of the profile comes to its figures: its statistic, its unit, its rounds.
-fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
+fn tool_notes(profile: &Profile, figures: &[&Figures<'_>]) -> Vec<Text> {
     let mut notes = Vec::new();
     if profile.statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
         let name = shown::line(&profile.name);
@@ -320,7 +323,7 @@ fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
     notes
 }
 
-/// The engines of the cells, told once: `io_uring; queue depth 1: pread/pwrite`.
+/// The engines of the cells, each once: `io_uring; queue depth 1: pread/pwrite`.
 pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let used: Vec<(&str, bool)> = cells
         .iter()
@@ -361,7 +364,7 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
 }
 
 /// What will be written, said before it is: bytes, and what a time of writing comes to on a slow and on a fast drive, so
-/// that nobody takes the one for all.
+/// that neither is taken for all drives.
 pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     let amount = format_bytes_decimal(writes.bytes);
     if writes.time_ns == 0 {

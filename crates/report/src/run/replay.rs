@@ -7,25 +7,19 @@ use crate::doc::spark::course;
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
 use crate::run::figures::{Figures, side};
 use crate::run::grid::GENERATOR_SIGN;
+use crate::run::table::{RunTable, TableKind};
 use crate::words;
-use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_LENGTH: usize = 8;
 
-/// Whether a cell is a trace that was done again.
-pub(crate) fn is_here(cell: &Cell) -> bool {
-    cell.imported.is_none() && cell.workload.is_none() && cell.part == "replay"
-}
-
 /// The table; empty without such cells.
-pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
-    let rows: Vec<TableRow> =
-        cells.iter().filter(|cell| is_here(cell)).flat_map(|cell| rows(cell, statistic)).collect();
+pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
+    let rows: Vec<TableRow> = table.of_kind(TableKind::Replay).into_iter().flat_map(rows).collect();
     let columns = [
         Column::untitled().cut(Cut::End),
         Column::right(text!("rate", "速度")),
@@ -35,16 +29,12 @@ pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
         Column::right(Text::same("p50")),
         Column::right(Text::same("p99.9")),
     ];
-    let mut doc = Doc::new();
-    if !rows.is_empty() {
-        doc.push(Table::new(columns, rows));
-    }
-    doc
+    Some(Table::new(columns, rows)).filter(|table| !table.rows.is_empty()).into_iter().collect()
 }
 
 /// The row of a cell, and below it one for each kind of operation, if there are several.
-fn rows(cell: &Cell, statistic: Statistic) -> Vec<TableRow> {
-    let figures = Figures::of(cell, statistic);
+fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
+    let cell = figures.cell;
     let kinds: Vec<OpKind> = [OpKind::Read, OpKind::Write, OpKind::Sync]
         .into_iter()
         .filter(|kind| cell.counted().any(|repetition| side(repetition, *kind).completed > 0))
@@ -60,12 +50,14 @@ fn rows(cell: &Cell, statistic: Statistic) -> Vec<TableRow> {
             sign.join(" ").into(),
             Entry::course(course(cell), COURSE_LENGTH),
             figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number).into(),
-            percentile(&figures.latency, 0.5).into(),
-            percentile(&figures.latency, 0.999).into(),
+            Entry::latency(figures.percentile_ns(0.5)),
+            Entry::latency(figures.percentile_ns(0.999)),
         ]
         .into(),
     ];
-    rows.extend(kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, statistic).into()));
+    rows.extend(
+        kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, figures.statistic).into()),
+    );
     if figures.failed > 0 {
         let failed = number::count(figures.failed);
         rows.push([Entry::new(Role::Bad, text!("  failed: {failed}", "  失敗: {failed} 件"))].into());
@@ -83,9 +75,7 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
             .collect();
         figure(statistic, &values, true).unwrap_or(0.0)
     };
-    let latencies: Vec<&LatencyRecord> =
-        cell.counted().map(|repetition| &side(repetition, kind).latency).collect();
-    let latency = LatencyRecord::together(latencies);
+    let latency = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
     let rate = match kind {
         OpKind::Sync => String::new(),
         OpKind::Read | OpKind::Write => number::rate(per_second(|side| side.bytes)).to_string(),
@@ -96,11 +86,7 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
         Entry::default(),
         Entry::default(),
         number::iops(per_second(|side| side.completed)).number.into(),
-        percentile(&latency, 0.5).into(),
-        percentile(&latency, 0.999).into(),
+        Entry::latency(percentile_ns(&latency, 0.5)),
+        Entry::latency(percentile_ns(&latency, 0.999)),
     ]
-}
-
-fn percentile(latency: &LatencyRecord, fraction: f64) -> String {
-    percentile_ns(latency, fraction).map_or(number::NONE.to_owned(), number::latency_ns)
 }

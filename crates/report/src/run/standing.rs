@@ -3,7 +3,7 @@
 //! The model: what `kurabe_study` finds in the catalogue, in words. Cells that memory answered are left out, because they
 //! say nothing of a device.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
@@ -21,13 +21,8 @@ pub fn run_standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<CellStand
     all
 }
 
-/// The table for a terminal; `None` if nothing published stands beside any cell.
-pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style) -> Option<String> {
-    standings_doc(&run_standings(record, catalogue)).map(|doc| doc.terminal(style))
-}
-
 /// The table, and what it is made of; `None` if there is nothing in it.
-pub(crate) fn standings_doc(standings: &[CellStanding]) -> Option<Doc> {
+pub fn standings_doc(standings: &[CellStanding]) -> Option<Doc> {
     if standings.is_empty() {
         return None;
     }
@@ -45,14 +40,12 @@ pub(crate) fn standings_doc(standings: &[CellStanding]) -> Option<Doc> {
             standing.nearest.as_ref().map(near_words).unwrap_or_default().into(),
         ]
     });
-    let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows).indent(2).stacks());
     let note = text!(
         "makers' sheets are best cases of new drives; sources: kurabe catalogue",
         "メーカーの仕様値は新品での最良の値です。出典は kurabe catalogue で確認できます"
     );
-    doc.push(Paragraph::new(note).role(Role::Quiet).indent(2, 2));
-    Some(doc)
+    let table = Table::new(columns, rows).indent(2).stacks();
+    Some(Doc::of(table).push(Paragraph::aside(note).role(Role::Quiet)).done())
 }
 
 /// The kinds of devices that a cell is like, or between which it lies.

@@ -5,11 +5,10 @@ use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::publish::pictures::course;
 use crate::words;
 use kurabe_chart::Chart;
-use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
@@ -40,18 +39,14 @@ pub(crate) fn round_line(
 
 /// The verdict and the course of each tracked cell; none for a run without rounds.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
-    let mut doc = Doc::new();
     let rounds = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref());
-    if let Some(rounds) = rounds {
-        for tracked in &rounds.tracked_cells {
-            let is_tracked =
-                |cell: &&Cell| cell.label == tracked.label && cell.direction == Some(tracked.direction);
-            if let Some(cell) = record.cells.iter().find(is_tracked) {
-                doc.append(one(record, cell, tracked.direction, rounds));
-            }
-        }
-    }
-    doc
+    let Some(rounds) = rounds else { return Doc::new() };
+    let courses = rounds.tracked_cells.iter().filter_map(|tracked| {
+        let is_tracked =
+            |cell: &&Cell| cell.label == tracked.label && cell.direction == Some(tracked.direction);
+        Some(one(record, record.cells.iter().find(is_tracked)?, tracked.direction, rounds))
+    });
+    courses.fold(Doc::new(), Doc::and)
 }
 
 fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -> Doc {
@@ -98,15 +93,9 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -
             }
         }
     };
-    let mut doc = Doc::new();
-    doc.push(Paragraph::new(sentence).role(role).indent(0, 2));
     // Its title is said above it.
     let course = |lang| Some(Chart { title: String::new(), ..course(record, cell, lang)? });
-    if let (Some(one), Some(other)) = (course(Lang::En), course(Lang::Ja)) {
-        doc.chart("rounds", [one, other]);
-    }
-    doc.gap();
-    doc
+    Doc::of(Paragraph::new(sentence).role(role).indent(0, 2)).chart_of("rounds", course).gap().done()
 }
 
 fn value(tracked: Tracked, value: f64) -> String {

@@ -2,13 +2,12 @@
 
 use crate::doc::{Field, Fields};
 use crate::words;
-use kurabe_core::number;
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
 };
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::workload::{Arrival, Direction, End, EndSync, SyncRule, ThreadShare, TimeCheck};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 
 /// What a step does, and what else there is to say of it. Nothing of an `io` step.
 pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
@@ -39,7 +38,7 @@ pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
 pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     let mut items = Vec::new();
     let made = IoStep { label: None, ..step.clone() }.label();
-    // A name of its own may hide block size and queue depth; the order of offsets is told in any case.
+    // A name of its own may hide block size and queue depth; the order of offsets is shown in any case.
     let size_and_depth = made.split_once(' ').map_or(made.as_str(), |(_, rest)| rest);
     if !step.label().contains(size_and_depth) {
         items.push(Text::same(size_and_depth));

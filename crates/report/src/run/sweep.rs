@@ -1,95 +1,190 @@
-//! A sweep of copies as one table: chunks down, the parts of the copy across, and last the ratio that the profile makes
-//! of them.
+//! A sweep as people see it: a table of bars for each axis with its changes marked between the rows, and below it what
+//! the changes are.
 //!
-//! The model: the parts of one or two copies stand below each other, as `times` has them. Of more copies the same part
-//! is what one compares, so it gets a column. What does not fit the width is dropped: first what reached the device,
-//! then the memory alone; the details have all of it.
+//! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
+//! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use crate::run::derived::step_name;
-use crate::run::figures::Figures;
-use crate::run::{derived, times};
-use kurabe_core::number::{self, Figure};
-use kurabe_core::profile::{CopyPart, Statistic};
-use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::{Text, text};
-use std::collections::BTreeSet;
+use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
+use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
+use crate::words;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, number, text};
+use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
-/// From this many copies on they are a sweep.
-const SWEEP: usize = 3;
-
-/// Whether a cell is a part of a copy.
-fn is_part(cell: &Cell) -> bool {
-    cell.measure == Measure::Duration
-        && cell.imported.is_none()
-        && CopyPart::ALL.iter().any(|part| part.word() == cell.part)
-}
-
-/// Whether a cell stands in this table and not in that of the times.
-pub(crate) fn is_here(cell: &Cell, cells: &[Cell]) -> bool {
-    let steps = || cells.iter().filter(|cell| is_part(cell)).map(|cell| cell.step_index);
-    is_part(cell) && steps().collect::<BTreeSet<_>>().len() >= SWEEP
-}
-
-/// The table; empty if the run is no sweep.
-pub(crate) fn doc(record: &RunRecord, statistic: Statistic) -> Doc {
-    let cells: Vec<&Cell> = record.cells.iter().filter(|cell| is_here(cell, &record.cells)).collect();
+/// What a sweep shows; nothing of any other run.
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let explained = explain_sweep(record);
     let mut doc = Doc::new();
-    if cells.is_empty() {
-        return doc;
+    for (axis, sequential) in SweepAxis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
+        let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
+        let curves: Vec<&SweepCurve> = explained.curves.iter().filter(same).collect();
+        if !curves.is_empty() {
+            doc.append(section(&curves)).gap();
+        }
     }
-    let ratios = derived::of_steps(record);
-    let steps: BTreeSet<u32> = cells.iter().map(|cell| cell.step_index).collect();
-    let rows = steps.into_iter().map(|step| {
-        let cell = |part: CopyPart| {
-            cells.iter().find(|cell| cell.step_index == step && cell.part == part.word()).copied()
-        };
-        let time = |part: CopyPart| Entry::figure(Role::Plain, time(cell(part), statistic));
-        let memory = [CopyPart::MemoryRead, CopyPart::MemoryWrite].map(|part| {
-            self::time(cell(part), statistic).map_or_else(|| number::NONE.to_owned(), |time| time.to_string())
-        });
-        let profile = record.header.profile.as_ref();
-        let name = profile.map_or((step + 1).to_string(), |profile| step_name(profile, step as usize));
-        let at_device = cell(CopyPart::Within).and_then(times::rates_at_device).unwrap_or_default();
-        let ratio = ratios.iter().flat_map(|(_, values)| values).find(|(place, _)| *place == step as usize);
-        let ratio = ratio.map(|(_, value)| derived::figure_words(*value)).unwrap_or_default();
-        [
-            name.into(),
-            memory.join(" + ").into(),
-            time(CopyPart::FromMemory),
-            time(CopyPart::ToMemory),
-            time(CopyPart::Within),
-            at_device.into(),
-            Entry::new(Role::Strong, ratio),
-        ]
-    });
-    let title = ratios.as_ref().map(|(title, _)| title.clone()).unwrap_or_default();
-    let columns = [
-        Column::left(text!("chunk", "単位")).cut(Cut::End),
-        Column::right(text!("memory read + write", "メモリー読み + 書き")).cut(Cut::Drop),
-        Column::right(text!("to target", "対象へ")),
-        Column::right(text!("from target", "対象から")),
-        Column::right(text!("within", "対象内")),
-        Column::right(text!("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
-        Column::right(title),
-    ];
-    doc.push(Table::new(columns, rows));
-    doc.append(widest_interval(&cells, statistic).into_iter().collect());
     doc
 }
 
-fn time(cell: Option<&Cell>, statistic: Statistic) -> Option<Figure> {
-    let figures = Figures::of(cell?, statistic);
-    Some(figures.value(figures.main?))
+/// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
+pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
+    let sweep = explain_sweep(record);
+    let of_curve = |curve: &SweepCurve| {
+        let title = title(curve);
+        let words = |finding: &Finding| {
+            let (direction, words) = (words::direction(finding.direction), &finding.text);
+            let evidence = evidence(finding);
+            text!(
+                "{title} · {direction}: {words} ({evidence})",
+                "{title} · {direction}: {words}({evidence})";
+                title, direction, words, evidence
+            )
+        };
+        curve.findings.iter().map(words).collect::<Vec<_>>()
+    };
+    sweep.curves.iter().flat_map(of_curve).collect()
 }
 
-/// How uncertain the times are at worst; a column of intervals for each part would hide them.
-fn widest_interval(cells: &[&Cell], statistic: Statistic) -> Option<Paragraph> {
-    let share = |cell: &&Cell| {
-        let mean = Figures::of(cell, statistic).mean?;
-        Some(mean.half_width? / mean.mean).filter(|share| share.is_finite())
+fn section(curves: &[&SweepCurve]) -> Doc {
+    let mut doc = Doc::new();
+    doc.heading(3, title(curves[0]));
+    match curves[0].axis {
+        SweepAxis::BytesWritten => doc.push_all(curves.iter().map(|curve| course(curve))),
+        _ => doc.push(bars(curves)),
     };
-    let widest = cells.iter().filter_map(share).reduce(f64::max).map(number::percent)?;
-    let words: Text = text!("these times have at most ±{widest}", "各時間の ± は最大 {widest}");
-    Some(Paragraph::new(words).role(Role::Quiet))
+    let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
+    if findings.is_empty() {
+        let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
+        let words = text!(
+            "no change that stands out (a point is sure to ±{error})",
+            "目立つ変化はありません(各点の誤差 ±{error})"
+        );
+        doc.push(Paragraph::aside(words));
+    }
+    for finding in findings {
+        let (direction, words) = (words::direction(finding.direction), &finding.text);
+        let words = text!("{direction}: {words}", "{direction}: {words}"; direction, words);
+        let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };
+        doc.push(Paragraph::new(words).role(role).indent(2, 4));
+        doc.push(Paragraph::new(evidence(finding)).role(Role::Quiet).indent(6, 6));
+    }
+    doc
+}
+
+fn title(curve: &SweepCurve) -> Text {
+    match (curve.axis, curve.sequential) {
+        (SweepAxis::WorkingSet, _) => text!(
+            "working set: random 4 KiB, one at a time, over so many bytes",
+            "ワーキングセット: この範囲へのランダム 4 KiB、キュー深さ 1",
+        ),
+        (SweepAxis::BlockSize, true) => text!(
+            "block size: in ascending order, one at a time",
+            "ブロックサイズ: シーケンシャル、キュー深さ 1",
+        ),
+        (SweepAxis::BlockSize, false) => {
+            text!("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1")
+        }
+        (SweepAxis::QueueDepth, _) => text!("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
+        (SweepAxis::BytesWritten, _) => {
+            text!("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
+        }
+    }
+}
+
+/// What a value of a curve is shown as: rates for block sizes, because they are what one looks for there.
+fn shown(axis: SweepAxis, (x, y): (f64, f64)) -> (f64, String) {
+    match axis {
+        SweepAxis::WorkingSet => (y, number::latency(y).to_string()),
+        SweepAxis::BlockSize => (x / y * 1e9, number::rate(x / y * 1e9).to_string()),
+        SweepAxis::QueueDepth => (y, number::iops(y).to_string()),
+        SweepAxis::BytesWritten => (y, number::rate(y).to_string()),
+    }
+}
+
+fn place(axis: SweepAxis, x: f64) -> String {
+    match axis {
+        SweepAxis::QueueDepth => number::whole(x),
+        SweepAxis::WorkingSet | SweepAxis::BlockSize | SweepAxis::BytesWritten => format_bytes(x as u64),
+    }
+}
+
+/// Bars over the places of an axis, a column for each direction, with marks between the rows where something changes.
+fn bars(curves: &[&SweepCurve]) -> BarTable {
+    let axis = curves[0].axis;
+    let mut places: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let most =
+        |curve: &SweepCurve| curve.points.iter().map(|point| shown(axis, *point).0).fold(0.0, f64::max);
+    let mut rows = Vec::new();
+    for (index, x) in places.iter().enumerate() {
+        let bar = |curve: &&SweepCurve| {
+            let (value, words) = shown(axis, *curve.points.iter().find(|point| point.0 == *x)?);
+            // Something that was measured is not nothing.
+            Some((words, (value / most(curve)).max(f64::MIN_POSITIVE)))
+        };
+        rows.push(BarRow::Bars(place(axis, *x), curves.iter().map(bar).collect()));
+        let next = places.get(index + 1).copied().unwrap_or(f64::INFINITY);
+        let findings = curves.iter().flat_map(|curve| &curve.findings);
+        rows.extend(findings.filter_map(|finding| {
+            let x = finding.x.filter(|at| at >= x && *at < next)?;
+            let (direction, name) = (words::direction(finding.direction), name(finding.name));
+            let words = text!("{direction}: {name}", "{direction}: {name}"; direction, name);
+            Some(BarRow::Mark(place(axis, rounded(x)), words))
+        }));
+    }
+    BarTable { columns: curves.iter().map(|curve| words::direction(curve.direction)).collect(), rows }
+}
+
+/// A place without figures that no measurement bears.
+fn rounded(x: f64) -> f64 {
+    if x < 16.0 {
+        return x.round();
+    }
+    let unit = 2f64.powf(x.log2().floor() - 3.0);
+    (x / unit).round() * unit
+}
+
+fn course(curve: &SweepCurve) -> DrawnCurve {
+    let until = curve.points.last().map_or(0.0, |point| point.0);
+    let points = curve.points.clone();
+    DrawnCurve { points, until, values: Values::Rate, places: CurvePlaces::Bytes }
+}
+
+/// The name of a cause, as a mark has it.
+pub(crate) fn name(cause: FindingName) -> Text {
+    match cause {
+        FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        FindingName::DriveCache => text!("drive cache", "ドライブのキャッシュ"),
+        FindingName::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
+        FindingName::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
+        FindingName::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        FindingName::SlcCache => text!("SLC cache", "SLC キャッシュ"),
+        FindingName::LinkCeiling => text!("link ceiling", "接続の上限"),
+        FindingName::Parallelism => text!("parallelism", "並行動作"),
+        FindingName::OneAtATime => text!("one at a time", "1 件ずつ"),
+        FindingName::ChainWalk => text!("chain walk", "チェーンの探索"),
+        FindingName::SeekCurve => text!("seek curve", "シーク曲線"),
+        FindingName::MappingUnit => text!("mapping unit", "マッピング単位"),
+        FindingName::Strip => text!("strip", "ストリップ"),
+        FindingName::Unknown => text!("unknown", "不明"),
+    }
+}
+
+/// What speaks for it, how sure that is, and where the change lies.
+fn evidence(finding: &Finding) -> Text {
+    let sure = match finding.confidence {
+        Confidence::Firm => text!("firm", "確実"),
+        Confidence::Likely => text!("likely", "推定"),
+        Confidence::None => text!("unknown", "不明"),
+    };
+    let words = &finding.evidence;
+    let mut items = vec![text!("{sure}: {words}", "{sure}: {words}"; sure, words)];
+    if let (Some(low), Some(high)) = (finding.low, finding.high) {
+        let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
+        if low != high {
+            items.push(text!("between {low} and {high}", "{low} から {high} の間"));
+        }
+    }
+    Text::join(items, [" · "; 2])
 }

@@ -2,32 +2,23 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
 use crate::run::figures::Figures;
-use crate::run::{replay, sweep};
+use crate::run::table::{RunTable, TableKind};
 use crate::words;
-use kurabe_core::number;
-use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 
-/// Whether a cell belongs here.
-pub(crate) fn is_here(cell: &Cell) -> bool {
-    let is_time = cell.measure == Measure::Duration || cell.direction.is_none();
-    cell.imported.is_none() && is_time && !replay::is_here(cell)
-}
-
 /// The tables: the times, and what reached the device meanwhile. Empty without such cells.
-pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
-    let cells: Vec<&Cell> =
-        cells.iter().filter(|cell| is_here(cell) && !sweep::is_here(cell, cells)).collect();
+pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
+    let cells = table.of_kind(TableKind::Times);
     let mut doc = Doc::new();
     if cells.is_empty() {
         return doc;
     }
-    let all_times = cells.iter().all(|cell| cell.measure == Measure::Duration);
+    let all_times = cells.iter().all(|figures| figures.cell.measure == Measure::Duration);
     let columns = [
         Column::untitled().cut(Cut::End),
         Column::right(if all_times { text!("time", "時間") } else { text!("figure", "値") }),
@@ -37,8 +28,8 @@ pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
         Column::right(text!("system", "システム")),
         Column::right(text!("rate", "速度")).cut(Cut::Drop),
     ];
-    doc.push(Table::new(columns, cells.iter().map(|cell| row(cell, statistic))));
-    let traffic: Vec<_> = cells.iter().filter_map(|cell| device(cell)).collect();
+    doc.push(Table::new(columns, cells.iter().map(|figures| row(figures))));
+    let traffic: Vec<_> = cells.iter().filter_map(|figures| device(figures.cell)).collect();
     if !traffic.is_empty() {
         let requests = text!("requests", "要求");
         let columns = [
@@ -54,10 +45,9 @@ pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
     doc
 }
 
-fn row(cell: &Cell, statistic: Statistic) -> [Entry; 7] {
-    let figures = Figures::of(cell, statistic);
-    let several = figures.counted > 1;
-    let mean = figures.mean.filter(|_| several && statistic != Statistic::Mean).map(|mean| mean.mean);
+fn row(figures: &Figures<'_>) -> [Entry; 7] {
+    let (cell, several) = (figures.cell, figures.counted > 1);
+    let mean = figures.mean.filter(|_| figures.chosen().is_some()).map(|mean| mean.mean);
     let bytes = cell.counted().any(|repetition| repetition.bytes(Direction::Mix) > 0);
     let rate = (cell.measure == Measure::Duration && bytes).then(|| {
         let rates: Vec<f64> =
@@ -67,7 +57,7 @@ fn row(cell: &Cell, statistic: Statistic) -> [Entry; 7] {
     let (user, system) = program_cpu(cell).unwrap_or_default();
     [
         words::label(cell).into(),
-        Entry::figure(Role::Strong, figures.main.map(|main| figures.value(main))),
+        Entry::figure(Role::Strong, figures.main_figure()),
         mean.map(|mean| figures.value(mean).to_string()).unwrap_or_default().into(),
         figures.interval().filter(|_| several).unwrap_or_default().into(),
         user.into(),

@@ -20,10 +20,9 @@ use crate::run::figures::Figures;
 use crate::run::times;
 use crate::words::stutter::{reads_beside_words, stutter_words};
 use crate::{model, words};
-use kurabe_core::number;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, shown, text};
 use kurabe_explain::{Limit, limits};
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
@@ -46,7 +45,7 @@ pub struct Why {
     pub limit: Limit,
     /// The times by cause, of a modelled run.
     pub time: Option<CellTime>,
-    /// What the kernel's tracepoints told, of a real run that asked them.
+    /// What the kernel's tracepoints recorded, for a real run that used them.
     pub kernel: Option<KernelSplit>,
     /// How it stuttered, if kurabe measured it.
     pub stutter: Option<Stutter>,
@@ -183,16 +182,15 @@ fn names(cell: &Cell) -> [String; 3] {
 /// The run, and its model if it is of one.
 fn head(record: &RunRecord, headline: &Text) -> Doc {
     let header = &record.header;
-    let mut doc = Doc::new();
-    doc.heading(1, format!("kurabe why {}", shown::line(&header.id)));
-    let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
+    let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::title_line);
     let mut items = vec![Text::same(header.target_name()), stood_on, header.profile_name().into()];
     items.retain(|item| !item.is_empty());
-    doc.push(Paragraph::flow(items.iter().map(|item| item.map(shown::line)).collect()).indent(2, 2));
-    if let Some(model) = &header.model {
-        doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
-    }
-    doc
+    let items = items.iter().map(|item| item.map(shown::line)).collect();
+    Doc::new()
+        .heading(1, format!("kurabe why {}", shown::line(&header.id)))
+        .push(Paragraph::flow(items).indent(2, 2))
+        .push_all(header.model.as_ref().map(|model| Paragraph::flow(model::facts(model)).indent(2, 2)))
+        .done()
 }
 
 fn screen(record: &RunRecord, cell: &Cell, why: &Why) -> Doc {
@@ -203,12 +201,11 @@ fn screen(record: &RunRecord, cell: &Cell, why: &Why) -> Doc {
     let felt = why.stutter.as_ref().and_then(stutter_words);
     let felt = felt.map(|felt| text!("it {felt}", "{felt}"; felt));
     let beside = why.reads_beside_writes.as_ref().map(reads_beside_words);
-    doc.append(felt.into_iter().chain(beside).map(sentence).collect());
+    doc.push_all(felt.into_iter().chain(beside).map(sentence));
     doc.append(why.kernel.iter().map(evidence::split).fold(Doc::new(), Doc::and));
     let Some(time) = &why.time else { return doc };
-    doc.push(table(time)).append(counted(time)).gap();
-    doc.append(why.sentences.iter().cloned().map(sentence).collect());
-    doc
+    doc.push(table(time)).push_all(counted(time)).gap();
+    doc.push_all(why.sentences.iter().cloned().map(sentence)).done()
 }
 
 fn sentence(words: Text) -> Paragraph {
@@ -219,11 +216,10 @@ fn sentence(words: Text) -> Paragraph {
 fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text> {
     let statistic = record.header.statistic();
     let figures = Figures::of(cell, statistic);
-    let mut items: Vec<Text> = figures.main.map(|main| figures.value(main).into()).into_iter().collect();
+    let mut items: Vec<Text> = figures.main_figure().map(Text::from).into_iter().collect();
     let Some(time) = time else {
         let operations = number::count(figures.latency.count);
-        let mean =
-            figures.latency.mean_ns().filter(|_| figures.measure == Measure::Rate).map(number::latency);
+        let mean = figures.latency.mean_ns().filter(|_| cell.measure == Measure::Rate).map(number::latency);
         items.extend(mean.map(|mean| {
             text!(
                 "{operations} operations, {mean} each on average",
@@ -303,7 +299,7 @@ fn table(time: &CellTime) -> Table {
 }
 
 /// How often the layers did what they count.
-fn counted(time: &CellTime) -> Doc {
+fn counted(time: &CellTime) -> Option<Fields> {
     let items: Vec<Text> = time
         .counts
         .iter()
@@ -314,11 +310,7 @@ fn counted(time: &CellTime) -> Doc {
             count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
         })
         .collect();
-    let mut doc = Doc::new();
-    if !items.is_empty() {
-        doc.push(Fields::from(vec![(per_word(time.per), items)]));
-    }
-    doc
+    (!items.is_empty()).then(|| Fields::from(vec![(per_word(time.per), items)]))
 }
 
 /// A mean count with the digits that mean something.

@@ -1,14 +1,13 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
 use super::names::{self, choice, spaced};
-use kurabe_core::number;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::Concordance;
 use kurabe_study::{
     Along, Answer, AxisFit, Becomes, Best, Change, Deciding, Goes, QuestionResult, RankedChoice,
 };
 
-/// Ratios up to this are told in percent.
+/// Ratios up to this are given in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
 /// As many figures are named as decisive.
 const MOST_DECISIVE: usize = 3;
@@ -47,7 +46,7 @@ pub(super) fn is_same(one: &Answer, other: &Answer) -> bool {
 
 fn names(places: &[usize], verdict: &QuestionResult) -> Text {
     let all = names::choices(verdict);
-    names::list(&places.iter().map(|place| all[*place].clone()).collect::<Vec<_>>())
+    names::list(&places.iter().map(|index| all[*index].clone()).collect::<Vec<_>>())
 }
 
 /// A share in percent: one place below 10, unless it is whole.
@@ -141,7 +140,7 @@ fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
 
 fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
     let name =
-        |place: usize| verdict.figures.get(place).map(|figure| figure.name.clone()).unwrap_or_default();
+        |index: usize| verdict.figures.get(index).map(|figure| figure.name.clone()).unwrap_or_default();
     let amid = |name: Text| Text { ja: spaced(&name.ja), ..name };
     let (one, other) = (amid(name(0)), amid(name(1)));
     let one = Text { ja: one.ja.trim_start().to_owned(), ..one };
@@ -207,7 +206,7 @@ fn with_unit(words: &str, unit: &str) -> String {
 
 /// All choices that are not out in their order, if there are more than two.
 fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
-    let place = |standing: &RankedChoice| {
+    let index = |standing: &RankedChoice| {
         let name = choice(standing.choice, verdict);
         let behind = percent(1.0 - standing.of_best);
         match standing.of_best >= 1.0 {
@@ -216,7 +215,7 @@ fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
         }
     };
     let able = best.standings.iter().filter(|standing| standing.out.is_none());
-    let order = Text::join(able.clone().map(place), ["; ", " / "]);
+    let order = Text::join(able.clone().map(index), ["; ", " / "]);
     (able.count() > 2).then(|| text!("Order, the best first: {order}.", "良い順: {order}。"; order))
 }
 
@@ -320,7 +319,7 @@ fn order_details(verdict: &QuestionResult) -> Text {
     let mut rows: Vec<(f64, f64, &Text)> = names
         .iter()
         .enumerate()
-        .filter_map(|(place, name)| Some((one.values[place]?, other.values[place]?, name)))
+        .filter_map(|(index, name)| Some((one.values[index]?, other.values[index]?, name)))
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let rows = rows.into_iter().map(|(a, b, name)| {

@@ -3,9 +3,8 @@
 use crate::doc;
 use crate::doc::{Column, Cut, Doc, Field, Fields, Paragraph, Role, Style, Table};
 use crate::study::{error_words, published};
-use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_study::catalogue::{Beside, CatalogueEntry};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
@@ -36,8 +35,7 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
         "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
         "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。"
     );
-    doc.push(Paragraph::new(next).role(Role::Quiet));
-    doc
+    doc.push(Paragraph::new(next).role(Role::Quiet)).done()
 }
 
 /// What scripts hear of an entry.
@@ -122,8 +120,7 @@ pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
     let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
     let mut doc = Doc::new();
     doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap();
-    doc.push(Fields::from(fields)).gap().push(Table::new(columns, rows).indent(2));
-    doc.terminal(style)
+    doc.push(Fields::from(fields)).gap().push(Table::new(columns, rows).indent(2)).terminal(style)
 }
 
 /// A run beside an entry, and what differs.
@@ -160,7 +157,7 @@ pub fn render_beside(beside: &Beside, style: &Style) -> String {
             ),
         ),
     };
-    doc.push(Paragraph::new(verdict).indent(2, 2).role(role));
+    doc.push(Paragraph::aside(verdict).role(role));
     for difference in &beside.differences {
         doc.push(Paragraph::new(difference.clone()).indent(2, 2).marked("-"));
     }

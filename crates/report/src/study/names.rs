@@ -21,8 +21,8 @@ pub(super) fn choices(verdict: &QuestionResult) -> Vec<Text> {
 }
 
 /// What one of them is called.
-pub(super) fn choice(place: usize, verdict: &QuestionResult) -> Text {
-    choices(verdict).swap_remove(place)
+pub(super) fn choice(index: usize, verdict: &QuestionResult) -> Text {
+    choices(verdict).swap_remove(index)
 }
 
 /// Names joined as a person would.
@@ -38,8 +38,8 @@ pub(super) fn list(names: &[Text]) -> Text {
 
 /// The same figures of several choices: `SCSI2SD V6: sequential write, random write`.
 pub(super) fn cells(of: &[(usize, Text)], verdict: &QuestionResult) -> Text {
-    let cells = choices(verdict).into_iter().enumerate().filter_map(|(place, name)| {
-        let figures = of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure.clone());
+    let cells = choices(verdict).into_iter().enumerate().filter_map(|(index, name)| {
+        let figures = of.iter().filter(|(choice, _)| *choice == index).map(|(_, figure)| figure.clone());
         let figures = Some(Text::list(figures)).filter(|figures| !figures.is_empty())?;
         Some(text!("{name}: {figures}", "{name}: {figures}"; name, figures))
     });

@@ -21,8 +21,7 @@ pub fn render_studies(studies: &[Study], style: &Style) -> String {
         "kurabe study run 名前 で実行、--all ですべて実行します。"
     );
     let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(next).role(Role::Quiet));
-    doc.terminal(style)
+    doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
 }
 
 /// What a study consists of.
@@ -74,8 +73,7 @@ fn part_doc(part: &Part) -> Doc {
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
     let rows = part.rows.iter().map(|row| [row.label.clone().into(), target(row).into()]);
     let column = || Column::untitled().cut(Cut::Wrap);
-    doc.push(Table::new([column(), column()], rows).indent(4));
-    doc
+    doc.push(Table::new([column(), column()], rows).indent(4)).done()
 }
 
 /// `model:raid-9260 raid.members=4`, over another if the figures are ratios.

@@ -2,8 +2,7 @@
 
 use super::names::{list, quoted};
 use crate::doc::{Column, Entry, Role, Table};
-use kurabe_core::number;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 
 /// Columns of a terminal to which the name of a row, and words behind the figures, may be narrowed.

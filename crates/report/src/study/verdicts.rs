@@ -4,8 +4,9 @@
 //! The model: a verdict becomes sentences, each in its role; the answer, which `--json` tells, too, is the first.
 
 use super::{answers, names};
+use crate::compare::facts::no_json;
 use crate::doc::{Doc, Paragraph, Role};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Result, Text, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// The answer in a sentence, as `--json` tells it, too.
@@ -25,18 +26,14 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
 /// # Errors
 /// When it is no JSON.
 pub fn study_result_json(result: &StudyResult) -> Result<serde_json::Value> {
-    let broken = |error: serde_json::Error| {
-        Error::new(ErrorKind::Internal, text!("the result is no JSON", "結果を JSON にできません"))
-            .because(error)
-    };
-    let mut json = serde_json::to_value(result).map_err(broken)?;
-    for (place, verdict) in result.verdicts.iter().enumerate() {
-        json["verdicts"][place]["words"] = serde_json::to_value(verdict_answer(verdict)).map_err(broken)?;
+    let mut json = serde_json::to_value(result).map_err(no_json)?;
+    for (index, verdict) in result.verdicts.iter().enumerate() {
+        json["verdicts"][index]["words"] = serde_json::to_value(verdict_answer(verdict)).map_err(no_json)?;
     }
     Ok(json)
 }
 
-/// All that is told of a verdict.
+/// Everything that is said of a verdict.
 fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
     let plain = |words: Text| (Role::Plain, words);
     let mut sentences = Vec::new();
@@ -209,6 +206,5 @@ pub(super) fn doc(result: &StudyResult) -> Doc {
     if !ends.is_empty() {
         doc.gap();
     }
-    doc.say_all(ends);
-    doc
+    doc.say_all(ends).done()
 }

@@ -1,21 +1,20 @@
 //! Stutter in one line that a person understands.
 
 use crate::words;
-use kurabe_core::number;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes};
 
-/// Shorter stalls than this nobody feels.
+/// Shorter stalls cannot be felt.
 const FELT_NS: u64 = 100_000_000;
 
 /// Up to this ratio a time is no longer than another.
 const NO_LONGER: f64 = 1.05;
 
-/// Of a time shorter than this, stalls are counted and not told as so many a minute.
+/// In a measurement shorter than this, stalls are counted and not given per minute.
 const LONG_ENOUGH_NS: u64 = 10_000_000_000;
 
-/// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`; nothing if nobody would feel it.
+/// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`; `None` if it cannot be felt.
 /// Where most stalls are too short to be felt one by one, it `stalls` and does not freeze.
 pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     if stutter.worst_ns < FELT_NS || stutter.stalls == 0 {

@@ -70,7 +70,7 @@ fn boxed(texts: &[String], joined: bool) -> LineBlock {
     LineBlock { lines, width: inner + 2, stem }
 }
 
-/// A block with how many of it there are, if that is told above it.
+/// A block with its count above it, if there is one.
 fn counted(block: LineBlock, count: Option<u64>) -> LineBlock {
     let LineBlock { mut lines, mut width, stem } = joined_above(block);
     if let Some(count) = count {

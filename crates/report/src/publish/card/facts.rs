@@ -8,11 +8,10 @@ use crate::run::figures::Figures;
 use crate::run::{derived, remarks};
 use crate::words::stutter::{slow_operation, smooth_words, stutter_words};
 use crate::{model, words};
-use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::swept_axis;
 use kurabe_stats::stutter;
 
@@ -79,13 +78,9 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
 pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
     let mut items: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
-    if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
-        if profile.needs_span() {
-            items.push(words::span(target));
-            if header.model.is_none() {
-                items.push(words::access(target.direct).to_owned());
-            }
-        }
+    if let Some(profile) = header.profile.as_ref().filter(|_| header.target.is_some()) {
+        // Without the data, for want of room.
+        items.extend(words::size_and_data(header).into_iter().take(2));
         items.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
@@ -97,17 +92,11 @@ pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
 
 /// Scores, stutter, and whatever casts doubt on the figures, the weightiest first.
 pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
-    let mut all = status(run).into_iter().map(|words| (Tone::Warn, words)).collect::<Vec<_>>();
-    all.extend(doubts(run).into_iter().map(|words| (Tone::Warn, words)));
-    let scores = scores(run);
-    if !scores.is_empty() {
-        all.insert(0, (Tone::Plain, Text::join(scores, [" · "; 2])));
-    }
-    let place = all.iter().take_while(|(tone, _)| *tone == Tone::Plain).count();
-    if let Some(words) = stutter_line(run) {
-        all.insert(place, (Tone::Plain, words));
-    }
-    all
+    let scores = Text::join(scores(run), [" · "; 2]);
+    let scores = (!scores.is_empty()).then_some(scores);
+    let plain = scores.into_iter().chain(stutter_line(run)).map(|words| (Tone::Plain, words));
+    let warnings = status(run).into_iter().chain(doubts(run)).map(|words| (Tone::Warn, words));
+    plain.chain(warnings).collect()
 }
 
 /// Scores and ratios; of a sweep from the lowest to the highest.
@@ -174,8 +163,8 @@ fn doubts(run: &RunRecord) -> Vec<Text> {
         let operations = words::operations(failed);
         doubts.push(text!("failed: {operations}", "失敗: {operations}"; operations));
     }
-    let warnings = remarks::notices(run).into_iter().filter(|(role, ..)| *role == Role::Warn);
-    doubts.extend(warnings.map(|(_, kind, words)| text!("{kind}: {words}", "{kind}: {words}"; kind, words)));
+    let warnings = remarks::notices(run).into_iter().filter(|remark| remark.role == Role::Warn);
+    doubts.extend(warnings.map(|remark| remark.words()));
     let bound = run.cells.iter().filter(|cell| cell.counted().any(|one| one.generator_bound));
     let bound: Vec<Text> = bound.map(words::cell).collect();
     if !bound.is_empty() && !run.notices.iter().any(|notice| notice.kind == NoticeKind::GeneratorBound) {
@@ -207,7 +196,7 @@ pub(super) fn host(run: &RunRecord) -> Vec<Text> {
     items
 }
 
-/// What the figures are (of a curve, if they are drawn as one): statistic, and units that are not told elsewhere.
+/// What the figures are (of a curve, if they are drawn as one): statistic, and units that stand nowhere else.
 pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
     let mut items = Vec::new();
     if let Some(profile) = &run.header.profile {

@@ -7,7 +7,6 @@ use super::paper::{self, Anchor, Area, Paper, Tone, Type};
 use crate::run::figures::Figures;
 use crate::words;
 use kurabe_chart::{bold_has, text_width};
-use kurabe_compare::values;
 use kurabe_core::imported::Quantity;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
@@ -38,7 +37,7 @@ pub(super) struct CardBar {
 }
 
 /// A row.
-pub(super) struct BarRow {
+pub(super) struct CardRow {
     label: String,
     entries: Vec<CardBar>,
     /// Whether reads and writes stand side by side.
@@ -46,9 +45,9 @@ pub(super) struct BarRow {
 }
 
 /// The rows of a run, in the order of its steps.
-pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<BarRow> {
+pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow> {
     let statistic = run.header.statistic();
-    let mut keyed: Vec<((u32, String), BarRow)> = Vec::new();
+    let mut keyed: Vec<((u32, String), CardRow)> = Vec::new();
     for cell in &run.cells {
         let Some(entry) = entry(cell, statistic, lang) else { continue };
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
@@ -61,7 +60,7 @@ pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<BarRow> {
         let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
         match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
             Some((_, row)) => row.entries.push(entry),
-            None => keyed.push((key, BarRow { label, entries: vec![entry], paired })),
+            None => keyed.push((key, CardRow { label, entries: vec![entry], paired })),
         }
     }
     // By direction first is the order of measuring, not of reading.
@@ -71,20 +70,19 @@ pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<BarRow> {
 
 fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
     let figures = Figures::of(cell, statistic);
-    let (value, more) = match &cell.imported {
+    let value = figures.drawn()?;
+    let more = match &cell.imported {
         Some(imported) => {
-            let others = imported
-                .figures
-                .iter()
-                .filter(|one| matches!(one.quantity, Quantity::Iops | Quantity::Latency));
-            let more = others.take(2).map(|one| match one.quantity {
-                Quantity::Iops => number::iops(one.value).to_string(),
-                _ => number::latency(one.value).to_string(),
+            let others = imported.figures.iter().filter_map(|one| match one.quantity {
+                Quantity::Iops => Some(number::iops(one.value).to_string()),
+                Quantity::Latency => Some(number::latency(one.value).to_string()),
+                _ => None,
             });
-            (values(cell).first().copied()?, more.collect::<Vec<_>>().join(" · "))
+            others.take(2).collect()
         }
-        None => (figures.main?, more(cell, &figures, statistic, lang)),
-    };
+        None => more(&figures, lang),
+    }
+    .join(" · ");
     Some(CardBar {
         direction: cell.direction,
         measure: cell.measure,
@@ -96,15 +94,10 @@ fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
 }
 
 /// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
-fn more(cell: &Cell, figures: &Figures, statistic: Statistic, lang: Lang) -> String {
-    let mut items = Vec::new();
-    match words::statistic_of(statistic, figures.counted)
-        .map(|words| words.line(lang))
-        .filter(|_| figures.counted > 1)
-    {
-        Some(words) => items.push(words),
-        None => items.extend(figures.interval().filter(|interval| interval != "±0 %")),
-    }
+fn more(figures: &Figures<'_>, lang: Lang) -> Vec<String> {
+    let interval = || figures.interval().filter(|interval| interval != "±0 %");
+    let which = figures.chosen().map(|words| words.line(lang)).or_else(interval);
+    let mut items: Vec<String> = which.into_iter().collect();
     if figures.small_blocks {
         items.extend(figures.rate_iops.map(|rate| number::iops(rate).to_string()));
         items.extend(figures.percentile_ns(0.999).map(|ns| format!("p99.9 {}", number::latency_ns(ns))));
@@ -112,22 +105,22 @@ fn more(cell: &Cell, figures: &Figures, statistic: Statistic, lang: Lang) -> Str
     if figures.generator_bound {
         items.push(lang.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
     }
-    if cell.measure == Measure::Duration {
-        items.extend(crate::run::times::rates_at_device(cell));
+    if figures.cell.measure == Measure::Duration {
+        items.extend(crate::run::times::rates_at_device(figures.cell));
     }
-    items.join(" · ")
+    items
 }
 
 /// Draws the rows into an area; those that do not fit are counted.
-pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, lang: Lang) {
+pub(super) fn draw(paper: &mut Paper, rows: &[CardRow], area: Area, lang: Lang) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
         let words = lang.pick("no figure was measured", "有効な測定値がありません");
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
         return;
     }
-    let paired: Vec<&BarRow> = shown.iter().filter(|row| row.paired).collect();
-    let listed: Vec<&BarRow> = shown.iter().filter(|row| !row.paired).collect();
+    let paired: Vec<&CardRow> = shown.iter().filter(|row| row.paired).collect();
+    let listed: Vec<&CardRow> = shown.iter().filter(|row| !row.paired).collect();
     let left_out = rows.len() - shown.len();
     let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
     let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
@@ -145,7 +138,7 @@ pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, lang: Lang) {
     }
 }
 
-fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
+fn draw_paired(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, lang: Lang) -> f64 {
     let present = |direction: &Direction| {
         rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
     };
@@ -168,8 +161,8 @@ fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lan
 }
 
 /// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
-fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: Area, scale: &BarScale) {
-    let entry = |row: &BarRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
+fn draw_column(paper: &mut Paper, rows: &[&CardRow], direction: Direction, area: Area, scale: &BarScale) {
+    let entry = |row: &CardRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
     let place =
         |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
     for (line, row) in rows.iter().enumerate() {
@@ -196,7 +189,7 @@ fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: 
     }
 }
 
-fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lang: Lang) -> f64 {
+fn draw_listed(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, lang: Lang) -> f64 {
     let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
     let heading = match times {
         true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
@@ -217,7 +210,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, lan
     area.y + HEADING + height * rows.len() as f64
 }
 
-fn label_rows(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64) {
+fn label_rows(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64) {
     let size = (height * 0.3).clamp(12.0, 20.0);
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
@@ -322,7 +315,7 @@ impl BarScale {
 }
 
 /// Name, figure and what stands below it, of every place of the table.
-pub(super) fn main_figures(rows: &[BarRow], lang: Lang) -> Vec<(String, String, String)> {
+pub(super) fn main_figures(rows: &[CardRow], lang: Lang) -> Vec<(String, String, String)> {
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
         .map(|(row, entry)| {

@@ -10,13 +10,14 @@ use crate::compare::answer;
 use crate::compare::facts::Spoken;
 use crate::compare::fastest::fastest_words;
 use crate::compare::verdict::verdict_words;
-use crate::words::stutter::{slow_operation, stutter_words};
+use crate::run::derived;
+use crate::words;
+use crate::words::stutter::{reads_beside, reads_beside_words, slow_operation, stutter_words};
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
-use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Measure, RunStatus};
+use kurabe_core::record::{Measure, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::Verdict;
 
 /// What programs and file systems ask for at once, at least.
@@ -79,6 +80,33 @@ impl Report<'_> {
         }
         sentences
     }
+
+    /// What a run was made for, where that is not a rate: the figures that its profile derives, and what reads suffer beside
+    /// writes; of the only run, or of both.
+    fn main_results(&self) -> Vec<Text> {
+        let derived = match self.runs.as_slice() {
+            [one, other] => derived::side_by_side(one, other, &self.names),
+            [one, ..] => derived::sentences(one),
+            [] => Vec::new(),
+        };
+        let several = self.runs.len() > 1;
+        let worst = self.runs.iter().zip(&self.names).filter_map(|(run, name)| {
+            let words = beside_writes(run).into_iter().next()?;
+            Some(if several { text!("{name} · {words}", "{name} · {words}"; name, words) } else { words })
+        });
+        derived.into_iter().chain(worst).collect()
+    }
+}
+
+/// What the reads of each mixed cell suffer, the worst first.
+pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
+    reads_beside(record)
+        .into_iter()
+        .map(|(cell, beside)| {
+            let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
+            text!("{name}: {words}.", "{name}: {words}。"; name, words)
+        })
+        .collect()
 }
 
 /// The one entry of a row in the report of one run.
@@ -92,7 +120,7 @@ fn best_rates(rows: &[CellRow<'_>]) -> Option<Text> {
     let best = |direction: Direction| {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
-            .filter_map(|row| only(row).filter(|(entry, _)| entry.cell.direction == Some(direction)))
+            .filter_map(|row| only(row).filter(|(entry, _)| entry.figures.cell.direction == Some(direction)))
             .map(|(_, value)| value)
             .max_by(f64::total_cmp)
             .map(number::rate)
@@ -118,13 +146,14 @@ fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
                     if direction == of_direction =>
                 {
                     let (entry, rate) = only(row)?;
-                    let span_bytes = entry.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
+                    let span_bytes =
+                        entry.figures.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
                     Some((*block_bytes, std::cmp::Reverse(span_bytes), rate))
                 }
                 _ => None,
             })
             .filter(|(_, _, rate)| *rate > 0.0)
-            // What only a cache serves is not what a program feels, and what hardly anybody asks for neither.
+            // Neither what only a cache serves nor a rare block size is what a program feels.
             .min_by_key(|(block_bytes, span_bytes, _)| {
                 (*block_bytes != USUAL_BLOCK_BYTES, *block_bytes, *span_bytes)
             })
@@ -200,7 +229,7 @@ fn stutter(rows: &[CellRow<'_>]) -> Option<Text> {
 pub(super) fn slow(rows: &[CellRow<'_>]) -> Option<(Text, u64)> {
     let cells = rows.iter().flat_map(|row| row.entries.iter().flatten().map(move |entry| (row, entry)));
     let longest = cells.filter_map(|(row, entry)| {
-        let (_, longest_ns) = slow_operation(std::iter::once(entry.cell))?;
+        let (_, longest_ns) = slow_operation(std::iter::once(entry.figures.cell))?;
         Some((row.name.clone(), longest_ns))
     });
     longest.max_by_key(|(_, longest_ns)| *longest_ns)
@@ -230,7 +259,7 @@ fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
     ))
 }
 
-/// Runs of one outcome that are named; of more their number is told.
+/// Runs of one outcome that are named; more are counted.
 const NAMED: usize = 4;
 
 /// Which runs are faster or slower than the baseline, by whether all their sure cells agree.
@@ -254,9 +283,9 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
         text!("not measurably different in any cell", "有意な差なし"),
         text!("not clear yet", "まだ判断できない"),
     ];
-    let groups = kinds.into_iter().enumerate().filter_map(|(place, kind)| {
+    let groups = kinds.into_iter().enumerate().filter_map(|(index, kind)| {
         let runs: Vec<&Text> =
-            pairs.iter().filter(|pair| outcome(pair) == place).map(|pair| &pair.names[1]).collect();
+            pairs.iter().filter(|pair| outcome(pair) == index).map(|pair| &pair.names[1]).collect();
         let more = runs.len().saturating_sub(NAMED);
         let mut names: Vec<Text> = runs.into_iter().take(NAMED).cloned().collect();
         names.extend((more > 0).then(|| text!("{more} more", "ほか {more} 件")));

@@ -65,12 +65,12 @@ impl Report<'_> {
     pub fn picture(&self, name: Option<&str>, theme: PageTheme) -> Result<String> {
         let mut pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
-        let place = match name {
+        let index = match name {
             Some(name) => named(name),
             None => named("forest").or((!pictures.is_empty()).then_some(0)),
         };
-        if let Some(place) = place {
-            let chart = pictures.swap_remove(place).chart;
+        if let Some(index) = index {
+            let chart = pictures.swap_remove(index).chart;
             return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()));
         }
         let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
@@ -87,9 +87,8 @@ impl Report<'_> {
 }
 
 fn drawn(pictures: &[[Picture; 2]]) -> Doc {
-    let mut doc = Doc::new();
-    for [one, other] in pictures {
-        doc.chart(one.name, [one.chart.clone(), other.chart.clone()]);
-    }
-    doc
+    let both = |[one, other]: &[Picture; 2]| {
+        Block::Chart(one.name, Box::new([one.chart.clone(), other.chart.clone()]))
+    };
+    pictures.iter().map(both).collect()
 }

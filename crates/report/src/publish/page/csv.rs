@@ -30,9 +30,9 @@ fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
         ("target", |line| line.run.header.target_name().to_owned()),
         ("device", |line| subject(line.run).take(line.report.lang)),
         ("profile", |line| line.run.header.profile_name()),
-        ("cell", |line| line.entry.cell.label.clone()),
-        ("part", |line| line.entry.cell.part.clone()),
-        ("direction", |line| line.entry.cell.direction.map_or("", Direction::word).to_owned()),
+        ("cell", |line| line.entry.figures.cell.label.clone()),
+        ("part", |line| line.entry.figures.cell.part.clone()),
+        ("direction", |line| line.entry.figures.cell.direction.map_or("", Direction::word).to_owned()),
         ("block_bytes", |line| line.shape(0)),
         ("iodepth", |line| line.shape(1)),
         ("threads", |line| line.shape(2)),
@@ -61,9 +61,9 @@ impl Report<'_> {
     /// The table.
     pub fn csv(&self) -> String {
         let rows = self.rows();
-        let lines = self.runs.iter().enumerate().flat_map(|(place, run)| {
+        let lines = self.runs.iter().enumerate().flat_map(|(index, run)| {
             let line =
-                move |row| Some(ReportRow { report: self, run, row, entry: row.entries[place].as_ref()? });
+                move |row| Some(ReportRow { report: self, run, row, entry: row.entries[index].as_ref()? });
             rows.iter().filter_map(line)
         });
         csv_table(&columns(), lines)
@@ -80,10 +80,10 @@ impl ReportRow<'_> {
     }
 
     /// Block size in bytes, operations in flight or threads.
-    fn shape(&self, place: usize) -> String {
+    fn shape(&self, index: usize) -> String {
         match self.row.key {
             CellKey::Io { block_bytes, iodepth, threads, .. } => {
-                [block_bytes, iodepth.into(), threads.into()][place].to_string()
+                [block_bytes, iodepth.into(), threads.into()][index].to_string()
             }
             CellKey::Named { .. } => String::new(),
         }

@@ -10,15 +10,16 @@ use crate::compare::facts::Spoken;
 use crate::compare::{Asked, fairness_words, tails};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role, Table, TableForm};
 use crate::publish::pictures::Picture;
+use crate::run::remarks::Remark;
 use crate::run::standing::standings_doc;
-use crate::run::sweep_curves;
+use crate::run::sweep;
 use crate::run::why::is_brief;
 use crate::words;
 use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 
-/// Runs that are named in the head of a report; of more their number is told.
+/// Runs that are named in the head of a report; more are counted.
 const NAMED: usize = 8;
 /// Of so many runs the page itself says why; of more what is folded does.
 const TOLD_WHY: usize = 2;
@@ -29,9 +30,9 @@ impl Report<'_> {
         let mut doc = Doc::new();
         doc.heading(2, self.title());
         let several = self.runs.len() > 1;
-        for (place, run) in self.runs.iter().enumerate().take(NAMED) {
+        for (index, run) in self.runs.iter().enumerate().take(NAMED) {
             let header = &run.header;
-            let mut facts = if several { vec![self.names[place].clone()] } else { Vec::new() };
+            let mut facts = if several { vec![self.names[index].clone()] } else { Vec::new() };
             facts.extend([subject(run), header.profile_name().into()]);
             facts.push(number::date_minute_with_offset(header.measured_at()).into());
             facts.extend(words::pairs(&run.labels).into_iter().map(Text::from));
@@ -39,7 +40,7 @@ impl Report<'_> {
             facts.retain(|fact| !fact.is_empty());
             facts.dedup();
             let tags = [
-                (place == 0 && several).then(|| text!("baseline", "基準")),
+                (index == 0 && several).then(|| text!("baseline", "基準")),
                 header.model.as_ref().map(|_| text!("model", "モデル")),
             ];
             let tags = tags.into_iter().flatten().collect();
@@ -52,8 +53,7 @@ impl Report<'_> {
             );
         }
         doc.push(Paragraph::new(self.answer()).used_as(Purpose::Answer));
-        doc.append(self.warnings().into_iter().collect());
-        doc
+        doc.push_all(self.warnings()).done()
     }
 
     /// That there are warnings, of which kinds, and where they stand.
@@ -87,12 +87,14 @@ impl Report<'_> {
 
     /// Everything below the head.
     pub(super) fn body(&self, pictures: &[[Picture; 2]]) -> Doc {
-        let mut results = Doc::new();
-        results.push(self.main_table());
-        match self.runs.as_slice() {
-            [run] => results.list(Purpose::Note, method::footnotes(run)),
-            _ => results.list(Purpose::Note, self.reading()),
-        };
+        let mut results = Doc::of(self.main_table());
+        results.list(
+            Purpose::Note,
+            match self.runs.as_slice() {
+                [run] => method::footnotes(run),
+                _ => self.reading(),
+            },
+        );
         if let [pair] = self.pairs.as_slice() {
             let sentences = tails::sentences(pair);
             if !sentences.is_empty() {
@@ -107,7 +109,7 @@ impl Report<'_> {
             ("charts", text!("Charts", "グラフ"), self.charts(pictures)),
             ("why", text!("Why", "理由"), self.why()),
         ];
-        if matches!(self.runs.as_slice(), [run] if !sweep_curves::findings(run).is_empty()) {
+        if matches!(self.runs.as_slice(), [run] if !sweep::findings(run).is_empty()) {
             // A sweep is for its curves and what they show; the cells below are their points.
             sections.rotate_left(2);
         }
@@ -122,8 +124,7 @@ impl Report<'_> {
                 fairness(pair, &self.about),
             );
         }
-        doc.append(self.of_runs());
-        doc
+        doc.append(self.of_runs()).done()
     }
 
     /// How the table of a comparison is read.
@@ -173,7 +174,7 @@ impl Report<'_> {
             if several {
                 doc.heading(4, name.clone());
             }
-            doc.list(Purpose::Item, sweep_curves::findings(run));
+            doc.list(Purpose::Item, sweep::findings(run));
             let count = reasons.len();
             if is_brief(count) {
                 let title = text!("The reasons of {count} cells", "{count} 項目の理由");
@@ -201,23 +202,19 @@ impl Report<'_> {
             return doc;
         }
         let left_out = self.tables_left_out();
-        doc.append(
-            left_out.map(|words| Paragraph::new(words).used_as(Purpose::Notice)).into_iter().collect(),
-        );
-        for (place, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
+        doc.push_all(left_out.map(|words| Paragraph::new(words).used_as(Purpose::Notice)));
+        for (index, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
             let id = &run.header.id;
-            doc.push(Block::Fold(name.map(|name| format!("{name} · {id}")), self.of_run(place)));
+            doc.push(Block::Fold(name.map(|name| format!("{name} · {id}")), self.of_run(index)));
         }
         let title = text!("Runs: figures, method, environment, notices", "各測定の値、方法、環境、注意");
-        let mut section = Doc::new();
-        section.section("runs", title, doc);
-        section
+        Doc::new().section("runs", title, doc).done()
     }
 
     /// Everything of one of several runs.
-    fn of_run(&self, place: usize) -> Doc {
-        let (mut doc, run) = (Doc::new(), self.runs[place]);
-        let pair = place.checked_sub(1).and_then(|place| self.pairs.get(place));
+    fn of_run(&self, index: usize) -> Doc {
+        let (mut doc, run) = (Doc::new(), self.runs[index]);
+        let pair = index.checked_sub(1).and_then(|index| self.pairs.get(index));
         let pair = pair.filter(|_| self.pairs.len() > 1);
         if let Some(pair) = pair {
             let baseline = &pair.names[0];
@@ -238,7 +235,7 @@ impl Report<'_> {
         };
         if has_own_table {
             let title = text!("Figures", "測定値");
-            doc.heading(4, title.clone()).push(self.table_of_one(&title, place));
+            doc.heading(4, title.clone()).push(self.table_of_one(&title, index));
         }
         doc.list(Purpose::Note, method::footnotes(run));
         let tells = self.runs.len() > TOLD_WHY && self.extent < Extent::OneTable;
@@ -247,20 +244,20 @@ impl Report<'_> {
             doc.heading(4, text!("Why", "理由")).append(first_reasons(&reasons));
         }
         doc.heading(4, text!("Method", "測定方法")).append(of_method(run));
-        doc.heading(4, text!("Environment", "環境")).append(of_environment(run)).append(of_notices(run));
-        doc
+        doc.heading(4, text!("Environment", "環境"))
+            .append(of_environment(run))
+            .append(of_notices(run))
+            .done()
     }
 }
 
 /// The most telling sentence of each cell.
 fn first_reasons(reasons: &[Reasons]) -> Doc {
-    let mut doc = Doc::new();
     let first = reasons.iter().filter_map(|Reasons { cell, sentences }| {
         let sentence = sentences.first()?;
         Some(text!("{cell}: {sentence}", "{cell}: {sentence}"; cell, sentence))
     });
-    doc.list(Purpose::Item, first);
-    doc
+    Doc::new().list(Purpose::Item, first).done()
 }
 
 /// What else differed between two runs.
@@ -282,8 +279,7 @@ fn fairness(pair: &Pair, about: &[String]) -> Doc {
         let doubt = Entry::plain(self::weight(weight)).under(effect.unwrap_or_default());
         [Entry::new(role, name), baseline.into(), other.into(), doubt]
     });
-    doc.push(Table::new(columns, rows).on_page(&Text::default(), TableForm::Facts));
-    doc
+    doc.push(Table::new(columns, rows).on_page(&Text::default(), TableForm::Facts)).done()
 }
 
 /// What a difference of a weight can do.
@@ -297,8 +293,7 @@ fn weight(weight: Weight) -> Text {
 
 /// How a run was measured.
 fn of_method(run: &RunRecord) -> Doc {
-    let mut doc = Doc::new();
-    doc.push(Fields::from(method::fields(run)));
+    let mut doc = Doc::of(Fields::from(method::fields(run)));
     if let Some(command) = method::again(run) {
         doc.say(text!("The same measurement again:", "同じ測定を行うには:")).push(Block::Code(command));
     }
@@ -307,16 +302,12 @@ fn of_method(run: &RunRecord) -> Doc {
 
 /// What a run stood on.
 fn of_environment(run: &RunRecord) -> Doc {
-    let mut doc = Doc::new();
-    doc.push(Fields::from(method::environment(run)));
-    doc
+    Doc::of(Fields::from(method::environment(run)))
 }
 
 /// Remarks of a run.
 fn of_notices(run: &RunRecord) -> Doc {
-    let paragraph = |method::Remark { role, kind, words }| {
-        let words = text!("{kind}: {words}", "{kind}: {words}"; kind, words);
-        Paragraph::new(words).role(role).used_as(Purpose::Notice)
-    };
-    method::notices(run).into_iter().map(paragraph).collect()
+    let paragraph =
+        |remark: &Remark| Paragraph::new(remark.words()).role(remark.role).used_as(Purpose::Notice);
+    method::notices(run).iter().map(paragraph).collect()
 }

@@ -1,8 +1,7 @@
 //! How much a page holds. A page of many runs, or of long sweeps, would be too large to open and to attach, so what is
 //! least missed is left out first; each page says what that was.
 
-use super::PageTheme;
-use super::{Embedded, Report};
+use super::{Embedded, PageTheme, Report};
 use kurabe_core::{Text, number, text};
 
 /// A page larger than this is slow to open and too large for most places that take attachments.

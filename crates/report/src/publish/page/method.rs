@@ -1,7 +1,9 @@
 //! How a run was measured, as key and words: what a reader needs to repeat it.
 
-use crate::doc::{Field, Role};
+use crate::doc::{Field, Role, filled};
 use crate::machine::environment;
+use crate::run::remarks::Remark;
+use crate::run::table::RunTable;
 use crate::run::{remarks, why};
 use crate::words;
 use kurabe_core::profile_library::PROFILES;
@@ -19,15 +21,9 @@ pub(super) fn fields(record: &RunRecord) -> Vec<Field> {
     let header = &record.header;
     let mut fields: Vec<Field> = Vec::new();
     let same = |words: &String| Text::same(words);
-    let mut put = |key: Text, items: Vec<Text>| {
-        if !items.is_empty() {
-            fields.push((key, items));
-        }
-    };
-    put(
-        text!("target", "対象"),
-        Some(Text::same(header.target_name())).into_iter().filter(|name| !name.is_empty()).collect(),
-    );
+    let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
+    let target = Some(header.target_name()).filter(|name| !name.is_empty());
+    put(text!("target", "対象"), target.into_iter().map(Text::same).collect());
     if let Some(model) = &header.model {
         put(text!("model", "モデル"), [vec![model.title.clone()], crate::model::facts(model)].concat());
     }
@@ -37,14 +33,7 @@ pub(super) fn fields(record: &RunRecord) -> Vec<Field> {
         put(text!("differs from it", "出典との違い"), profile.differs.iter().cloned().collect());
         put(text!("figure", "値"), vec![words::statistic(profile.statistic)]);
         put(text!("repetitions", "繰り返し"), vec![words::repetitions(profile)]);
-        if let Some(target) = header.target.as_ref().filter(|_| profile.needs_span()) {
-            let mut size = vec![words::span(target)];
-            if header.model.is_none() {
-                size.push(words::access(target.direct));
-                size.push(words::data(profile.rules.data));
-            }
-            put(text!("size and data", "サイズとデータ"), size);
-        }
+        put(text!("size and data", "サイズとデータ"), words::size_and_data(header));
     }
     put(text!("engine", "エンジン"), remarks::engines(&record.cells).into_iter().collect());
     if let Some(origin) = &header.origin {
@@ -53,10 +42,10 @@ pub(super) fn fields(record: &RunRecord) -> Vec<Field> {
         put(text!("file", "ファイル"), vec![same(&origin.file)]);
     }
     put(Text::same("kurabe"), vec![same(&header.kurabe_version)]);
-    fields
+    filled(fields)
 }
 
-/// What a run stood on. Version and command line are told with the method.
+/// What a run stood on. Version and command line are part of the method.
 pub(super) fn environment(record: &RunRecord) -> Vec<Field> {
     environment::fields(record).into_iter().filter(|(key, _)| key.en != "kurabe").collect()
 }
@@ -88,33 +77,22 @@ pub(super) fn again(record: &RunRecord) -> Option<String> {
 /// What must be known to read the table: how the run ended, what ± is, what kurabe did not measure.
 pub(super) fn footnotes(record: &RunRecord) -> Vec<Text> {
     let mut notes = remarks::status(record);
-    notes.append(remarks::footnotes(record));
+    notes.append(remarks::footnotes(record, &RunTable::of(record)));
     notes.paragraphs()
-}
-
-/// A remark of a run.
-pub(super) struct Remark {
-    /// Whether it warns.
-    pub(super) role: Role,
-    /// What it is about, in a word.
-    pub(super) kind: Text,
-    /// The sentence.
-    pub(super) words: Text,
 }
 
 /// Remarks of a run, each once; why it failed first.
 pub(super) fn notices(record: &RunRecord) -> Vec<Remark> {
     let mut notices: Vec<Remark> = Vec::new();
     if record.status == RunStatus::Failed {
-        let words = record.error.clone().unwrap_or_default();
-        notices.push(Remark { role: Role::Warn, kind: words::status(record.status).0, words });
+        let sentence = record.error.clone().unwrap_or_default();
+        notices.push(Remark { role: Role::Warn, kind: words::status(record.status).0, sentence });
     }
-    let remark = |(role, kind, words)| Remark { role, kind, words };
-    notices.extend(remarks::notices(record).into_iter().map(remark));
+    notices.extend(remarks::notices(record));
     notices.extend(remarks::labels(record).map(|labels| Remark {
         role: Role::Plain,
         kind: text!("labels", "ラベル"),
-        words: labels.into(),
+        sentence: labels.into(),
     }));
     notices
 }

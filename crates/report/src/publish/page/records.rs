@@ -1,10 +1,10 @@
 //! The records of a report: in its page, as far as they fit, and in its JSON.
 
 use super::{Embedded, MOST_PAGE_BYTES, Report};
-use crate::compare::facts::spoken_json;
+use crate::compare::facts::{no_json, spoken_json};
 use crate::publish::page::extent::{ROOM_BEHIND_BYTES, most};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Result, Text, shown, text};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 
@@ -68,9 +68,7 @@ impl Report<'_> {
                 .collect::<Result<_>>()?,
             runs: self.owned().map(ExportedRun::from).collect(),
         };
-        let words = serde_json::to_string(&reported).map_err(|error| {
-            Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
-        })?;
+        let words = serde_json::to_string(&reported).map_err(no_json)?;
         Ok(shown::json(&words).into_owned() + "\n")
     }
 }

@@ -15,10 +15,8 @@ use kurabe_stats::{Stutter, stutter};
 
 /// A cell of one run.
 pub(super) struct RunCell<'a> {
-    /// The cell.
-    pub(super) cell: &'a Cell,
     /// What it comes to.
-    pub(super) figures: Figures,
+    pub(super) figures: Figures<'a>,
     /// Values that runs are compared by, and their mean, in bytes per second or ns.
     pub(super) compared_values: usize,
     pub(super) mean: Option<f64>,
@@ -52,18 +50,18 @@ impl CellRow<'_> {
 /// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
 pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<CellRow<'a>> {
     let mut rows: Vec<CellRow<'a>> = Vec::new();
-    for (place, run) in runs.iter().enumerate() {
-        let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
+    for (index, run) in runs.iter().enumerate() {
+        let pair = index.checked_sub(1).and_then(|index| pairs.get(index));
         for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
             let against = pair.and_then(|pair| {
                 pair.cells.iter().find(|one| one.key == named.key && one.measure == cell.measure)
             });
             let entry = entry(run, cell, against, runs.len() > 1);
             match rows.iter_mut().find(|row| row.key == named.key && row.measure == cell.measure) {
-                Some(row) => row.entries[place] = Some(entry),
+                Some(row) => row.entries[index] = Some(entry),
                 None => {
                     let mut entries: Vec<Option<RunCell<'a>>> = runs.iter().map(|_| None).collect();
-                    entries[place] = Some(entry);
+                    entries[index] = Some(entry);
                     let (name, note) = (words::cell(cell), note(&named.key, &named.label));
                     let name = text!("{name}{note}", "{name}{note}"; name, note);
                     rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
@@ -87,5 +85,5 @@ fn entry<'a>(
     let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
     let value = of_statistic.or(mean).filter(|value| value.is_finite());
     let stutter = stutter(cell).filter(|_| cell.imported.is_none());
-    RunCell { cell, figures, compared_values: all.len(), mean, value, stutter, against }
+    RunCell { figures, compared_values: all.len(), mean, value, stutter, against }
 }

@@ -1,14 +1,12 @@
 //! What a report says of stalls: of each run the cells in which a person would feel them.
 
 use super::Report;
-use super::answer::slow;
-use super::main_result::beside_writes;
+use super::answer::{beside_writes, slow};
 use super::rows::CellRow;
 use crate::doc::{Doc, Purpose};
 use crate::words::stutter::stutter_words;
-use kurabe_core::number;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::Stutter;
 
 impl Report<'_> {
@@ -25,9 +23,9 @@ impl Report<'_> {
         };
         doc.list(Purpose::Item, self.runs.iter().zip(&self.names).flat_map(beside));
         let (mut felt, mut smooth) = (Vec::new(), 0);
-        for (place, name) in self.names.iter().enumerate() {
+        for (index, name) in self.names.iter().enumerate() {
             for row in &rows {
-                let Some(stutter) = row.entries[place].as_ref().and_then(|entry| entry.stutter) else {
+                let Some(stutter) = row.entries[index].as_ref().and_then(|entry| entry.stutter) else {
                     continue;
                 };
                 match stutter_words(&stutter) {
@@ -73,7 +71,7 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
     text!("{cell}: {felt}{silence}", "{cell}: {felt}{silence}"; cell, felt, silence)
 }
 
-/// That nobody would feel a stall; and that operations are slow all the same, if they are.
+/// That no stall can be felt, and if so, that operations are slow all the same.
 fn no_stall(rows: &[CellRow<'_>]) -> Text {
     let Some((name, longest_ns)) = slow(rows) else {
         return text!(

@@ -26,9 +26,9 @@ impl Report<'_> {
     }
 
     /// The figures of one run: of each cell its figure, latencies and stalls.
-    pub(super) fn table_of_one(&self, caption: &Text, place: usize) -> Table {
-        let run = self.runs[place];
-        let names = vec![self.names[place].clone()];
+    pub(super) fn table_of_one(&self, caption: &Text, index: usize) -> Table {
+        let run = self.runs[index];
+        let names = vec![self.names[index].clone()];
         let alone = Report { runs: vec![run], names, pairs: Vec::new(), ..self.clone() };
         let mut columns = vec![Column::left(text!("Cell", "項目")), Column::right(text!("Figure", "値"))];
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
@@ -84,14 +84,14 @@ impl Report<'_> {
     /// A few runs: a row for each cell, a column for each run.
     fn side_by_side(&self, caption: &Text) -> Table {
         let mut columns = vec![Column::left(text!("Cell", "項目"))];
-        columns.extend(self.runs.iter().enumerate().map(|(place, run)| {
-            let under = if place == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
-            Column::right(self.names[place].clone()).under(under)
+        columns.extend(self.runs.iter().enumerate().map(|(index, run)| {
+            let under = if index == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
+            Column::right(self.names[index].clone()).under(under)
         }));
         let rows = self.rows();
         let rows = rows.iter().map(|row| {
             let mut entries: Vec<Entry> = vec![row.name.clone().into()];
-            entries.extend((0..self.runs.len()).map(|place| judged(row, place, true, false)));
+            entries.extend((0..self.runs.len()).map(|index| judged(row, index, true, false)));
             entries
         });
         Table::new(columns, rows).on_page(caption, TableForm::Sorts)
@@ -103,11 +103,11 @@ impl Report<'_> {
         let mut columns = vec![Column::left(text!("Run", "測定"))];
         columns.extend(rows.iter().map(|row| Column::right(row.name.clone())));
         let with_hints = self.extent < Extent::OneTable;
-        let of_runs = self.runs.iter().enumerate().map(|(place, run)| {
+        let of_runs = self.runs.iter().enumerate().map(|(index, run)| {
             let under = remarks::labels(run).map_or_else(|| subject(run), Text::from);
             let under = under.map(|under| format!("{under} · {}", run.header.id));
-            let mut entries = vec![Entry::plain(self.names[place].clone()).under(under)];
-            entries.extend(rows.iter().map(|row| judged(row, place, false, with_hints)));
+            let mut entries = vec![Entry::plain(self.names[index].clone()).under(under)];
+            entries.extend(rows.iter().map(|row| judged(row, index, false, with_hints)));
             entries
         });
         Table::new(columns, of_runs).on_page(caption, TableForm::Wide)
@@ -139,7 +139,7 @@ fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
 
 /// What stands below a figure: its interval; where the figure is not the mean what it is, and the mean.
 fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
-    if let Some(imported) = &entry.cell.imported {
+    if let Some(imported) = &entry.figures.cell.imported {
         return crate::run::imported::first_remark(imported);
     }
     let figures = &entry.figures;
@@ -154,13 +154,7 @@ fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     // Equal repetitions of a model have no spread.
     let spread = figures.mean.and_then(|mean| mean.half_width).is_some_and(|half| half > 0.0);
     words.extend(figures.interval().filter(|_| spread).map(Text::from));
-    if figures.generator_bound {
-        words.push(text!("kurabe was the limit", "kurabe 自身が上限"));
-    }
-    if figures.failed > 0 {
-        let failed = number::count(figures.failed);
-        words.push(text!("{failed} failed", "{failed} 件失敗"));
-    }
+    words.extend(figures.doubts());
     Text::join(words, [" · "; 2])
 }
 
@@ -210,15 +204,15 @@ fn verdict_entry(cell: &ComparedCell) -> Entry {
     }
 }
 
-fn side(row: &CellRow<'_>, place: usize) -> Entry {
-    let value = row.entries[place].as_ref().and_then(|entry| entry.value);
+fn side(row: &CellRow<'_>, index: usize) -> Entry {
+    let value = row.entries[index].as_ref().and_then(|entry| entry.value);
     value.map_or_else(Entry::missing, |value| Entry::number(row.figure(value), value))
 }
 
 /// A figure, and below it the verdict against the baseline.
-fn judged(row: &CellRow<'_>, place: usize, in_words: bool, with_hints: bool) -> Entry {
-    let figure = side(row, place);
-    let Some(cell) = row.entries[place].as_ref().and_then(|entry| entry.against) else { return figure };
+fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> Entry {
+    let figure = side(row, index);
+    let Some(cell) = row.entries[index].as_ref().and_then(|entry| entry.against) else { return figure };
     let words = verdict(cell).1;
     let Some(compared) = &cell.compared else { return figure.under(words) };
     let sign = sign(compared.verdict);
@@ -227,7 +221,7 @@ fn judged(row: &CellRow<'_>, place: usize, in_words: bool, with_hints: bool) -> 
     if in_words {
         return figure.under(signed(words));
     }
-    let (name, value) = (&row.name, row.entries[place].as_ref().and_then(|entry| entry.value));
+    let (name, value) = (&row.name, row.entries[index].as_ref().and_then(|entry| entry.value));
     let value = Text::same(value.map_or(number::NONE.to_owned(), |value| row.figure(value).to_string()));
     let hint = match with_hints {
         true => text!("{name} · {value}: {words}", "{name} · {value}: {words}"; name, value, words),

@@ -6,9 +6,8 @@
 use super::{Picture, View};
 use crate::run::why::{CellTime, explain};
 use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
-use kurabe_core::number;
 use kurabe_core::record::RunRecord;
-use kurabe_core::shown;
+use kurabe_core::{number, shown};
 
 /// Causes with a part of their own.
 const MOST_PARTS: usize = 7;

@@ -43,34 +43,14 @@ impl FigureKind {
         })
     }
 
-    fn name(self) -> &'static str {
+    /// The name of its pictures, its words, its unit, and whether more is faster.
+    fn traits(self) -> (&'static str, [&'static str; 2], Unit, bool) {
         match self {
-            Self::Rate => "rates",
-            Self::Iops => "iops",
-            Self::AccessTime => "access-times",
-            Self::Duration => "durations",
+            Self::Rate => ("rates", ["Throughput", "速度"], Unit::Rate, true),
+            Self::Iops => ("iops", ["Operations per second", "毎秒の I/O 数"], Unit::Iops, true),
+            Self::AccessTime => ("access-times", ["Access time", "アクセス時間"], Unit::Latency, false),
+            Self::Duration => ("durations", ["Time taken", "所要時間"], Unit::Latency, false),
         }
-    }
-
-    fn words(self, view: &View<'_>) -> String {
-        match self {
-            Self::Rate => view.pick("Throughput", "速度"),
-            Self::Iops => view.pick("Operations per second", "毎秒の I/O 数"),
-            Self::AccessTime => view.pick("Access time", "アクセス時間"),
-            Self::Duration => view.pick("Time taken", "所要時間"),
-        }
-    }
-
-    fn unit(self) -> Unit {
-        match self {
-            Self::Rate => Unit::Rate,
-            Self::Iops => Unit::Iops,
-            Self::AccessTime | Self::Duration => Unit::Latency,
-        }
-    }
-
-    fn higher_is_better(self) -> bool {
-        matches!(self, Self::Rate | Self::Iops)
     }
 }
 
@@ -95,8 +75,9 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
     if charts == 0 || (swept && charts > 1) {
         return Vec::new();
     }
-    let chart = |(place, groups): (usize, &[BarGroup])| {
-        let (what, number) = (kind.words(view), place + 1);
+    let (name, [en, ja], unit, more_is_faster) = kind.traits();
+    let chart = |(index, groups): (usize, &[BarGroup])| {
+        let (what, number) = (view.pick(en, ja), index + 1);
         let title = match charts {
             1 => what.clone(),
             _ => view.say(&text!("{what} ({number} of {charts})", "{what}({number}/{charts})")),
@@ -106,14 +87,14 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
         let plot = Plot::Bars(Bars {
             series: view.runs.iter().map(|run| view.run_name(run)).collect(),
             groups: groups.to_vec(),
-            axis: Axis::new(what, kind.unit(), Scale::Linear),
+            axis: Axis::new(what, unit, Scale::Linear),
         });
         let chart = Chart {
             title: view.title(&title, view.runs),
-            notes: notes(view, kind, basis, with_interval),
+            notes: notes(view, more_is_faster, basis, with_interval),
             plot,
         };
-        Picture { name: kind.name(), chart }
+        Picture { name, chart }
     };
     groups.chunks(groups.len().div_ceil(charts)).enumerate().map(chart).collect()
 }
@@ -153,10 +134,10 @@ fn basis(runs: &[&RunRecord]) -> Basis {
 fn bar(cell: &Cell, basis: Basis) -> Option<Bar> {
     if let Some(imported) = &cell.imported {
         let iops = || imported.figures.iter().find(|figure| figure.quantity == Quantity::Iops);
-        let value = values(cell).first().copied().or_else(|| iops().map(|figure| figure.value))?;
+        let value = values(cell).first().copied().or_else(|| Some(iops()?.value))?;
         return Some(Bar { value, interval: None });
     }
-    let of_mean = |figures: &Figures| {
+    let of_mean = |figures: &Figures<'_>| {
         let mean = figures.mean?;
         let interval = mean.half_width.map(|half| (mean.mean - half, mean.mean + half));
         Some(Bar { value: mean.mean, interval })
@@ -174,7 +155,7 @@ fn bar(cell: &Cell, basis: Basis) -> Option<Bar> {
     }
 }
 
-fn notes(view: &View<'_>, kind: FigureKind, basis: Basis, with_interval: bool) -> Vec<String> {
+fn notes(view: &View<'_>, more_is_faster: bool, basis: Basis, with_interval: bool) -> Vec<String> {
     let measured = view.runs.iter().any(|run| run.header.origin.is_none());
     let mut how = match basis {
         _ if !measured => String::new(),
@@ -190,7 +171,7 @@ fn notes(view: &View<'_>, kind: FigureKind, basis: Basis, with_interval: bool) -
             _ => view.pick(", with its 95 % interval", "(ひげは 95 % 信頼区間)"),
         });
     }
-    let better = match kind.higher_is_better() {
+    let better = match more_is_faster {
         true => view.pick("longer is faster", "長いほど速い"),
         false => view.pick("shorter is faster", "短いほど速い"),
     };

@@ -48,7 +48,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     })
 }
 
-/// Ends of an interval beyond which nobody reads on: a few repetitions that scatter widely have ends anywhere.
+/// The ends of an interval are cut here: a few repetitions that scatter widely have ends anywhere.
 const FARTHEST: f64 = 1e3;
 
 /// The ratio with its interval; of single figures, of which no spread is known, without a width.

@@ -1,17 +1,16 @@
 //! Heat maps: throughput over block size and queue depth, of a run whose cells span both.
 
-use super::shapes::{CellShape, Dimension, distinct, families, fill_plane, shapes};
-use super::sweep::{dimension_words, order_word};
+use super::shapes::{CellShape, distinct, families, fill_plane, shapes};
+use super::sweep::{axis_words, order_word};
 use super::{Picture, View};
 use crate::run::figures::Figures;
 use kurabe_chart::{Axis, Heat, Plot, Scale, Unit};
-use kurabe_compare::values;
-use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::text;
+use kurabe_core::{number, text};
+use kurabe_explain::SweepAxis;
 
-const PLANE: [Dimension; 2] = [Dimension::BlockSize, Dimension::QueueDepth];
+const PLANE: [SweepAxis; 2] = [SweepAxis::BlockSize, SweepAxis::QueueDepth];
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     view.runs.iter().flat_map(|run| of_run(run, view)).collect()
@@ -25,7 +24,7 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
 
 /// The map of cells that differ in nothing but these two, if most of it is there.
 fn one(run: &RunRecord, family: &[(&Cell, CellShape)], view: &View<'_>) -> Option<Picture> {
-    let [blocks, depths] = PLANE.map(|dimension| distinct(family, dimension));
+    let [blocks, depths] = PLANE.map(|axis| distinct(family, axis));
     if !fill_plane(family, PLANE[0], PLANE[1]) {
         return None;
     }
@@ -33,17 +32,14 @@ fn one(run: &RunRecord, family: &[(&Cell, CellShape)], view: &View<'_>) -> Optio
         let (cell, _) = family
             .iter()
             .find(|(_, shape)| shape.get(PLANE[0]) == Some(block) && shape.get(PLANE[1]) == Some(depth))?;
-        match &cell.imported {
-            Some(_) => values(cell).first().copied(),
-            None => Figures::of(cell, run.header.statistic()).main,
-        }
+        Figures::of(cell, run.header.statistic()).drawn()
     };
     let (cell, shape) = &family[0];
     let direction = view.say(&crate::words::of_direction(cell.direction));
     let order = order_word(shape.rest.order, view);
     let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
     let how = view.say(&crate::words::statistic(run.header.statistic()));
-    let [x_label, y_label] = PLANE.map(|dimension| dimension_words(dimension, view));
+    let [x_label, y_label] = PLANE.map(|axis| axis_words(axis, view));
     let plot = Plot::Heat(Heat {
         x_label,
         columns: blocks.iter().map(|bytes| format_bytes(*bytes)).collect(),

@@ -15,33 +15,10 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, text};
 use kurabe_stats::percentile_ns;
 
-/// Shares at which the curve is told; the axis is logarithmic towards 1.
+/// Shares at which the curve has points; the axis is logarithmic towards 1.
 const SHARES: [f64; 25] = [
-    0.01,
-    0.05,
-    0.1,
-    0.2,
-    0.3,
-    0.4,
-    0.5,
-    0.6,
-    0.7,
-    0.8,
-    0.85,
-    0.9,
-    0.925,
-    0.95,
-    0.97,
-    0.98,
-    0.99,
-    0.995,
-    0.998,
-    0.999,
-    0.9995,
-    0.9999,
-    0.99999,
-    0.999_999,
-    0.999_999_9,
+    0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.99, 0.995,
+    0.998, 0.999, 0.9995, 0.9999, 0.99999, 0.999999, 0.9999999,
 ];
 /// Fewer operations than this have no curve.
 const FEWEST: u64 = 20;
@@ -88,8 +65,8 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     let mut charts = Vec::new();
     let keyed: Vec<Vec<CellKey>> = runs.iter().map(|run| CellKey::of_run(run)).collect();
     for cell in telling(runs[0]) {
-        let place = runs[0].cells.iter().position(|other| std::ptr::eq(other, cell));
-        let Some(key) = place.and_then(|place| keyed[0].get(place)) else { continue };
+        let index = runs[0].cells.iter().position(|other| std::ptr::eq(other, cell));
+        let Some(key) = index.and_then(|index| keyed[0].get(index)) else { continue };
         let lines: Vec<ChartLine> = runs
             .iter()
             .zip(&keyed)

@@ -10,11 +10,9 @@ use crate::doc::spark::rates;
 use crate::words::stutter::stutter_words;
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, ShadedBand, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
-use kurabe_core::number;
 use kurabe_core::record::{Cell, Repetition, RunRecord};
-use kurabe_core::shown;
-use kurabe_core::text;
 use kurabe_core::workload::{Direction, OpKind};
+use kurabe_core::{number, shown, text};
 use kurabe_stats::stutter;
 
 /// Values of a line, at most about so many.
@@ -52,9 +50,9 @@ fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<
         let interval_ns = one.repetition.series.interval_ns as f64;
         let rates = rates(one.repetition, Some(direction));
         let start = one.at_ns as f64;
-        for (place, chunk) in rates.chunks(together).enumerate() {
+        for (index, chunk) in rates.chunks(together).enumerate() {
             let mean = chunk.iter().sum::<f64>() / chunk.len() as f64 * 1e9;
-            points.push((start + (place * together) as f64 * interval_ns, mean));
+            points.push((start + (index * together) as f64 * interval_ns, mean));
         }
         let end = start + (rates.len() as f64 * interval_ns).min(one.repetition.elapsed_ns as f64);
         points.push((end, f64::NAN));
@@ -154,13 +152,13 @@ fn beginnings(run: &RunRecord, view: &View<'_>) -> Vec<Mark> {
         .cells
         .iter()
         .enumerate()
-        .flat_map(|(place, cell)| cell.repetitions.iter().map(move |one| (one.started_ns, place)))
+        .flat_map(|(index, cell)| cell.repetitions.iter().map(move |one| (one.started_ns, index)))
         .collect();
     starts.sort_unstable();
-    starts.dedup_by_key(|(_, place)| *place);
+    starts.dedup_by_key(|(_, index)| *index);
     let marks: Vec<Mark> = starts
         .into_iter()
-        .map(|(started_ns, place)| Mark { x: started_ns as f64, label: view.cell(&run.cells[place]) })
+        .map(|(started_ns, index)| Mark { x: started_ns as f64, label: view.cell(&run.cells[index]) })
         .collect();
     if (2..=MOST_MARKS).contains(&marks.len()) { marks } else { Vec::new() }
 }

@@ -2,25 +2,14 @@
 
 use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_explain::SweepAxis;
 use std::collections::BTreeSet;
 
 /// Values from which on cells are a sweep.
 pub(super) const SWEEP: usize = 3;
 
-/// Something that a sweep varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    /// Bytes that the workload covers.
-    WorkingSet,
-    /// Bytes of an operation.
-    BlockSize,
-    /// Operations in flight per thread.
-    QueueDepth,
-}
-
-impl Dimension {
-    pub(super) const ALL: [Self; 3] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth];
-}
+/// What the cells of a run may be swept over.
+pub(super) const AXES: [SweepAxis; 3] = [SweepAxis::WorkingSet, SweepAxis::BlockSize, SweepAxis::QueueDepth];
 
 /// A cell by what it does.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,20 +76,21 @@ impl CellShape {
         }
     }
 
-    /// Its value along a dimension.
-    pub(super) fn get(&self, dimension: Dimension) -> Option<u64> {
-        match dimension {
-            Dimension::WorkingSet => self.span_bytes,
-            Dimension::BlockSize => self.block_bytes,
-            Dimension::QueueDepth => self.iodepth,
+    /// Its value on an axis.
+    pub(super) fn get(&self, axis: SweepAxis) -> Option<u64> {
+        match axis {
+            SweepAxis::WorkingSet => self.span_bytes,
+            SweepAxis::BlockSize => self.block_bytes,
+            SweepAxis::QueueDepth => self.iodepth,
+            // The progress of one cell, and not what sets it apart.
+            SweepAxis::BytesWritten => None,
         }
     }
 
-    /// Whether two cells differ in nothing but these dimensions.
-    pub(super) fn alike_but(&self, other: &Self, but: &[Dimension]) -> bool {
-        let same =
-            |dimension: &Dimension| but.contains(dimension) || self.get(*dimension) == other.get(*dimension);
-        self.rest == other.rest && Dimension::ALL.iter().all(same)
+    /// Whether two cells differ in nothing but these axes.
+    pub(super) fn alike_but(&self, other: &Self, but: &[SweepAxis]) -> bool {
+        let same = |axis: &SweepAxis| but.contains(axis) || self.get(*axis) == other.get(*axis);
+        self.rest == other.rest && AXES.iter().all(same)
     }
 }
 
@@ -109,10 +99,10 @@ pub(super) fn shapes(run: &RunRecord) -> Vec<(&Cell, CellShape)> {
     run.cells.iter().filter_map(|cell| Some((cell, CellShape::of(run, cell)?))).collect()
 }
 
-/// Cells in families whose members differ in nothing but these dimensions, in the order of their first member.
+/// Cells in families whose members differ in nothing but these axes, in the order of their first member.
 pub(super) fn families<'a>(
     cells: &[(&'a Cell, CellShape)],
-    but: &[Dimension],
+    but: &[SweepAxis],
 ) -> Vec<Vec<(&'a Cell, CellShape)>> {
     let mut families: Vec<Vec<(&Cell, CellShape)>> = Vec::new();
     for (cell, shape) in cells {
@@ -124,16 +114,16 @@ pub(super) fn families<'a>(
     families
 }
 
-/// The distinct values of cells along a dimension, ascending.
-pub(super) fn distinct(cells: &[(&Cell, CellShape)], dimension: Dimension) -> Vec<u64> {
-    let mut values: Vec<u64> = cells.iter().filter_map(|(_, shape)| shape.get(dimension)).collect();
+/// The distinct values of cells on an axis, ascending.
+pub(super) fn distinct(cells: &[(&Cell, CellShape)], axis: SweepAxis) -> Vec<u64> {
+    let mut values: Vec<u64> = cells.iter().filter_map(|(_, shape)| shape.get(axis)).collect();
     values.sort_unstable();
     values.dedup();
     values
 }
 
-/// Whether cells fill so much of the plane of two dimensions that it is a map, and not a row and a column that cross.
-pub(super) fn fill_plane(cells: &[(&Cell, CellShape)], one: Dimension, two: Dimension) -> bool {
+/// Whether cells fill so much of the plane of two axes that it is a map, and not a row and a column that cross.
+pub(super) fn fill_plane(cells: &[(&Cell, CellShape)], one: SweepAxis, two: SweepAxis) -> bool {
     let places: BTreeSet<_> = cells.iter().map(|(_, shape)| (shape.get(one), shape.get(two))).collect();
     let (columns, rows) = (distinct(cells, one).len(), distinct(cells, two).len());
     columns >= SWEEP && rows >= SWEEP && places.len() * 2 >= columns * rows

@@ -5,11 +5,10 @@
 //! cells that were measured for its axis and no others of the same shape, and their places are those of the sweep's own
 //! table: the geometric mean of the repetitions.
 
-use super::shapes::{CellShape, Dimension, SWEEP, distinct, families, fill_plane, shapes};
+use super::shapes::{AXES, CellShape, SWEEP, distinct, families, fill_plane, shapes};
 use super::{Picture, View};
 use crate::run::figures::Figures;
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
-use kurabe_compare::values;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
 use kurabe_explain::{CurveUnit, SweepAxis, SweepFindings, explain_sweep, swept_axis};
@@ -30,51 +29,40 @@ struct Explained<'v> {
 
 impl Explained<'_> {
     fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
-        let place = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
-        self.sweeps.get(place).filter(|sweep| !sweep.is_empty())
+        let index = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
+        self.sweeps.get(index).filter(|sweep| !sweep.is_empty())
     }
 
     /// What a course comes to at each of its places.
-    fn points(&self, run: &RunRecord, dimension: Dimension, course: &SweepLine<'_>) -> Vec<(f64, f64)> {
+    fn points(&self, run: &RunRecord, axis: SweepAxis, course: &SweepLine<'_>) -> Vec<(f64, f64)> {
         let Some(sweep) = self.of(run) else {
-            let value = |cell: &Cell| match &cell.imported {
-                Some(_) => values(cell).first().copied(),
-                None => Figures::of(cell, run.header.statistic()).main,
-            };
+            let value = |cell| Figures::of(cell, run.header.statistic()).drawn();
             return course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
         };
         let curve = |cell: &Cell| {
             let workload = cell.workload.as_ref()?;
             let curve = sweep.curves.iter().find(|curve| {
-                curve.axis == axis(dimension)
+                curve.axis == axis
                     && Some(curve.direction) == cell.direction
                     && curve.sequential == workload.pattern.is_sequential()
             })?;
             Some((curve, f64::from(workload.largest_block_bytes())))
         };
-        let place = |(at, cell): &(f64, &Cell)| {
+        let index = |(at, cell): &(f64, &Cell)| {
             let (curve, block) = curve(cell)?;
             let (_, y) = curve.points.iter().find(|(x, _)| x == at)?;
             Some((*at, if curve.unit == CurveUnit::TimeNs { block / y * 1e9 } else { block * y }))
         };
-        course.cells.iter().filter_map(place).collect()
-    }
-}
-
-fn axis(dimension: Dimension) -> SweepAxis {
-    match dimension {
-        Dimension::WorkingSet => SweepAxis::WorkingSet,
-        Dimension::BlockSize => SweepAxis::BlockSize,
-        Dimension::QueueDepth => SweepAxis::QueueDepth,
+        course.cells.iter().filter_map(index).collect()
     }
 }
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     let explained = Explained { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
     let mut charts = Vec::new();
-    for dimension in Dimension::ALL {
-        for runs in view.groups(|run| courses(run, dimension, view).len()) {
-            let marks = marks(runs, dimension, &explained);
+    for axis in AXES {
+        for runs in view.groups(|run| courses(run, axis, view).len()) {
+            let marks = marks(runs, axis, &explained);
             let kinds = [
                 (
                     &[Measure::Rate][..],
@@ -91,24 +79,23 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
             ];
             for (measures, unit, what, better) in kinds {
                 let (what, better) = (view.say(&what), view.say(&better));
-                charts.extend(figures(runs, dimension, measures, (&what, unit, better), &marks, &explained));
+                charts.extend(figures(runs, axis, measures, (&what, unit, better), &marks, &explained));
             }
         }
     }
-    for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
-        for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
-            let marks = marks(runs, dimension, &explained);
-            charts.extend(latencies(runs, dimension, marks, view));
+    for axis in [SweepAxis::WorkingSet, SweepAxis::QueueDepth] {
+        for runs in view.groups(|run| courses(run, axis, view).len() * 2) {
+            let marks = marks(runs, axis, &explained);
+            charts.extend(latencies(runs, axis, marks, view));
         }
     }
     charts
 }
 
-/// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
-/// are.
-fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Explained<'_>) -> Vec<Mark> {
+/// The changes on an axis, in a chart of one run: in a chart of several, it would be unclear whose they are.
+fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec<Mark> {
     let [run] = runs else { return Vec::new() };
-    let (axis, view) = (axis(dimension), explained.view);
+    let view = explained.view;
     let Some(sweep) = explained.of(run) else { return Vec::new() };
     let orders: BTreeSet<bool> =
         sweep.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
@@ -121,7 +108,7 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Explained<'_>) -
                 let order = if finding.sequential { "sequential" } else { "random" };
                 which = format!("{which} {}", order_word(order, view));
             }
-            let name = view.say(&crate::run::sweep_curves::name(finding.name));
+            let name = view.say(&crate::run::sweep::name(finding.name));
             Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
         })
         .collect();
@@ -129,15 +116,15 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Explained<'_>) -
     marks
 }
 
-/// The lines of a run along a dimension; none if it does not sweep it.
-fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<SweepLine<'a>> {
+/// The lines of a run along an axis; none if it does not sweep it.
+fn courses<'a>(run: &'a RunRecord, axis: SweepAxis, view: &View<'_>) -> Vec<SweepLine<'a>> {
     // Other axes of a sweep pass through the same shapes.
-    let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis(dimension));
+    let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis);
     let cells: Vec<(&Cell, CellShape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
-    let lines: Vec<Vec<(&Cell, CellShape)>> = families(&cells, &[dimension])
+    let lines: Vec<Vec<(&Cell, CellShape)>> = families(&cells, &[axis])
         .into_iter()
-        .filter(|family| distinct(family, dimension).len() >= SWEEP)
-        .filter(|family| !varies_twice(&cells, family, dimension))
+        .filter(|family| distinct(family, axis).len() >= SWEEP)
+        .filter(|family| !varies_twice(&cells, family, axis))
         .collect();
     let rests =
         |of: fn(&CellShape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
@@ -159,22 +146,19 @@ fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec
                 name = format!("{name} ({})", view.cell(cell));
             }
             let mut cells: Vec<(f64, &Cell)> =
-                line.iter().filter_map(|(cell, shape)| Some((shape.get(dimension)? as f64, *cell))).collect();
+                line.iter().filter_map(|(cell, shape)| Some((shape.get(axis)? as f64, *cell))).collect();
             cells.sort_by(|a, b| a.0.total_cmp(&b.0));
             SweepLine { name, measure: cell.measure, cells }
         })
         .collect()
 }
 
-/// Whether cells like these vary in a second dimension as much, so that they are a heat map.
-fn varies_twice(all: &[(&Cell, CellShape)], line: &[(&Cell, CellShape)], dimension: Dimension) -> bool {
-    Dimension::ALL.into_iter().filter(|other| *other != dimension).any(|other| {
-        let like: Vec<(&Cell, CellShape)> = all
-            .iter()
-            .filter(|(_, shape)| shape.alike_but(&line[0].1, &[dimension, other]))
-            .cloned()
-            .collect();
-        fill_plane(&like, dimension, other)
+/// Whether cells like these vary in a second axis as much, so that they are a heat map.
+fn varies_twice(all: &[(&Cell, CellShape)], line: &[(&Cell, CellShape)], axis: SweepAxis) -> bool {
+    AXES.into_iter().filter(|other| *other != axis).any(|other| {
+        let like: Vec<(&Cell, CellShape)> =
+            all.iter().filter(|(_, shape)| shape.alike_but(&line[0].1, &[axis, other])).cloned().collect();
+        fill_plane(&like, axis, other)
     })
 }
 
@@ -199,22 +183,23 @@ pub(super) fn order_word(order: &str, view: &View<'_>) -> String {
     }
 }
 
-pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
-    match dimension {
-        Dimension::WorkingSet => view.pick("working set", "アクセスする範囲"),
-        Dimension::BlockSize => view.pick("block size", "ブロックサイズ"),
-        Dimension::QueueDepth => view.pick("queue depth", "キュー深さ"),
+pub(super) fn axis_words(axis: SweepAxis, view: &View<'_>) -> String {
+    match axis {
+        SweepAxis::WorkingSet => view.pick("working set", "アクセスする範囲"),
+        SweepAxis::BlockSize => view.pick("block size", "ブロックサイズ"),
+        SweepAxis::QueueDepth => view.pick("queue depth", "キュー深さ"),
+        SweepAxis::BytesWritten => view.pick("bytes written", "書き込んだ量"),
     }
 }
 
-fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
-    let unit = if dimension == Dimension::QueueDepth { Unit::Count } else { Unit::Bytes };
-    Axis::new(dimension_words(dimension, view), unit, Scale::Log)
+fn x_axis(axis: SweepAxis, view: &View<'_>) -> Axis {
+    let unit = if axis == SweepAxis::QueueDepth { Unit::Count } else { Unit::Bytes };
+    Axis::new(axis_words(axis, view), unit, Scale::Log)
 }
 
 fn figures(
     runs: &[&RunRecord],
-    dimension: Dimension,
+    axis: SweepAxis,
     measures: &[Measure],
     (what, unit, better): (&str, Unit, String),
     marks: &[Mark],
@@ -223,16 +208,15 @@ fn figures(
     let view = explained.view;
     let mut lines = Vec::new();
     for run in runs {
-        for course in courses(run, dimension, view).into_iter().filter(|one| measures.contains(&one.measure))
-        {
-            let points = explained.points(run, dimension, &course);
+        for course in courses(run, axis, view).into_iter().filter(|one| measures.contains(&one.measure)) {
+            let points = explained.points(run, axis, &course);
             lines.push(line(view.line(run, &course.name), points));
         }
     }
     chart(
         "sweep",
         runs,
-        dimension,
+        axis,
         (what, Axis::new(what, unit, Scale::Linear)),
         vec![statistic_words(runs, explained), better],
         (lines, marks.to_vec()),
@@ -252,16 +236,11 @@ fn statistic_words(runs: &[&RunRecord], explained: &Explained<'_>) -> String {
     words.join(" / ")
 }
 
-/// The median latency and the 99th percentile along a dimension.
-fn latencies(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    marks: Vec<Mark>,
-    view: &View<'_>,
-) -> Option<Picture> {
+/// The median latency and the 99th percentile along an axis.
+fn latencies(runs: &[&RunRecord], axis: SweepAxis, marks: Vec<Mark>, view: &View<'_>) -> Option<Picture> {
     let mut lines = Vec::new();
     for run in runs {
-        for course in courses(run, dimension, view) {
+        for course in courses(run, axis, view) {
             for (name, fraction) in [("p50", 0.5), ("p99", 0.99)] {
                 let value = |cell: &Cell| {
                     Some(Figures::of(cell, run.header.statistic()).percentile_ns(fraction)? as f64)
@@ -276,7 +255,7 @@ fn latencies(
     let notes = vec![
         view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
     ];
-    chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, marks), view)
+    chart("sweep-latency", runs, axis, (&what, y), notes, (lines, marks), view)
 }
 
 fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
@@ -286,7 +265,7 @@ fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
 fn chart(
     name: &'static str,
     runs: &[&RunRecord],
-    dimension: Dimension,
+    axis: SweepAxis,
     (what, y): (&str, Axis),
     how: Vec<String>,
     (mut lines, marks): (Vec<ChartLine>, Vec<Mark>),
@@ -296,9 +275,9 @@ fn chart(
     if lines.is_empty() {
         return None;
     }
-    let over = dimension_words(dimension, view);
+    let over = axis_words(axis, view);
     let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
     let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
-    let plot = Lines { marks, ..Lines::new(x_axis(dimension, view), y, lines) };
+    let plot = Lines { marks, ..Lines::new(x_axis(axis, view), y, lines) };
     Some(view.picture(name, &what, runs, vec![how.join(" · ")], Plot::Lines(plot)))
 }

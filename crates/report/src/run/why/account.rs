@@ -70,7 +70,7 @@ pub struct CellTime {
     pub each_ns: f64,
     /// Operations in flight at once, on average; `None` where operations are timed one by one.
     pub in_flight: Option<f64>,
-    /// Time of a repetition in which no operation was under way, if that can be told.
+    /// Time of a repetition in which no operation was under way, if that is known.
     pub between_ns: Option<f64>,
     /// The causes by layer from the host down, those of a layer by their time.
     pub causes: Vec<CauseTime>,

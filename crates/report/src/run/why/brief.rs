@@ -8,10 +8,10 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
 
-/// More cells than this fill more screens than anybody reads.
+/// More cells than this have a line each.
 const IN_FULL: usize = 12;
 
-/// Whether so many cells are told in a line each.
+/// Whether so many cells have a line each.
 pub(crate) fn is_brief(cells: usize) -> bool {
     cells > IN_FULL
 }
@@ -32,7 +32,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
         [
             Entry::new(Role::Quiet, why.number.to_string()),
             words::cell(cell).into(),
-            Entry::figure(Role::Plain, figures.main.map(|main| figures.value(main))),
+            Entry::figure(Role::Plain, figures.main_figure()),
             Entry::new(role, how_sure(&why.limit)),
         ]
     });
@@ -41,9 +41,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
         "A cell in full, with the evidence: kurabe why {run} --cell {number}",
         "根拠を含む 1 項目の詳細: kurabe why {run} --cell {number}"
     );
-    let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(more).indent(0, 2));
-    doc
+    Doc::of(Table::new(columns, rows)).gap().push(Paragraph::new(more).indent(0, 2)).done()
 }
 
 /// What bounded a cell, and that it is only likely.

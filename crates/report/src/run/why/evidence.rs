@@ -1,14 +1,13 @@
-//! What can be told of a cell without an account: its limit with the evidence, and where the kernel says the time went.
+//! What is known of a cell without an account: its limit with the evidence, and where the kernel says the time went.
 
 use super::brief::how_sure;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::split::{KernelSplit, TimeSplit};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_explain::{Limit, LimitKind};
 
-/// Sizes of requests that are told.
+/// Sizes of requests that are listed.
 const SIZES_TOLD: usize = 3;
 
 /// The limit, why it is said, and what would tell more.
@@ -16,8 +15,7 @@ pub(super) fn limit(limit: &Limit) -> Doc {
     let sentence = how_sure(limit);
     let role = if limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Strong };
     let sentence = text!("limit: {sentence}", "ボトルネック: {sentence}"; sentence);
-    let mut doc = Doc::new();
-    doc.push(Paragraph::new(sentence).role(role).indent(2, 4));
+    let mut doc = Doc::of(Paragraph::new(sentence).role(role).indent(2, 4));
     let evidence = &limit.evidence;
     if !evidence.is_empty() {
         doc.push(Paragraph::new(text!("because {evidence}", "根拠: {evidence}"; evidence)).indent(4, 6));
@@ -34,7 +32,6 @@ pub(super) fn limit(limit: &Limit) -> Doc {
 
 /// Where the kernel says the time of the traced repetition went.
 pub(super) fn split(split: &KernelSplit) -> Doc {
-    let mut doc = Doc::new();
     if split.operations == 0 {
         let lost = number::count(split.lost_events);
         let nothing = match split.lost_events {
@@ -49,8 +46,7 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
                  (ブロックを大きく、--iodepth を小さくする)と追跡できます"
             ),
         };
-        doc.push(Paragraph::new(nothing).indent(2, 4));
-        return doc;
+        return Doc::of(Paragraph::new(nothing).indent(2, 4));
     }
     let rest_ns = split.rest_mean_ns.map(|ns| ns.max(0.0));
     let whole_ns = split.queue.mean_ns + split.device.mean_ns + rest_ns.unwrap_or(0.0);
@@ -64,14 +60,12 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
     ];
     let row = |name: Text, mean_ns: f64, tails: Option<&TimeSplit>| {
         let share = if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
-        let tail =
-            |ns: Option<u64>| -> Entry { ns.map_or(number::NONE.to_owned(), number::latency_ns).into() };
         [
             name.into(),
             number::latency(mean_ns).into(),
             number::percent(share).into(),
-            tail(tails.map(|tails| tails.p50_ns)),
-            tail(tails.map(|tails| tails.p99_ns)),
+            Entry::latency(tails.map(|tails| tails.p50_ns)),
+            Entry::latency(tails.map(|tails| tails.p99_ns)),
             Entry::bar(share, 6, (8, 20)),
         ]
     };
@@ -85,9 +79,9 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
         row(queue, split.queue.mean_ns, Some(&split.queue)),
         row(text!("in the device", "デバイス"), split.device.mean_ns, Some(&split.device)),
     ];
-    doc.push(Table::new(columns, rows.into_iter().chain(rest)).indent(2));
-    doc.push(Paragraph::flow(requests(split, rest_ns.is_some())).indent(2, 2));
-    doc
+    Doc::of(Table::new(columns, rows.into_iter().chain(rest)).indent(2))
+        .push(Paragraph::flow(requests(split, rest_ns.is_some())).indent(2, 2))
+        .done()
 }
 
 /// How operations became requests, and what is missing from these figures.

@@ -1,8 +1,7 @@
-//! What the table of a cell's time means, in a few sentences for somebody who does not know the device.
+//! What the table of a cell's time means, in a few sentences for readers who do not know the device.
 
 use super::account::{CauseTime, CellTime, Per};
-use kurabe_core::number;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 
 /// A second cause below this share is not worth a sentence.
 const WORTH_TELLING: f64 = 0.1;
