@@ -30,6 +30,13 @@ pub(crate) struct CauseFacts {
     pub(crate) in_line: bool,
 }
 
+impl CauseFacts {
+    /// What is no standing in line: name and explanation, in English and Japanese.
+    pub(crate) const fn new(layer: u16, key: &'static str, [en, ja, why, why_ja]: [&'static str; 4]) -> Self {
+        Self { layer, key, name: (en, ja), explanation: (why, why_ja), in_line: false }
+    }
+}
+
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter(pub(crate) u16);

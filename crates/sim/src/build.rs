@@ -1,6 +1,6 @@
 //! What a kind of layer gets to build one of it.
 
-use crate::account::{Cause, CauseFacts, Counter, CounterFacts, Words};
+use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
 use crate::settings::{LayerSettings, LayerValue};
 use crate::world::LayerId;
 use kurabe_core::random::Random;
@@ -18,11 +18,7 @@ pub(crate) struct Register {
 impl Register {
     /// The place of a layer's name, which is added if it is new.
     pub(crate) fn name(&mut self, name: &str) -> u16 {
-        let place = self.names.iter().position(|kept| kept == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        });
-        place as u16
+        place_of(&mut self.names, |kept| kept == name, name.to_owned())
     }
 
     /// Places of causes and of counters in the order of a record: by layer, then as they were named. What no layer
@@ -37,20 +33,27 @@ impl Register {
 
     fn cause(&mut self, facts: CauseFacts) -> Cause {
         let same = |kept: &CauseFacts| (kept.layer, kept.key) == (facts.layer, facts.key);
-        let place = self.causes.iter().position(same).unwrap_or_else(|| {
-            self.causes.push(facts);
-            self.causes.len() - 1
-        });
-        Cause(place as u16)
+        Cause(place_of(&mut self.causes, same, facts))
     }
 }
 
-/// Declares causes and counters: a field for each with the call that names it to a builder, and `new`, which names them all
-/// in this order.
+/// The place of an entry of a list; of a new one, if there is none like it.
+fn place_of<T>(list: &mut Vec<T>, same: impl FnMut(&T) -> bool, new: T) -> u16 {
+    let place = list.iter().position(same).unwrap_or_else(|| {
+        list.push(new);
+        list.len() - 1
+    });
+    place as u16
+}
+
+/// Declares causes and counters that a page has the texts of: a field for each with the call that names it to a builder, and
+/// `new`, which names them all in this order.
 macro_rules! words {
     (@type counter) => { $crate::account::Counter };
     (@type $cause:ident) => { $crate::account::Cause };
-    ($(#[$doc:meta])* $visibility:vis struct $name:ident { $($field:ident: $kind:ident($($words:expr),+);)+ }) => {
+    (@sort counter) => { "counter" };
+    (@sort $cause:ident) => { "cause" };
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident from $page:literal { $($field:ident: $kind:ident($key:literal);)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         $visibility struct $name {
@@ -59,15 +62,19 @@ macro_rules! words {
 
         impl $name {
             $visibility fn new(builder: &mut $crate::build::Builder<'_>) -> Self {
-                Self { $($field: builder.$kind($($words),+),)+ }
+                Self {
+                    $($field: builder.$kind(
+                        $key, $crate::vocabulary::entry!($page, $crate::build::words!(@sort $kind), $key),
+                    ),)+
+                }
             }
         }
     };
 }
 pub(crate) use words;
 
-/// Declares the parameters of a kind of layer: a table of them, and a struct that has their values. What is named between a key
-/// and its type is the field of that value; a parameter without one is read in another way.
+/// Declares the parameters of a kind of layer, whose meanings a page has: a table of them, and a struct that has their values.
+/// What is named between a key and its type is the field of that value; a parameter without one is read in another way.
 macro_rules! parameters {
     (@kind SIZE) => { $crate::schema::SIZE };
     (@kind SOME_SIZE) => { $crate::schema::SOME_SIZE };
@@ -78,13 +85,14 @@ macro_rules! parameters {
     (@type Word) => { &'static str };
     (@type Rows) => { $crate::settings::Rows };
     (@type $whole:ident) => { u64 };
-    ($(#[$doc:meta])* $visibility:vis struct $name:ident, $table:ident {
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident, $table:ident from $page:literal {
         $($key:literal $($field:ident)?: $kind:ident $(($($range:expr),+))?, $how:ident $(($value:expr, $source:expr))?
-            $(.$change:ident($($with:expr)?))*, $meaning:expr;)+
+            $(.$change:ident($($with:expr)?))*;)+
     }) => {
         $visibility const $table: &[$crate::schema::Parameter] = &[$(
             $crate::schema::Parameter::$how(
-                $key, $crate::build::parameters!(@kind $kind $(($($range),+))?), $($value, $source,)? $meaning,
+                $key, $crate::build::parameters!(@kind $kind $(($($range),+))?), $($value, $source,)?
+                $crate::vocabulary::entry!($page, "parameter", $key),
             )$(.$change($($with)?))*,
         )+];
 
@@ -112,6 +120,14 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
+/// What stands below a layer: its topmost layer, the bytes of each of that one's units, and how many units it has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Branch {
+    pub(crate) layer: LayerId,
+    pub(crate) unit_bytes: u64,
+    pub(crate) units: u16,
+}
+
 /// A layer under construction. Its parameters are asked for by key, which `parameters!` does; asking for one that the kind
 /// does not have, or as another type, is a defect and panics.
 pub struct Builder<'a> {
@@ -119,8 +135,8 @@ pub struct Builder<'a> {
     /// Place of that name in the register.
     pub(crate) name_place: u16,
     pub(crate) settings: &'a LayerSettings,
-    /// What stands below: the layer, the bytes of each of its units, and how many units it has.
-    pub(crate) below: &'a [(LayerId, u64, u16)],
+    /// What stands below.
+    pub(crate) below: &'a [Branch],
     pub(crate) register: &'a mut Register,
     pub(crate) random: Random,
 }
@@ -138,22 +154,18 @@ impl Builder<'_> {
 
     /// The layer below, of a kind that has one.
     pub fn only_below(&self) -> LayerId {
-        self.below[0].0
+        self.below[0].layer
     }
 
-    /// The layers below, in order.
-    pub fn below(&self) -> impl ExactSizeIterator<Item = LayerId> {
-        self.below.iter().map(|(layer, ..)| *layer)
+    /// Bytes that each unit of every layer below has.
+    pub fn below_bytes(&self) -> u64 {
+        self.below.iter().map(|branch| branch.unit_bytes).min().unwrap_or(0)
     }
 
-    /// Bytes of each unit of a layer below.
-    pub fn below_capacity_bytes(&self, index: usize) -> u64 {
-        self.below[index].1
-    }
-
-    /// Units of a layer below.
-    pub fn below_units(&self, index: usize) -> u16 {
-        self.below[index].2
+    /// Everything below that can be addressed, in order: layers with several units stand for each of them.
+    pub fn targets(&self) -> Vec<(LayerId, u16)> {
+        let units = |branch: &Branch| (0..branch.units).map(|unit| (branch.layer, unit)).collect::<Vec<_>>();
+        self.below.iter().flat_map(units).collect()
     }
 
     /// A generator of random numbers of this layer's own, set by the seed of the stack.
@@ -161,25 +173,21 @@ impl Builder<'_> {
         self.random.clone()
     }
 
-    /// Names something that time can go to. `explanation` is one sentence for somebody who never heard of it.
-    pub fn cause(&mut self, key: &'static str, name: Words, explanation: Words) -> Cause {
-        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, in_line: false })
+    /// Names something that time can go to: its name and one sentence for somebody who never heard of it, in English and
+    /// Japanese.
+    pub fn cause(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
+        self.register.cause(CauseFacts::new(self.name_place, key, texts))
     }
 
     /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
-    pub fn line(&mut self, key: &'static str, name: Words, explanation: Words) -> Cause {
-        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, in_line: true })
+    pub fn line(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
+        self.register.cause(CauseFacts { in_line: true, ..CauseFacts::new(self.name_place, key, texts) })
     }
 
-    /// Names something that is counted.
-    pub fn counter(&mut self, key: &'static str, name: Words) -> Counter {
-        let facts = CounterFacts { layer: self.name_place, key, name };
-        let counters = &mut self.register.counters;
+    /// Names something that is counted, in English and Japanese.
+    pub fn counter(&mut self, key: &'static str, [en, ja]: [&'static str; 2]) -> Counter {
+        let facts = CounterFacts { layer: self.name_place, key, name: (en, ja) };
         let same = |kept: &CounterFacts| (kept.layer, kept.key) == (facts.layer, facts.key);
-        let place = counters.iter().position(same).unwrap_or_else(|| {
-            counters.push(facts);
-            counters.len() - 1
-        });
-        Counter(place as u16)
+        Counter(place_of(&mut self.register.counters, same, facts))
     }
 }

@@ -9,55 +9,34 @@
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::schema::HOUR_NS;
 use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
+use crate::vocabulary::page;
 use crate::world::{JobId, Request, RequestKind, World};
 use kurabe_core::{Result, text};
 
 /// The kind.
-pub const CARD: LayerKind = LayerKind {
-    word: "card",
-    title: ("a memory card", "メモリーカード"),
-    of_host: false,
-    below: Below::Nothing,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const CARD: LayerKind = LayerKind::new(page!("card"), "card", Below::Nothing, PARAMETERS, build);
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
-        "capacity" capacity_bytes: SOME_SIZE, needed, ("bytes of the card", "カードの容量");
-        "interface" interface_bytes_per_s: Rate, needed,
-            ("rate of the wires: SPI clock / 8, SD clock x 4 lines / 8, or the mode of a CompactFlash",
-             "配線の転送速度。SPI はクロック ÷ 8、SD の 4 ビットはクロック × 4 ÷ 8、CF は転送モードの速度");
-        "command" command_ns: Time, usual("0 ms", "assumed: contained in the access time"),
-            ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間");
-        "access" access_ns: Time, needed,
-            ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間");
-        "read" read_bytes_per_s: Rate, needed,
-            ("rate at which its flash is read", "フラッシュの読み出し速度");
-        "write" write_bytes_per_s: Rate, needed,
-            ("rate at which its flash is written", "フラッシュの書き込み速度");
-        "program" program_ns: Time, usual("0 ms", "assumed: contained in the write rate").live(),
-            ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間");
+    struct Values, PARAMETERS from "card" {
+        "capacity" capacity_bytes: SOME_SIZE, needed;
+        "interface" interface_bytes_per_s: Rate, needed;
+        "command" command_ns: Time, usual("0 ms", "assumed: contained in the access time");
+        "access" access_ns: Time, needed;
+        "read" read_bytes_per_s: Rate, needed;
+        "write" write_bytes_per_s: Rate, needed;
+        "program" program_ns: Time, usual("0 ms", "assumed: contained in the write rate").live();
         "longest_transfer" longest_transfer_bytes: Bytes(0, 1 << 32),
-            usual("0 B", "assumed: every request is a command"),
-            ("bytes of one command: requests that adjoin share it so far; 0 if each request is one",
-             "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります(0 はまとめない)");
+            usual("0 B", "assumed: every request is a command");
         "write_unit" write_unit_bytes: Bytes(1, 1 << 40),
-            usual("512 B", "assumed: single sectors, so that nothing is copied"),
-            ("unit that the card writes whole: of a unit written in part, the rest is copied",
-             "カードがまとめて書き込む単位。一部だけ書いた単位の残りはカード内部でコピーされます");
+            usual("512 B", "assumed: single sectors, so that nothing is copied");
         "copy" copy_bytes_per_s: Rate,
-            usual("10 MB/s", "assumed: of no account where units are single sectors").live(),
-            ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度");
-        "class" class: Word(&["none", "a1", "a2"]), usual("none", "assumed: none is printed on it"),
-            ("application performance class printed on the card; a card that reads 4 KiB slower is refused",
-             "カードに印刷されたアプリケーションパフォーマンスクラス。4 KiB の読み出しがこれより遅い設定はエラーになります");
+            usual("10 MB/s", "assumed: of no account where units are single sectors").live();
+        "class" class: Word(&["none", "a1", "a2"]), usual("none", "assumed: none is printed on it");
     }
 }
 
@@ -94,32 +73,17 @@ struct OpenCommand {
 }
 
 words! {
-    struct Causes {
-        waiting: line("waiting",
-            ("waiting for the card", "カードが空くのを待つ時間"),
-            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"));
-        access: cause("access",
-            ("the card's access time", "カードのアクセス時間"),
-            ("every command takes this long until the first byte, however short it is",
-             "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"));
-        reading: cause("reading",
-            ("reading the card", "カードの読み出し"),
-            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"));
-        writing: cause("writing",
-            ("writing the card", "カードへの書き込み"),
-            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"));
-        programming: cause("programming",
-            ("the card is busy programming", "カードの書き込み完了待ち"),
-            ("after a write the card stores the data in its flash and takes no command",
-             "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"));
-        copying: cause("copying",
-            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
-            ("the card writes large blocks; when only a part of one is written, it copies the rest",
-             "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"));
+    struct Causes from "card" {
+        waiting: line("waiting");
+        access: cause("access");
+        reading: cause("reading");
+        writing: cause("writing");
+        programming: cause("programming");
+        copying: cause("copying");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let interface = values.interface_bytes_per_s;
     let card = Card {
@@ -145,7 +109,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ));
         }
     }
-    Ok(Box::new(card))
+    let capacity_bytes = card.values.capacity_bytes;
+    Ok(Built::new(card, capacity_bytes))
 }
 
 impl Card {
@@ -218,10 +183,6 @@ fn times(count: u64, length_ns: u64) -> u64 {
 }
 
 impl Layer for Card {
-    fn capacity_bytes(&self) -> u64 {
-        self.values.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         world.write_as_data(job);
         let request = world.request(job);
@@ -245,44 +206,20 @@ impl Layer for Card {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::DeviceSpec;
+    use crate::fixture::{device, request, run_apart};
     use crate::stack::Stack;
     use crate::world::{Request, RequestKind};
 
     /// 1 ms to the first byte, 2 ms of programming, 1 µs for a kilobyte read, 2 µs for one written.
     fn card(extra: &str) -> Result<Stack, String> {
-        let source = format!(
-            r#"
-            schema = 1
-            name = "test"
-            title = {{ en = "test", ja = "test" }}
-            [[layer]]
-            kind = "card"
-            capacity = {{ value = "64 MiB", source = "t" }}
-            interface = {{ value = "1 GB/s", source = "t" }}
-            access = {{ value = "1 ms", source = "t" }}
-            read = {{ value = "5 GB/s", source = "t" }}
-            write = {{ value = "500 MB/s", source = "t" }}
-            program = {{ value = "2 ms", source = "t" }}
-            {extra}
-            "#
-        );
-        let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();
+        let rates = "interface=1_GB/s access=1_ms read=5_GB/s write=500_MB/s program=2_ms";
+        let spec = device(&[&format!("card capacity=64_MiB {rates} {extra}")]);
         Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
     }
 
     fn times_ns(stack: &mut Stack, kind: RequestKind, places: &[(u64, u32)]) -> Vec<u64> {
-        let mut times = Vec::new();
-        for (offset_bytes, length_bytes) in places.iter().copied() {
-            let started_ns = stack.now_ns();
-            let request = Request::new(kind, offset_bytes, length_bytes);
-            stack.submit(started_ns, request, 0);
-            while let Some(at_ns) = stack.next_wake_ns() {
-                stack.advance(at_ns);
-            }
-            times.push(stack.take_completion().unwrap().at_ns - started_ns);
-        }
-        times
+        let requests: Vec<Request> = places.iter().map(|(at, bytes)| request(kind, *at, *bytes)).collect();
+        run_apart(stack, &requests)
     }
 
     #[test]
@@ -300,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_adjoins_shares_a_command_up_to_its_longest_transfer() {
-        let extra = "longest_transfer = { value = \"8000 B\", source = \"t\" }";
+        let extra = "longest_transfer=8000_B";
         let reads = [(0, 4000), (4000, 4000), (8000, 4000), (4000, 4000), (8000, 16_000)];
         let expected = [1_004_000, 4000, 1_004_000, 1_004_000, 2_016_000];
         assert_eq!(times_ns(&mut card(extra).unwrap(), RequestKind::Read, &reads), expected);
@@ -308,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_block_costs_the_copy_of_the_rest() {
-        let extra = "write_unit = { value = \"1 MiB\", source = \"t\" }\ncopy = { value = \"1 GB/s\", source = \"t\" }";
+        let extra = "write_unit=1_MiB copy=1_GB/s";
         let write_ns = |copied: u64| copied + 2_008_192;
         let end = (1 << 20) - 4096;
         // In order: nothing. Elsewhere: the rest of the unit before, which was begun at its beginning; then all of a unit
@@ -320,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_card_slower_than_its_class_is_refused() {
-        let refused = card("class = { value = \"a1\", source = \"t\" }").err();
+        let refused = card("class=a1").err();
         assert!(refused.is_some_and(|what| what.starts_with("card.class")));
-        assert!(card("class = { value = \"none\", source = \"t\" }").is_ok());
+        assert!(card("class=none").is_ok());
     }
 }

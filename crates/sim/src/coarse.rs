@@ -30,51 +30,26 @@ use run::{FlashWork, Run};
 
 words! {
     /// What the time goes to.
-    struct Causes {
-        waiting: line("waiting",
-            ("waiting for the command before", "前のコマンドの完了待ち"),
-            ("this device works on one command at a time", "このデバイスは一度に 1 コマンドしか処理しません"));
-        command: cause("command",
-            ("the firmware's work", "ファームウェアの処理"),
-            ("every command takes the controller a while, however short it is",
-             "長さによらず、コマンドごとにコントローラーが使う時間です"));
-        access: cause("access",
-            ("finding the data in the flash", "フラッシュ内のデータへのアクセス"),
-            ("the controller looks up where the data are, and the first page is fetched",
-             "データの場所を調べ、最初のページを取り出すまでの時間です"));
-        read: cause("read",
-            ("reading the flash", "フラッシュの読み出し"),
-            ("bytes at the rate of all flash chips together", "全フラッシュチップ合計の速度でデータを読む時間です"));
-        program: cause("program",
-            ("writing the flash", "フラッシュへの書き込み"),
-            ("the memory is full, so the write waits until the flash has taken earlier bytes",
-             "メモリーが一杯なので、先のデータがフラッシュに書き込まれるのを待ちます"));
-        erase: cause("erase",
-            ("erasing", "消去"),
-            ("flash must be erased, in large blocks, before it is written again",
-             "フラッシュは、書き直す前に大きなブロック単位で消去が必要です"));
-        complete: cause("complete-unit",
-            ("rewriting the rest of a unit", "単位の残りの書き直し"),
-            ("only whole units can be written, so the rest of one that was written in part is read and written again",
-             "書き込みは単位まるごとでしかできないため、一部だけ書くと残りも読んで書き直します"));
-        turn: cause("turn",
-            ("turning between writing and reading", "書きと読みの切り替え"),
-            ("a read came between writes, so the unit that was half written had to be completed first and begun anew afterwards",
-             "書き込みの間に読み出しが来たため、書きかけの単位をいったん完成させ、後でまた書き始めます"));
-        merge: cause("merge",
-            ("emptying the log of small writes", "小さな書き込みを溜めたログの整理"),
-            ("small writes are put aside in a log; when it is full, whole units are rewritten to make room",
-             "小さな書き込みはログに溜められ、一杯になると単位ごとの書き直しで空きを作ります"));
+    struct Causes from "flash-coarse" {
+        waiting: line("waiting");
+        command: cause("command");
+        access: cause("access");
+        read: cause("read");
+        program: cause("program");
+        erase: cause("erase");
+        complete: cause("complete-unit");
+        turn: cause("turn");
+        merge: cause("merge");
     }
 }
 
 words! {
     /// What is counted.
-    struct Counters {
-        completions: counter("completions", ("copies of the rest of a unit", "単位の残りのコピー"));
-        straddles: counter("straddles", ("writes across the border of two units", "2 つの単位にまたがった書き込み"));
-        turns: counter("turns", ("reads that closed a half-written unit", "書きかけの単位を閉じた読み出し"));
-        merges: counter("merges", ("units merged to empty the log", "ログの整理で書き直した単位"));
+    struct Counters from "flash-coarse" {
+        completions: counter("completions");
+        straddles: counter("straddles");
+        turns: counter("turns");
+        merges: counter("merges");
     }
 }
 
@@ -255,10 +230,6 @@ impl Coarse {
 }
 
 impl Layer for Coarse {
-    fn capacity_bytes(&self) -> u64 {
-        self.values.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let start_ns = self.free_ns.max(world.now_ns());
         let from_ns = start_ns.saturating_add(self.values.command_ns);

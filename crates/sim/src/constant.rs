@@ -2,31 +2,24 @@
 //! has no mechanism worth modelling, and for a medium in tests.
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
+use crate::vocabulary::page;
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::Result;
 
 /// The kind.
-pub const CONSTANT: LayerKind = LayerKind {
-    word: "constant",
-    title: ("a medium with constant times", "所要時間が一定の媒体"),
-    of_host: false,
-    below: Below::Nothing,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const CONSTANT: LayerKind =
+    LayerKind::new(page!("constant"), "constant", Below::Nothing, PARAMETERS, build);
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
-        "capacity" capacity_bytes: SOME_SIZE, needed, ("bytes of the medium", "媒体の容量");
-        "access" access_ns: Time, needed.live(), ("time of every request", "要求ごとの所要時間");
-        "rate" rate_bytes_per_s: Rate, needed.live(), ("rate of its bytes", "転送速度");
-        "parallel" parallel: Count(1, 1024), usual("1", "assumed"),
-            ("requests served at once", "同時に処理できる要求数");
+    struct Values, PARAMETERS from "constant" {
+        "capacity" capacity_bytes: SOME_SIZE, needed;
+        "access" access_ns: Time, needed.live();
+        "rate" rate_bytes_per_s: Rate, needed.live();
+        "parallel" parallel: Count(1, 1024), usual("1", "assumed");
     }
 }
 
@@ -38,33 +31,21 @@ struct Constant {
 }
 
 words! {
-    struct Words {
-        waiting: line("waiting",
-            ("waiting for the medium", "媒体が空くのを待つ時間"),
-            ("earlier requests are still being served", "前の要求がまだ処理中です"));
-        access: cause("access",
-            ("access", "アクセス"),
-            ("the time that every request takes, however short", "長さによらず要求ごとにかかる時間です"));
-        transfer: cause("transfer",
-            ("moving the bytes", "データの転送"),
-            ("bytes at the rate of the medium", "媒体の速度でデータを移す時間です"));
+    struct Words from "constant" {
+        waiting: line("waiting");
+        access: cause("access");
+        transfer: cause("transfer");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    Ok(Box::new(Constant {
-        servers: vec![Timeline::default(); values.parallel as usize],
-        values,
-        words: Words::new(builder),
-    }))
+    let capacity_bytes = values.capacity_bytes;
+    let servers = vec![Timeline::default(); values.parallel as usize];
+    Ok(Built::new(Constant { servers, values, words: Words::new(builder) }, capacity_bytes))
 }
 
 impl Layer for Constant {
-    fn capacity_bytes(&self) -> u64 {
-        self.values.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let bytes = match request.kind {

@@ -144,29 +144,21 @@ struct FatImage {
 }
 
 words! {
-    struct Causes {
-        waiting: line("waiting",
-            ("waiting for the firmware", "ファームウェアの処理待ち"),
-            ("the emulator serves one request at a time", "エミュレーターは一度に 1 つの要求しか処理しません"));
-        opening: cause("opening",
-            ("opening the image file", "イメージファイルを開く時間"),
-            ("the firmware looks the file up in the directory again",
-             "ファームウェアがディレクトリでファイルを探し直す時間です"));
-        walking: cause("walking",
-            ("walking the FAT chain", "FAT のチェーンをたどる時間"),
-            ("FAT32 tells of each cluster of the image only which comes next, so the way to a place is followed from cluster to cluster, and the sectors of the FAT are read one by one",
-             "FAT32 に記録されているのは各クラスターの「次」だけです。目的の場所までクラスターを順にたどり、そのたびに FAT のセクターを 1 つずつ読みます"));
+    struct Causes from "fat-image" {
+        waiting: line("waiting");
+        opening: cause("opening");
+        walking: cause("walking");
     }
 }
 
 words! {
-    struct Counters {
-        fat_sectors: counter("fat-sectors", ("sectors of the FAT read", "読んだ FAT セクター"));
-        restarts: counter("restarts", ("walks from the first cluster", "先頭クラスターからたどり直した回数"));
-        directory: counter("directory-sectors", ("sectors of the directory read", "読んだディレクトリのセクター"));
-        loaded: counter("loaded", ("tracks loaded", "読み込んだトラック"));
-        saved: counter("saved", ("tracks saved", "書き戻したトラック"));
-        dropped: counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み"));
+    struct Counters from "fat-image" {
+        fat_sectors: counter("fat-sectors");
+        restarts: counter("restarts");
+        directory: counter("directory-sectors");
+        loaded: counter("loaded");
+        saved: counter("saved");
+        dropped: counter("dropped");
     }
 }
 
@@ -287,10 +279,6 @@ impl FatImage {
 }
 
 impl Layer for FatImage {
-    fn capacity_bytes(&self) -> u64 {
-        self.image_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         // Nothing in the image is ever given back to the card.
         if world.request(job).kind == RequestKind::Trim {

@@ -26,26 +26,13 @@ use std::collections::VecDeque;
 
 words! {
     /// What the time goes to, and what is counted.
-    struct Words {
-        admission: cause("one-by-one",
-            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
-            ("the file system has only so many requests under way at once, however many are asked for",
-             "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"));
-        host: cause("host",
-            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
-            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"));
-        queue: line("queue",
-            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
-            ("the device has as many commands as it takes; what continues another request will be merged with it",
-             "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"));
-        riding: line("merged",
-            ("served within a larger command", "結合された大きなコマンドの実行"),
-            ("the request was merged into the command of the one before it",
-             "直前の要求のコマンドに結合され、一緒に処理されました"));
-        merged: counter("merged",
-            ("requests merged into another's command", "ほかのコマンドに結合された要求"));
-        own_written: counter("own-writes",
-            ("writes of the file system's own", "ファイルシステム自身の書き込み"));
+    struct Words from "filesystem" {
+        admission: cause("one-by-one");
+        host: cause("host");
+        queue: line("queue");
+        riding: line("merged");
+        merged: counter("merged");
+        own_written: counter("own-writes");
     }
 }
 
@@ -220,10 +207,6 @@ impl FileSystemLayer {
 }
 
 impl Layer for FileSystemLayer {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         self.waiting.push_back(job);
         self.admit(world);

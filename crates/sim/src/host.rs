@@ -10,73 +10,48 @@
 mod noise;
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::schema::{LONGEST_BYTES, Relation};
 use crate::settings::{Live, Setting};
 use crate::timeline::Timeline;
+use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::Result;
 use kurabe_core::model::CopyHabits;
 use noise::OtherWork;
 use std::collections::VecDeque;
 
+const RELATIONS: &[Relation] =
+    &[Relation::MultipleOf("largest_command", "sector"), Relation::NotBelow("copy_turn", "copy_piece")];
+
 /// The kind.
-pub const HOST: LayerKind = LayerKind {
-    word: "host",
-    title: ("the computer", "コンピューター"),
-    of_host: true,
-    below: Below::One,
-    parameters: PARAMETERS,
-    relations: &[
-        Relation::MultipleOf("largest_command", "sector"),
-        Relation::NotBelow("copy_turn", "copy_piece"),
-    ],
-    build,
-};
+pub const HOST: LayerKind =
+    LayerKind::new(page!("host"), "host", Below::One, PARAMETERS, build).of_host().related(RELATIONS);
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
+    struct Values, PARAMETERS from "host" {
         "largest_command" largest_command_bytes: Bytes(1, LONGEST_BYTES),
-            usual("1 MiB", "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux"),
-            ("bytes of the largest command; longer requests are cut",
-             "1 コマンドの最大長。長い要求は分割されます");
+            usual("1 MiB", "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux");
         "in_flight" in_flight: Count(1, 65_536),
-            usual("256", "assumed: more than any device here takes").live(),
-            ("most commands handed over at once", "同時に出せるコマンドの数");
-        "command_time" command_ns: Time, usual("0 ns", "assumed: small beside the device").live(),
-            ("time of the processor for each command", "コマンドごとのプロセッサー時間");
-        "noise_gap" noise_gap_ns: Time, usual("0 ns", "assumed: nothing else runs"),
-            ("mean time between interruptions of the processor by other work; 0 if there are none",
-             "ほかの処理がプロセッサーに割り込む平均間隔(0 は割り込みなし)");
-        "noise_time" noise_ns: Time, usual("0 ns", "assumed: nothing else runs"),
-            ("mean length of such an interruption; a completion in its midst is noticed at its end",
-             "割り込み 1 回の平均時間(その間に終わった要求は、割り込みの後で完了になります)");
+            usual("256", "assumed: more than any device here takes").live();
+        "command_time" command_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "noise_gap" noise_gap_ns: Time, usual("0 ns", "assumed: nothing else runs");
+        "noise_time" noise_ns: Time, usual("0 ns", "assumed: nothing else runs");
         "sector" sector_bytes: Bytes(1, LONGEST_BYTES),
-            usual("512 B", "assumed: the sector of every device here"),
-            ("commands are whole multiples of this", "コマンドの単位となるセクター長");
+            usual("512 B", "assumed: the sector of every device here");
         "copy_piece" copy_piece_bytes: Bytes(1, LONGEST_BYTES),
-            usual("64 KiB", "assumed: the read-ahead of a buffered copy"),
-            ("bytes of one operation of a file copy", "ファイルコピーの 1 操作の長さ");
-        "copy_depth" copy_depth: Count(1, 256), usual("1", "assumed: a copy waits for each operation"),
-            ("operations in flight of a file copy", "ファイルコピーの同時 I/O 数");
-        "copy_read_gap" copy_read_gap_ns: Time, usual("0 ns", "assumed: small beside the device"),
-            ("time of the computer before each piece that a file copy reads",
-             "ファイルコピーで 1 操作分を読む前にコンピューターが使う時間");
+            usual("64 KiB", "assumed: the read-ahead of a buffered copy");
+        "copy_depth" copy_depth: Count(1, 256), usual("1", "assumed: a copy waits for each operation");
+        "copy_read_gap" copy_read_gap_ns: Time, usual("0 ns", "assumed: small beside the device");
         "copy_write_gap" copy_write_gap_ns: Time,
-            usual("0 ns", "assumed: writes are gathered in memory and sent on without a pause"),
-            ("time of the computer before each piece that a file copy writes",
-             "ファイルコピーで 1 操作分を書く前にコンピューターが使う時間");
+            usual("0 ns", "assumed: writes are gathered in memory and sent on without a pause");
         "copy_turn" copy_turn_bytes: SOME_SIZE,
-            usual("768 KiB", "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
-            ("bytes read before a copy within a device turns to writing",
-             "同じデバイス内のコピーで、読みから書きに移るまでの量");
+            usual("768 KiB", "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
         "memory_read" memory_read_bytes_per_s: Rate,
-            usual("5237.8 MB/s", "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
-            ("rate at which a disk in memory is read", "RAM ディスクの読み出し速度");
+            usual("5237.8 MB/s", "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
         "memory_write" memory_write_bytes_per_s: Rate,
-            usual("3158.1 MB/s", "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)"),
-            ("rate at which a disk in memory is written", "RAM ディスクの書き込み速度");
+            usual("3158.1 MB/s", "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
     }
 }
 
@@ -115,27 +90,19 @@ struct Host {
 }
 
 words! {
-    struct Words {
-        waiting: line("queue",
-            ("waiting in the computer", "コンピューター内での待ち"),
-            ("the computer holds the request back until earlier ones are done",
-             "前の要求が終わるまで、コンピューターが要求を留め置く時間です"));
-        command: cause("command",
-            ("the computer's own work", "コンピューター側の処理"),
-            ("the processor and the driver prepare each command",
-             "プロセッサーとドライバーがコマンドを組み立てる時間です"));
-        other_work: cause("other-work",
-            ("the computer's other work", "コンピューターのほかの処理"),
-            ("the processor is at interrupts and other programs when the request is done, and notices it afterwards",
-             "要求が終わったとき、プロセッサーが割り込みやほかのプログラムを処理していて、気づくのが遅れた時間です"));
+    struct Words from "host" {
+        waiting: line("queue");
+        command: cause("command");
+        other_work: cause("other-work");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    Ok(Box::new(Host {
+    let capacity_bytes = builder.below_bytes();
+    let host = Host {
         below: builder.only_below(),
-        capacity_bytes: builder.below_capacity_bytes(0),
+        capacity_bytes,
         copy: CopyHabits {
             piece_bytes: values.copy_piece_bytes as u32,
             iodepth: values.copy_depth as u32,
@@ -153,7 +120,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         noise: OtherWork::new(values.noise_gap_ns, values.noise_ns, builder.random()),
         values,
         words: Words::new(builder),
-    }))
+    };
+    Ok(Built::new(host, capacity_bytes))
 }
 
 impl Host {
@@ -195,10 +163,6 @@ impl Host {
 }
 
 impl Layer for Host {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let (mut start, mut end) = (request.offset_bytes, request.end_bytes());
@@ -264,28 +228,15 @@ impl Layer for Host {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::fixture::{account, device, request, run};
     use crate::spec::DeviceSpec;
     use crate::stack::Stack;
+    use crate::world::RequestKind;
 
     /// A medium of 1 ms and 1 MB/s behind a host with two commands in flight of 64 KiB at most and 10 µs each.
     fn spec() -> DeviceSpec {
-        let source = r#"
-            schema = 1
-            name = "test"
-            title = { en = "test", ja = "test" }
-            [[layer]]
-            kind = "host"
-            largest_command = { value = "64 KiB", source = "test" }
-            in_flight = { value = 2, source = "test" }
-            command_time = { value = "10 us", source = "test" }
-            [[layer]]
-            kind = "constant"
-            capacity = { value = "1 MiB", source = "test" }
-            access = { value = "1 ms", source = "test" }
-            rate = { value = "1 MB/s", source = "test" }
-        "#;
-        DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap()
+        let host = "host largest_command=64_KiB in_flight=2 command_time=10_us";
+        device(&[host, "constant capacity=1_MiB access=1_ms rate=1_MB/s"])
     }
 
     fn stack() -> Stack {
@@ -297,14 +248,9 @@ mod tests {
     }
 
     fn time_on(mut stack: Stack, kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> u64 {
-        stack.submit(0, Request::new(kind, offset_bytes, length_bytes), 0);
-        while let Some(at_ns) = stack.next_wake_ns() {
-            stack.advance(at_ns);
-        }
-        let account = stack.take_account();
-        assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-        assert!(account.shares.iter().all(|share| share.cause != "unexplained"));
-        stack.take_completion().unwrap().at_ns
+        let end_ns = run(&mut stack, &[request(kind, offset_bytes, length_bytes)], 1)[0];
+        account(&mut stack);
+        end_ns
     }
 
     #[test]

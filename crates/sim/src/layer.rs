@@ -8,6 +8,7 @@ use crate::build::Builder;
 use crate::ranges::AtRisk;
 use crate::schema::{Parameter, Relation};
 use crate::settings::Setting;
+use crate::vocabulary::texts;
 use crate::world::{Child, JobId, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text, text};
@@ -50,14 +51,6 @@ impl Clone for Box<dyn Layer> {
 
 /// A part of a modelled stack.
 pub trait Layer: CloneLayer + Send {
-    /// Bytes of each of its units that can be addressed.
-    fn capacity_bytes(&self) -> u64;
-
-    /// How many things a request can address here; more than one on a shared bus.
-    fn units(&self) -> u16 {
-        1
-    }
-
     /// A request has come.
     fn arrive(&mut self, job: JobId, world: &mut World);
 
@@ -130,7 +123,50 @@ pub struct LayerKind {
     /// What must hold between them.
     pub relations: &'static [Relation],
     /// Builds one.
-    pub build: fn(&mut Builder<'_>) -> Result<Box<dyn Layer>>,
+    pub build: Build,
+}
+
+/// Builds a layer of a kind.
+pub type Build = fn(&mut Builder<'_>) -> Result<Built>;
+
+/// A layer that was built.
+pub struct Built {
+    pub(crate) layer: Box<dyn Layer>,
+    /// Bytes of each of its units that can be addressed.
+    pub(crate) unit_bytes: u64,
+    /// How many things a request can address here; more than one on a shared bus.
+    pub(crate) units: u16,
+}
+
+impl Built {
+    /// A layer of so many bytes.
+    pub(crate) fn new(layer: impl Layer + 'static, bytes: u64) -> Self {
+        Self { layer: Box::new(layer), unit_bytes: bytes, units: 1 }
+    }
+}
+
+impl LayerKind {
+    /// The kind of this word, whose title `page` has.
+    pub(crate) const fn new(
+        page: &'static str,
+        word: &'static str,
+        below: Below,
+        parameters: &'static [Parameter],
+        build: Build,
+    ) -> Self {
+        let [en, ja] = texts(page, "kind", word);
+        Self { word, title: (en, ja), of_host: false, below, parameters, relations: &[], build }
+    }
+
+    /// A kind that belongs to the computer.
+    pub(crate) const fn of_host(self) -> Self {
+        Self { of_host: true, ..self }
+    }
+
+    /// One between whose parameters these relations hold.
+    pub(crate) const fn related(self, relations: &'static [Relation]) -> Self {
+        Self { relations, ..self }
+    }
 }
 
 /// Every kind of layer, from the host down.

@@ -1,21 +1,105 @@
-//! What links have in common: a wire on which data stream while the medium works, and places for commands in flight.
+//! A link between the host and what stores: commands go down one by one, several may be under way, and their data stream on
+//! a wire while the medium works.
+//!
+//! The model of the link: commands wait in the order of arrival until its [`Discipline`] lets the first one go, which is all
+//! in which a cable, a bridge, a port and a slot differ.
 //!
 //! The model of the wire: a timeline at its rate. Data are passed on piece by piece, so a read is on the wire while the
 //! medium is still at it, and ends one piece after the medium, or when the wire has moved all bytes, whichever is later.
 //! A write is handed to the medium after its first piece, and ends no sooner than its last. So nothing is faster than
 //! the slower of wire and medium, and large requests are as fast as the slower one.
 //!
-//! The model of the places: a command takes one from its start to its end. What frees a place is known when the medium
+//! The model of the slots: a command takes one from its start to its end. What frees a slot is known when the medium
 //! is done, so the next command may be given a start in the future, and no event is spent on waiting.
 //!
 //! Not modelled: errors on the wire and power saving.
 
 use crate::account::Cause;
 use crate::build::Builder;
+use crate::layer::{Built, Layer};
+use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use kurabe_core::Text;
+use kurabe_core::device::ErrorNumber;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// When commands go down a link, and when they are over.
+pub(crate) trait Discipline: Clone + Live + Send {
+    /// The time from which the first command of the queue is below; `None` while it must wait. What it waited for is
+    /// charged.
+    fn begin(&mut self, queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64>;
+
+    /// When a command is over whose data are across at `data_ns`.
+    fn end(&mut self, queue: &VecDeque<JobId>, job: JobId, data_ns: u64, world: &mut World) -> u64 {
+        let _ = (queue, job, world);
+        data_ns
+    }
+
+    /// What the first command of the queue waits for, if one can.
+    fn waits_for(&self) -> Text {
+        Text::default()
+    }
+}
+
+/// The layer of a link.
+#[derive(Clone)]
+pub(crate) struct Link<D> {
+    targets: Vec<(LayerId, u16)>,
+    /// The wire, on which data of both directions take turns unless there is another for those that come back.
+    wire: Wire,
+    wire_back: Option<Wire>,
+    queue: VecDeque<JobId>,
+    discipline: D,
+}
+
+impl<D: Discipline + 'static> Link<D> {
+    /// A link above everything that can be addressed below.
+    pub(crate) fn build(builder: &Builder<'_>, wire: Wire, wire_back: Option<Wire>, discipline: D) -> Built {
+        let targets = builder.targets();
+        let units = targets.len() as u16;
+        let link = Self { targets, wire, wire_back, queue: VecDeque::new(), discipline };
+        Built { units, ..Built::new(link, builder.below_bytes()) }
+    }
+
+    /// Sends what may be sent.
+    fn start(&mut self, world: &mut World) {
+        while let Some(job) = self.queue.front().copied() {
+            let Some(sent_ns) = self.discipline.begin(&self.queue, job, world) else { return };
+            self.queue.pop_front();
+            let target = self.targets[usize::from(world.request(job).unit)];
+            self.wire.send(job, sent_ns, target, world);
+        }
+    }
+}
+
+impl<D: Discipline + 'static> Layer for Link<D> {
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        if usize::from(world.request(job).unit) >= self.targets.len() {
+            return world.fail(job, ErrorNumber::INVALID);
+        }
+        self.queue.push_back(job);
+        self.start(world);
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        let Some(job) = child.parent else { return };
+        let wire = self.wire_back.as_mut().unwrap_or(&mut self.wire);
+        let data_ns = wire.returned_ns(job, &child, world);
+        let end_ns = self.discipline.end(&self.queue, job, data_ns, world);
+        world.finish_at(end_ns, job);
+        self.start(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        (!self.queue.is_empty()).then(|| self.discipline.waits_for())
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.discipline.change(setting);
+    }
+}
 
 /// A wire that carries the data of several commands, one after the other.
 #[derive(Clone, Debug)]
@@ -91,25 +175,13 @@ impl Wire {
     }
 }
 
-/// Everything below that can be addressed, in order: layers with several units stand for each of them.
-pub(crate) fn targets(builder: &Builder<'_>) -> Vec<(LayerId, u16)> {
-    let below = builder.below().enumerate();
-    below.flat_map(|(index, layer)| (0..builder.below_units(index)).map(move |unit| (layer, unit))).collect()
-}
-
-/// Bytes that every one of the layers below has.
-pub(crate) fn common_capacity_bytes(builder: &Builder<'_>) -> u64 {
-    let capacities = (0..builder.below().len()).map(|index| builder.below_capacity_bytes(index));
-    capacities.min().unwrap_or(0)
-}
-
-/// Places for commands in flight.
+/// Slots for commands in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandSlots {
-    /// When each place that is not taken is free.
+    /// When each slot that is not taken is free.
     free_ns: BinaryHeap<Reverse<u64>>,
     count: usize,
-    /// When the last command ended of those that gave their places back.
+    /// When the last command ended of those that gave their slots back.
     ended_ns: u64,
 }
 
@@ -125,18 +197,18 @@ impl CommandSlots {
         self.free_ns.len() == self.count
     }
 
-    /// When the last command ended of those that gave their places back.
+    /// When the last command ended of those that gave their slots back.
     pub(crate) fn ended_ns(&self) -> u64 {
         self.ended_ns
     }
 
-    /// Takes the place that is free first: from when it can be used, not before now. `None` if it is not known yet when
+    /// Takes the slot that is free first: from when it can be used, not before now. `None` if it is not known yet when
     /// one will be free.
     pub(crate) fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.free_ns.pop().map(|Reverse(free_ns)| free_ns.max(now_ns))
     }
 
-    /// Gives a place back at a time.
+    /// Gives a slot back at a time.
     pub(crate) fn give(&mut self, at_ns: u64) {
         self.free_ns.push(Reverse(at_ns));
         self.ended_ns = self.ended_ns.max(at_ns);

@@ -12,45 +12,30 @@
 //! order of priorities within a queue, and repair.
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Control, Layer, LayerKind};
-use crate::link::{common_capacity_bytes, targets};
+use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
 use crate::settings::{Live, Setting};
+use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The kind.
-pub const MIRROR: LayerKind = LayerKind {
-    word: "mirror",
-    title: ("a mirror as ZFS keeps one", "ZFS のミラー"),
-    of_host: false,
-    below: Below::Members,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const MIRROR: LayerKind = LayerKind::new(page!("mirror"), "mirror", Below::Members, PARAMETERS, build);
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
-        "members": Count(1, 64), usual("1", "assumed: one shared bus, whose drives are the copies"),
-            ("stacks below; the copies are all drives that can be addressed below them",
-             "下に並ぶスタックの数。その先のすべてのドライブがコピーを持つ");
+    struct Values, PARAMETERS from "mirror" {
+        "members": Count(1, 64), usual("1", "assumed: one shared bus, whose drives are the copies");
         "seek_load" seek_load: Count(0, 1_000_000),
-            usual("5", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc").live(),
-            ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷");
+            usual("5", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc").live();
         "seek_near" seek_near_bytes: SIZE,
-            usual("1 MiB", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset").live(),
-            ("within this distance half of that load counts", "この距離以内なら負荷は半分になる");
+            usual("1 MiB", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset").live();
         "reads" reads: Count(1, 1000),
-            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3")
-                .live(),
-            ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数");
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3").live();
         "writes" writes: Count(1, 1000),
-            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live(),
-            ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数");
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live();
     }
 }
 
@@ -76,7 +61,6 @@ struct Mirror {
     drives: Vec<Drive>,
     /// How many of them have not failed.
     sound: usize,
-    capacity_bytes: u64,
     /// Of requests that went to several drives: how many are still to return.
     open: BTreeMap<JobId, usize>,
     /// Drives of least load, kept to spare an allocation for each read.
@@ -86,17 +70,14 @@ struct Mirror {
 }
 
 words! {
-    struct Words {
-        queue: line("queue",
-            ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
-            ("the mirror gives each drive only a few commands at a time",
-             "ミラーは各ドライブに一度に数個のコマンドしか出しません"));
-        near: counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し"));
-        far: counter("far", ("reads that make a drive seek", "シークを伴う読み出し"));
+    struct Words from "mirror" {
+        queue: line("queue");
+        near: counter("near");
+        far: counter("far");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let drive = |(below, unit)| Drive {
         below,
@@ -108,16 +89,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         waiting_writes: VecDeque::new(),
         failed: false,
     };
-    let drives: Vec<_> = targets(builder).into_iter().map(drive).collect();
-    Ok(Box::new(Mirror {
-        sound: drives.len(),
-        drives,
-        capacity_bytes: common_capacity_bytes(builder),
-        open: BTreeMap::new(),
-        least: Vec::new(),
-        values,
-        words: Words::new(builder),
-    }))
+    let drives: Vec<_> = builder.targets().into_iter().map(drive).collect();
+    let (sound, words) = (drives.len(), Words::new(builder));
+    let mirror = Mirror { sound, drives, open: BTreeMap::new(), least: Vec::new(), values, words };
+    Ok(Built::new(mirror, builder.below_bytes()))
 }
 
 impl Mirror {
@@ -181,10 +156,6 @@ impl Mirror {
 }
 
 impl Layer for Mirror {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         if self.sound == 0 {
@@ -276,7 +247,8 @@ impl Layer for Mirror {
 #[cfg(test)]
 mod tests {
     use super::Control;
-    use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
+    use crate::fixture::device;
+    use crate::link::laws::{any_requests, ends_ns, last_ns, request};
     use crate::stack::Stack;
     use crate::world::{Request, RequestKind};
     use proptest::prelude::*;

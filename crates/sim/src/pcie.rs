@@ -7,40 +7,28 @@
 //! Not modelled: read requests and flow control, which take less than a hundredth of the other direction.
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Layer, LayerKind};
-use crate::link::Wire;
+use crate::layer::{Below, Built, LayerKind};
+use crate::link::{Discipline, Link, Wire};
 use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
-use crate::world::{Child, JobId, LayerId, World};
+use crate::vocabulary::page;
+use crate::world::{JobId, World};
 use kurabe_core::Result;
+use std::collections::VecDeque;
 
 /// The kind.
-pub const PCIE: LayerKind = LayerKind {
-    word: "pcie",
-    title: ("a PCI Express slot", "PCI Express スロット"),
-    of_host: false,
-    below: Below::One,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const PCIE: LayerKind = LayerKind::new(page!("pcie"), "pcie", Below::One, PARAMETERS, build);
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
-        "generation" generation: Count(1, 6), needed,
-            ("generation of the slot or card, whichever is lower", "スロットとカードのうち低い方の世代");
-        "lanes" lanes: Count(1, 16), needed, ("lanes in use", "使用するレーン数");
+    struct Values, PARAMETERS from "pcie" {
+        "generation" generation: Count(1, 6), needed;
+        "lanes" lanes: Count(1, 16), needed;
         "payload" payload: Count(64, 4096),
-            usual("128", "assumed: the usual largest payload of chipsets").scaled(ParameterScale::PowersOfTwo),
-            ("data bytes of a packet; 24 more are its headers",
-             "パケットのデータ長。ほかに 24 バイトのヘッダーが付く");
+            usual("128", "assumed: the usual largest payload of chipsets").scaled(ParameterScale::PowersOfTwo);
         "latency" latency_ns: Time,
-            usual("2 us", "assumed: doorbell, command fetch and interrupt, each a few crossings of half a microsecond")
-                .live(),
-            ("time of every request", "要求ごとの時間");
-        "piece" piece_bytes: SIZE, usual("4 KiB", "assumed: a page, the unit of a scatter list"),
-            ("data that are passed on at once", "一度に渡すデータの単位");
+            usual("2 us", "assumed: doorbell, command fetch and interrupt, each a few crossings of half a microsecond").live();
+        "piece" piece_bytes: SIZE, usual("4 KiB", "assumed: a page, the unit of a scatter list");
     }
 }
 
@@ -59,68 +47,36 @@ fn lane_bytes_per_s(generation: u64) -> f64 {
 
 #[derive(Clone)]
 struct Pcie {
-    below: LayerId,
-    capacity_bytes: u64,
-    units: u16,
-    to_host: Wire,
-    to_device: Wire,
     values: Values,
     words: Words,
 }
 
 words! {
-    struct Words {
-        busy: cause("slot-busy",
-            ("waiting for the slot", "スロットが空くのを待つ時間"),
-            ("data of another request are crossing it", "別の要求のデータを転送中です"));
-        transfer: cause("transfer",
-            ("data through the slot", "スロットの転送"),
-            ("the part of the transfer that does not happen while the device is still at work",
-             "デバイスの動作と重ならない分の転送時間です"));
-        latency: cause("latency",
-            ("handing over the request", "要求の受け渡し"),
-            ("the time that every request takes to cross the slot", "要求ごとにスロットを往復する時間です"));
+    struct Words from "pcie" {
+        busy: cause("slot-busy");
+        transfer: cause("transfer");
+        latency: cause("latency");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let (values, words) = (Values::new(builder), Words::new(builder));
     let (payload, lanes) = (values.payload as f64, values.lanes as f64);
     let rate = lane_bytes_per_s(values.generation) * lanes * payload / (payload + 24.0);
-    let link = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
-    Ok(Box::new(Pcie {
-        below: builder.only_below(),
-        capacity_bytes: builder.below_capacity_bytes(0),
-        units: builder.below_units(0),
-        to_host: link.clone(),
-        to_device: link,
-        values,
-        words,
-    }))
+    let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
+    Ok(Link::build(builder, wire.clone(), Some(wire), Pcie { values, words }))
 }
 
-impl Layer for Pcie {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
-    fn units(&self) -> u16 {
-        self.units
-    }
-
-    fn arrive(&mut self, job: JobId, world: &mut World) {
-        let sent_ns = world.now_ns().saturating_add(self.values.latency_ns);
-        world.charge(job, self.words.latency, sent_ns);
-        self.to_device.send(job, sent_ns, (self.below, world.request(job).unit), world);
-    }
-
-    fn returned(&mut self, child: Child, world: &mut World) {
-        let Some(job) = child.parent else { return };
-        let end_ns = self.to_host.returned_ns(job, &child, world);
-        world.finish_at(end_ns, job);
-    }
-
+impl Live for Pcie {
     fn change(&mut self, setting: &Setting) {
         self.values.change(setting);
+    }
+}
+
+impl Discipline for Pcie {
+    fn begin(&mut self, _queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64> {
+        let sent_ns = world.now_ns().saturating_add(self.values.latency_ns);
+        world.charge(first, self.words.latency, sent_ns);
+        Some(sent_ns)
     }
 }

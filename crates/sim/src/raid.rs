@@ -24,7 +24,6 @@ mod card;
 mod degraded;
 mod destage;
 mod geometry;
-mod index;
 mod parity;
 #[cfg(test)]
 mod published;
@@ -36,89 +35,49 @@ mod words;
 mod writes;
 
 use crate::build::{Builder, parameters};
-use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{common_capacity_bytes, targets};
+use crate::layer::{Below, Built, LayerKind};
 use crate::schema::ParameterScale;
+use crate::vocabulary::page;
 use card::{Card, Policies, ReadAhead};
 use geometry::{BLOCK_BYTES, MOST_MEMBERS, RaidGeometry};
 use kurabe_core::Result;
 
 /// The kind.
-pub const RAID: LayerKind = LayerKind {
-    word: "raid",
-    title: ("a RAID controller", "RAID コントローラー"),
-    of_host: false,
-    below: Below::Members,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const RAID: LayerKind = LayerKind::new(page!("raid"), "raid", Below::Members, PARAMETERS, build);
 
 parameters! {
     /// Values of its parameters.
-    pub(super) struct Values, PARAMETERS {
-        "level" level: OneOf(&[0, 1, 5, 6, 10]), needed,
-            ("RAID level: 0, 1, 5, 6 or 10", "RAID レベル。0、1、5、6、10 のいずれか");
-        "members": Count(1, MOST_MEMBERS), usual("4", "assumed"), ("number of drives", "ドライブの台数");
+    pub(super) struct Values, PARAMETERS from "raid" {
+        "level" level: OneOf(&[0, 1, 5, 6, 10]), needed;
+        "members": Count(1, MOST_MEMBERS), usual("4", "assumed");
         "strip" strip_bytes: Bytes(BLOCK_BYTES, 1 << 30),
-            usual("64 KiB", "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)")
-                .scaled(ParameterScale::Multiples(BLOCK_BYTES)),
-            ("consecutive bytes on one drive before the next drive's turn",
-             "次のドライブへ移る前に 1 台に続けて置くバイト数(ストライプサイズ)");
-        "latency" latency_ns: Time, usual("0 us", "assumed").live(),
-            ("time of a request in driver and card during which the card's processor is free for others",
-             "ドライバーとカードが要求ごとにかける時間のうち、カードのプロセッサーが空いている分");
-        "request_time" request_ns: Time, usual("0 us", "assumed").live(),
-            ("time of the card's processor for a request", "要求 1 件に使うプロセッサー時間");
-        "strip_time" strip_ns: Time, usual("0 us", "assumed").live(),
-            ("time of the card's processor for every strip that a request touches",
-             "要求がまたがるストリップ 1 個ごとに使うプロセッサー時間");
+            usual("64 KiB", "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)").scaled(ParameterScale::Multiples(BLOCK_BYTES));
+        "latency" latency_ns: Time, usual("0 us", "assumed").live();
+        "request_time" request_ns: Time, usual("0 us", "assumed").live();
+        "strip_time" strip_ns: Time, usual("0 us", "assumed").live();
         "strips_per_request" strips_per_request: Count(1, 1 << 20),
-            usual("42", "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)")
-                .live(),
-            ("strips that the firmware takes at once; a longer request costs the processor several times",
-             "ファームウェアが一度に扱うストリップ数。これを超える要求は複数回分の処理時間がかかる");
-        "parity_rate" parity_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
-            ("rate at which parity is computed", "パリティーの計算速度");
-        "cache" cache_bytes: SIZE, usual("0 B", "assumed"),
-            ("memory for data", "データ用のキャッシュメモリーの容量");
-        "write_policy" write_policy: Word(&["through", "back", "always-back"]), usual("through", "assumed"),
-            ("through: acknowledged when the drives have it; back: when the memory has it, if there is a battery; always-back: \
-             even without one",
-             "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様");
+            usual("42", "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)").live();
+        "parity_rate" parity_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
+        "cache" cache_bytes: SIZE, usual("0 B", "assumed");
+        "write_policy" write_policy: Word(&["through", "back", "always-back"]), usual("through", "assumed");
         "io_policy" io_policy: Word(&["direct", "cached"]),
-            usual("direct", "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)"),
-            ("direct: reads go past the memory to the host; cached: they are put into it and copied from there",
-             "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す");
+            usual("direct", "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)");
         "read_policy" read_policy: Word(&["none", "always", "adaptive"]),
-            usual("none", "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)"),
-            ("reading ahead: never, after every read, or after two reads in a row",
-             "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか");
-        "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("1 MiB", "assumed").live(),
-            ("how far ahead, up to 64 MiB", "先読みする量(64 MiB まで)");
-        "memory_read_rate" memory_read_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
-            ("rate from the card's memory to the host", "カードのメモリーからホストへの速度");
-        "memory_write_rate" memory_write_bytes_per_s: Rate, usual("2 GB/s", "assumed").live(),
-            ("rate from the host to the card's memory", "ホストからカードのメモリーへの速度");
-        "high_water" high_water: Number(0.0, 1.0), usual("0.8", "assumed"),
-            ("share of the memory that may wait to be written; at half of it writing back begins",
-             "未書き込みのデータで埋めてよいメモリーの割合。この半分で書き戻しを始める");
+            usual("none", "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)");
+        "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("1 MiB", "assumed").live();
+        "memory_read_rate" memory_read_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
+        "memory_write_rate" memory_write_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
+        "high_water" high_water: Number(0.0, 1.0), usual("0.8", "assumed");
         "flush_interval" flush_interval_ns: Time,
-            usual("4 s", "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)")
-                .live(),
-            ("age of written data at which writing back begins", "書き込みデータをためておく時間の上限");
-        "destages" destages: Count(1, 4096), usual("16", "assumed").live(),
-            ("rows that are written back at once", "同時に書き戻すストライプの数");
-        "battery" battery: Flag, usual("true", "assumed"),
-            ("whether a battery saves the memory at a power cut",
-             "停電時にメモリーを保持するバッテリーの有無");
+            usual("4 s", "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)").live();
+        "destages" destages: Count(1, 4096), usual("16", "assumed").live();
+        "battery" battery: Flag, usual("true", "assumed");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let members = targets(builder);
-    let smallest_bytes = common_capacity_bytes(builder);
+    let (members, smallest_bytes) = (builder.targets(), builder.below_bytes());
     let geometry = RaidGeometry::new(values.level, members.len() as u64, values.strip_bytes, smallest_bytes)
         .map_err(|(key, what)| builder.error(key, &what))?;
     let policies = Policies {
@@ -139,5 +98,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         cache::Cache::new(cache_bytes, (cache_bytes as f64 * values.high_water) as u64, geometry.strip_bytes)
     });
     let words = words::Words::new(builder);
-    Ok(Box::new(Card::new(members, geometry, policies, cache, values, words)))
+    let card = Card::new(members, geometry, policies, cache, values, words);
+    Ok(Built::new(card, geometry.capacity_bytes()))
 }

@@ -157,21 +157,18 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter that every device must give.
-    pub const fn needed(
-        key: &'static str,
-        kind: ParameterType,
-        meaning: (&'static str, &'static str),
-    ) -> Self {
-        Self { key, kind, scale: kind.scale(), live: false, derived_from: &[], default: None, meaning }
+    pub(crate) const fn needed(key: &'static str, kind: ParameterType, [en, ja]: [&'static str; 2]) -> Self {
+        let scale = kind.scale();
+        Self { key, kind, scale, live: false, derived_from: &[], default: None, meaning: (en, ja) }
     }
 
     /// A parameter with a default; `value` is written as in a device file.
-    pub const fn usual(
+    pub(crate) const fn usual(
         key: &'static str,
         kind: ParameterType,
         value: &'static str,
         source: &'static str,
-        meaning: (&'static str, &'static str),
+        meaning: [&'static str; 2],
     ) -> Self {
         Self { default: Some((value, source)), ..Self::needed(key, kind, meaning) }
     }

@@ -53,8 +53,6 @@ struct ActiveCommand {
 #[derive(Clone)]
 struct Scsi {
     below: LayerId,
-    capacity_bytes: u64,
-    units: u16,
     data_in: DataPhase,
     data_out: DataPhase,
     bus: Timeline,
@@ -68,26 +66,12 @@ struct Scsi {
 }
 
 words! {
-    struct Causes {
-        waiting: line("waiting",
-            ("waiting for the bus", "バスが空くのを待つ時間"),
-            ("another command is under way on the bus", "バスで別のコマンドを処理中です"));
-        selection: cause("selection",
-            ("selecting the drive", "ドライブの選択"),
-            ("the computer takes the bus and calls the drive, which some firmware answers with a delay",
-             "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります"));
-        command: cause("command",
-            ("the command", "コマンドの受け渡し"),
-            ("the drive takes the bytes of the command and works out what is asked",
-             "ドライブがコマンドを受け取り、内容を解釈する時間です"));
-        status: cause("status",
-            ("status and end of the command", "ステータスとコマンドの終了"),
-            ("the drive reports success, and the computer notices",
-             "ドライブが結果を報告し、コンピューターがそれを受け取る時間です"));
-        reconnect: cause("reconnect",
-            ("coming back to the bus", "バスへの再接続"),
-            ("the drive had left the bus to others while it worked and takes it again",
-             "動作中にバスを明け渡したドライブが、再びバスにつながる時間です"));
+    struct Causes from "scsi" {
+        waiting: line("waiting");
+        selection: cause("selection");
+        command: cause("command");
+        status: cause("status");
+        reconnect: cause("reconnect");
     }
 }
 
@@ -254,14 +238,6 @@ impl Scsi {
 }
 
 impl Layer for Scsi {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
-    fn units(&self) -> u16 {
-        self.units
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         match world.request(job).kind {
             // SCSI of that time knows no trim, and a target without a write cache gets no SYNCHRONIZE CACHE.

@@ -29,10 +29,11 @@ mod words;
 mod write;
 
 use crate::build::Builder;
-use crate::layer::{Below, Control, Layer, LayerKind};
+use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::AtRisk;
 use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
+use crate::vocabulary::page;
 use crate::world::{JobId, Request, RequestKind, World};
 use ahead::ReadAhead;
 use config::{Config, FlashGeometry};
@@ -48,15 +49,7 @@ use words::{Causes, Counters};
 use write::{Latest, OpenRow};
 
 /// The kind.
-pub const SSD: LayerKind = LayerKind {
-    word: "ssd",
-    title: ("a page-mapped SSD", "ページマッピング方式の SSD"),
-    of_host: false,
-    below: Below::Nothing,
-    parameters: parameters::PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, parameters::PARAMETERS, build);
 
 #[derive(Clone)]
 struct Ssd {
@@ -89,11 +82,11 @@ struct Ssd {
     counters: Counters,
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let config = Config::new(builder)?;
     let geometry = config.geometry;
     let units_per_page = (config.values.page_bytes / 4).clamp(1, 1 << 30) as u32;
-    Ok(Box::new(Ssd {
+    let ssd = Ssd {
         store: FlashStore::new(&config, builder.random()),
         random: builder.random(),
         dies: Dies::new(geometry.dies),
@@ -119,7 +112,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         causes: Causes::new(builder),
         counters: Counters::new(builder),
         config,
-    }))
+    };
+    Ok(Built::new(ssd, geometry.capacity_bytes))
 }
 
 impl Ssd {
@@ -282,10 +276,6 @@ fn later(last: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
 }
 
 impl Layer for Ssd {
-    fn capacity_bytes(&self) -> u64 {
-        self.config.geometry.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         // Whole units of zeroes are taken out of the mapping table; parts of units are written.
         if !self.is_whole(&world.request(job)) {

@@ -1,8 +1,8 @@
 //! A modelled device: its layers, and time going on in it.
 
 use crate::account::{CauseFacts, Words};
-use crate::build::{Builder, Register};
-use crate::layer::{Control, Layer, LayerKind, Volatile};
+use crate::build::{Branch, Builder, Register};
+use crate::layer::{Built, Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
 use crate::spec::{DeviceSpec, LayerSpec, changed, split_path};
 use crate::world::{CompletedRequest, LayerId, Message, Request, World};
@@ -18,6 +18,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Layers of a stack, all instances counted.
 const MOST_LAYERS: usize = 4096;
 
+/// Where a layer stands in its stack.
+#[derive(Clone)]
+struct StackPlace {
+    /// Place of its name in the register.
+    name: u16,
+    /// How many layers are above it.
+    depth: u32,
+    kind: &'static LayerKind,
+    /// How many things a request can address here.
+    units: u16,
+    /// Those right below it.
+    below: Vec<LayerId>,
+}
+
 /// A modelled device in virtual time.
 ///
 /// Its user hands over requests with their time, which never goes back, and asks for the next time at which something
@@ -25,11 +39,10 @@ const MOST_LAYERS: usize = 4096;
 #[derive(Clone)]
 pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
-    /// By layer: the place of its name in the register, and how many layers are above it.
-    places: Vec<(u16, u32)>,
-    kinds: Vec<&'static LayerKind>,
-    /// By layer: those right below it.
-    below: Vec<Vec<LayerId>>,
+    /// By layer.
+    places: Vec<StackPlace>,
+    /// Of each of its units.
+    capacity_bytes: u64,
     world: World,
     register: Register,
     seed: u64,
@@ -43,42 +56,33 @@ impl Stack {
     /// # Errors
     /// When parameters do not fit together, with the place of one of them.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
-        let unexplained = CauseFacts {
-            layer: u16::MAX,
-            key: "unexplained",
-            name: ("not accounted for", "内訳不明"),
-            explanation: (
+        let unexplained = CauseFacts::new(
+            u16::MAX,
+            "unexplained",
+            [
+                "not accounted for",
+                "内訳不明",
                 "time that no layer accounted for: a defect of the model",
                 "どの層も内訳を示さなかった時間です。モデルの不具合です",
-            ),
-            in_line: false,
-        };
+            ],
+        );
         let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
-        let (layers, places, kinds, below) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut assembly = Assembly { layers, places, kinds, below, register, seed };
-        assembly.branch(&spec.layers, 0)?;
-        let Assembly { layers, places, kinds, below, register, .. } = assembly;
+        let mut assembly = Assembly { layers: Vec::new(), places: Vec::new(), register, seed };
+        let top = assembly.branch(&spec.layers, 0)?;
+        let Assembly { layers, places, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
-        Ok(Self {
-            layers: layers.into_iter().flatten().collect(),
-            places,
-            kinds,
-            below,
-            world,
-            register,
-            seed,
-            defect: None,
-        })
+        let layers = layers.into_iter().flatten().collect();
+        Ok(Self { layers, places, capacity_bytes: top.unit_bytes, world, register, seed, defect: None })
     }
 
-    /// Bytes that can be addressed.
+    /// Bytes that can be addressed, of each of its units.
     pub fn capacity_bytes(&self) -> u64 {
-        self.layers.first().map_or(0, |layer| layer.capacity_bytes())
+        self.capacity_bytes
     }
 
     /// How many things a request can address: more than one where a shared bus is on top.
     pub fn units(&self) -> u16 {
-        self.layers.first().map_or(1, |layer| layer.units().max(1))
+        self.places[0].units
     }
 
     /// The time to which it has got.
@@ -135,7 +139,7 @@ impl Stack {
         };
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
-        let layer = &self.register.names[usize::from(self.places[self.world.current()].0)];
+        let layer = self.name_of(self.world.current());
         self.defect = Some(text!(
             "the model has a defect: its layer {layer} panicked: {words}",
             "モデルの不具合です。層 {layer} がパニックしました: {words}"
@@ -253,7 +257,7 @@ impl Stack {
         let (layer, key) = split_path(path)?;
         let mut changes = Vec::new();
         for place in self.places_of(layer)? {
-            let live = || self.kinds[place].parameters.iter().filter(|parameter| parameter.live);
+            let live = || self.places[place].kind.parameters.iter().filter(|parameter| parameter.live);
             let Some(parameter) = live().find(|parameter| parameter.key == key) else {
                 let keys = live().map(|parameter| parameter.key).collect::<Vec<_>>().join(", ");
                 let what = text!(
@@ -283,13 +287,18 @@ impl Stack {
             let what = text!("the stack has no layer `{layer}`", "スタックに `{layer}` という層はありません");
             return Err(Error::new(ErrorKind::Usage, what).remedy(nearest(layer, &names)));
         };
-        Ok((0..self.layers.len()).filter(|place| usize::from(self.places[*place].0) == name).collect())
+        let places = self.places.iter().enumerate().filter(|(_, place)| usize::from(place.name) == name);
+        Ok(places.map(|(index, _)| index).collect())
+    }
+
+    /// The name of a layer.
+    fn name_of(&self, layer: usize) -> &str {
+        &self.register.names[usize::from(self.places[layer].name)]
     }
 
     /// Every layer with its name.
     fn named_layers(&self) -> impl DoubleEndedIterator<Item = (&str, &dyn Layer)> {
-        let names = self.places.iter().map(|(name, _)| self.register.names[usize::from(*name)].as_str());
-        names.zip(self.layers.iter().map(|layer| &**layer))
+        self.layers.iter().enumerate().map(|(index, layer)| (self.name_of(index), &**layer))
     }
 
     /// Where the time of the requests went that left since this was last asked.
@@ -375,11 +384,9 @@ impl Stack {
 
     /// The same of a layer and those below it, by unit; what was not acknowledged yet is in it.
     fn at_risk_from(&self, layer: LayerId) -> Vec<AtRisk> {
-        let place = usize::from(layer.0);
-        let below = &self.below[place];
-        let layer = &self.layers[place];
-        let mut units = layer.lift(below.iter().flat_map(|below| self.at_risk_from(*below)).collect());
-        units.resize(usize::from(layer.units()).max(1), AtRisk::default());
+        let (place, layer) = (&self.places[usize::from(layer.0)], &self.layers[usize::from(layer.0)]);
+        let mut units = layer.lift(place.below.iter().flat_map(|below| self.at_risk_from(*below)).collect());
+        units.resize(usize::from(place.units), AtRisk::default());
         let of_layers_below = std::mem::take(&mut units[0]);
         units[0] = of_layers_below.below(&layer.at_risk(self.now_ns()));
         units
@@ -404,7 +411,7 @@ impl Stack {
     fn layer_record(&self, layer: &LayerSpec) -> LayerRecord {
         let Register { names, causes, counters } = &self.register;
         let name = names.iter().position(|name| *name == layer.name).unwrap_or(names.len()) as u16;
-        let mut depths = self.places.iter().filter(|(place, _)| *place == name).map(|(_, depth)| *depth);
+        let mut depths = self.places.iter().filter(|place| place.name == name).map(|place| place.depth);
         let depth = depths.next();
         let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
         LayerRecord {
@@ -437,37 +444,28 @@ impl Stack {
 
 struct Assembly {
     layers: Vec<Option<Box<dyn Layer>>>,
-    places: Vec<(u16, u32)>,
-    kinds: Vec<&'static LayerKind>,
-    below: Vec<Vec<LayerId>>,
+    places: Vec<StackPlace>,
     register: Register,
     seed: u64,
 }
 
 impl Assembly {
-    /// Builds a list of layers, the first on top; the id of the topmost, the bytes of each of its units, and their number.
-    fn branch(&mut self, list: &[LayerSpec], depth: u32) -> Result<(LayerId, u64, u16)> {
+    /// Builds a list of layers, the first on top.
+    fn branch(&mut self, list: &[LayerSpec], depth: u32) -> Result<Branch> {
+        let misfit = |what: Text| Err(Error::new(ErrorKind::DataFile, what));
         let Some((spec, rest)) = list.split_first() else {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!("a stack needs a layer", "スタックには層が必要です"),
-            ));
+            return misfit(text!("a stack needs a layer", "スタックには層が必要です"));
         };
         if self.layers.len() >= MOST_LAYERS {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!(
-                    "the stack has more than {MOST_LAYERS} layers",
-                    "スタックの層が {MOST_LAYERS} を超えます"
-                ),
+            return misfit(text!(
+                "the stack has more than {MOST_LAYERS} layers",
+                "スタックの層が {MOST_LAYERS} を超えます"
             ));
         }
         let index = self.layers.len();
+        let name = self.register.name(&spec.name);
         self.layers.push(None);
-        let name_place = self.register.name(&spec.name);
-        self.places.push((name_place, depth));
-        self.kinds.push(spec.kind);
-        self.below.push(Vec::new());
+        self.places.push(StackPlace { name, depth, kind: spec.kind, units: 1, below: Vec::new() });
         let mut below = Vec::new();
         for (count, layers) in spec.below(rest) {
             for _ in 0..count {
@@ -479,17 +477,17 @@ impl Assembly {
         }
         let mut builder = Builder {
             name: &spec.name,
-            name_place,
+            name_place: name,
             settings: &spec.settings,
             below: &below,
             register: &mut self.register,
             random: Random::new(self.seed, index as u64),
         };
-        let layer = (spec.kind.build)(&mut builder)?;
-        let built = (LayerId(index as u16), layer.capacity_bytes(), layer.units());
+        let Built { layer, unit_bytes, units } = (spec.kind.build)(&mut builder)?;
         self.layers[index] = Some(layer);
-        self.below[index] = below.iter().map(|(layer, ..)| *layer).collect();
-        Ok(built)
+        self.places[index].units = units;
+        self.places[index].below = below.iter().map(|branch| branch.layer).collect();
+        Ok(Branch { layer: LayerId(index as u16), unit_bytes, units })
     }
 }
 

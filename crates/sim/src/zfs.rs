@@ -11,33 +11,23 @@
 //! checksums, and the transaction groups of writes, which go down as they come.
 
 use crate::build::{Builder, parameters, words};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, Layer, LayerKind};
+use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The kind.
-pub const ZFS: LayerKind = LayerKind {
-    word: "zfs",
-    title: ("ZFS: records and reading ahead", "ZFS: レコードと先読み"),
-    of_host: true,
-    below: Below::One,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const ZFS: LayerKind = LayerKind::new(page!("zfs"), "zfs", Below::One, PARAMETERS, build).of_host();
 
 parameters! {
     /// Values of its parameters.
-    struct Values, PARAMETERS {
+    struct Values, PARAMETERS from "zfs" {
         "record" record_bytes: Bytes(512, 16 << 20),
-            usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K"),
-            ("bytes of a record of a large file", "大きなファイルのレコード長");
-        "ahead" ahead_bytes: Bytes(0, 1 << 30), usual("8 MiB", "OpenZFS dmu_zfetch.c: zfetch_max_distance"),
-            ("how far it reads ahead at most; 0 is not at all", "先読みする最大の距離(0 なら先読みなし)");
-        "streams" streams: Count(1, 256), usual("8", "OpenZFS dmu_zfetch.c: zfetch_max_streams"),
-            ("sequential readers that are kept apart", "区別できる連続読み出しの数");
+            usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K");
+        "ahead" ahead_bytes: Bytes(0, 1 << 30), usual("8 MiB", "OpenZFS dmu_zfetch.c: zfetch_max_distance");
+        "streams" streams: Count(1, 256), usual("8", "OpenZFS dmu_zfetch.c: zfetch_max_streams");
     }
 }
 
@@ -77,20 +67,21 @@ struct Zfs {
 }
 
 words! {
-    struct Words {
-        hits: counter("hits", ("records that were there in time", "先読みが間に合ったレコード"));
-        read_ahead: counter("read-ahead", ("records read ahead", "先読みしたレコード"));
+    struct Words from "zfs" {
+        hits: counter("hits");
+        read_ahead: counter("read-ahead");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let record_bytes = values.record_bytes;
     let ahead_bytes = values.ahead_bytes;
     let most_streams = values.streams as usize;
-    Ok(Box::new(Zfs {
+    let capacity_bytes = builder.below_bytes();
+    let zfs = Zfs {
         below: builder.only_below(),
-        capacity_bytes: builder.below_capacity_bytes(0),
+        capacity_bytes,
         record_bytes,
         ahead_bytes,
         most_streams,
@@ -100,7 +91,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         came: VecDeque::new(),
         open: BTreeMap::new(),
         words: Words::new(builder),
-    }))
+    };
+    Ok(Built::new(zfs, capacity_bytes))
 }
 
 impl Zfs {
@@ -216,10 +208,6 @@ impl Zfs {
 }
 
 impl Layer for Zfs {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         match request.kind {
@@ -256,7 +244,8 @@ impl Layer for Zfs {
 
 #[cfg(test)]
 mod tests {
-    use crate::link::laws::{device, last_ns, request};
+    use crate::fixture::device;
+    use crate::link::laws::{last_ns, request};
     use crate::world::{Request, RequestKind};
 
     const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=100_MB/s";

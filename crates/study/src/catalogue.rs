@@ -39,35 +39,68 @@ pub const CATALOGUE: &[(&str, &str)] = library![
     "portable"
 ];
 
-/// How repetitions became the printed figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PublishedStatistic {
-    /// Mean.
-    Mean,
-    /// Median.
-    Median,
-    /// The best one.
-    Best,
-    /// One measurement.
-    Single,
-    /// The maker's own word.
-    Specified,
-    /// Nobody says.
-    Unknown,
+/// Declares the words of a key of catalogue files: a variant for each, with what it is called in English and Japanese.
+macro_rules! words_of_key {
+    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal: ($en:literal, $ja:literal),)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        pub enum $name {
+            $($(#[$word_doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// Each word with its meaning.
+            pub const WORDS: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
+
+            /// What it is called.
+            pub fn name(self) -> Text {
+                match self {
+                    $(Self::$variant => text!($en, $ja),)+
+                }
+            }
+        }
+    };
 }
 
-impl PublishedStatistic {
-    /// In words.
-    pub fn name(self) -> Text {
-        match self {
-            Self::Mean => text!("mean", "平均"),
-            Self::Median => text!("median", "中央値"),
-            Self::Best => text!("best of the runs", "最良の回"),
-            Self::Single => text!("a single measurement", "1 回の測定"),
-            Self::Specified => text!("the maker's specification", "メーカーの仕様値"),
-            Self::Unknown => text!("not told", "記載なし"),
-        }
+words_of_key! {
+    /// How repetitions became the printed figure.
+    PublishedStatistic {
+        /// Mean.
+        Mean = "mean": ("mean", "平均"),
+        /// Median.
+        Median = "median": ("median", "中央値"),
+        /// The best one.
+        Best = "best": ("best of the runs", "最良の回"),
+        /// One measurement.
+        Single = "single": ("a single measurement", "1 回の測定"),
+        /// The maker's own word.
+        Specified = "specified": ("the maker's specification", "メーカーの仕様値"),
+        /// Nobody says.
+        Unknown = "unknown": ("not told", "記載なし"),
+    }
+}
+
+words_of_key! {
+    /// A kind of device that people tell apart by what it is like to use.
+    DeviceClass {
+        /// A disk that turns.
+        HardDisk = "hard-disk": ("hard disk", "ハードディスク"),
+        /// An SD card, microSD included.
+        SdCard = "sd-card": ("SD card", "SD カード"),
+        /// A stick on USB 2, at 480 Mbit/s.
+        Usb2Stick = "usb-2-stick": ("USB 2 stick", "USB 2 メモリー"),
+        /// A stick on USB 3.
+        Usb3Stick = "usb-3-stick": ("USB 3 stick", "USB 3 メモリー"),
+        /// An SSD in a box on USB 3.
+        UsbSsd = "usb-ssd": ("SSD on USB", "USB 接続の SSD"),
+        /// An SSD on SATA at 6 Gbit/s.
+        SataSsd = "sata-ssd": ("SATA SSD", "SATA SSD"),
+        /// An NVMe SSD on four lanes of PCIe 3.
+        NvmePcie3 = "nvme-pcie-3": ("NVMe PCIe 3", "NVMe PCIe 3"),
+        /// The same on PCIe 4.
+        NvmePcie4 = "nvme-pcie-4": ("NVMe PCIe 4", "NVMe PCIe 4"),
+        /// The same on PCIe 5.
+        NvmePcie5 = "nvme-pcie-5": ("NVMe PCIe 5", "NVMe PCIe 5"),
     }
 }
 
@@ -88,68 +121,6 @@ pub struct PublishedColumn {
     /// What it was measured with, by which cells of any run meet it.
     #[serde(skip)]
     pub work: Option<PublishedWork>,
-}
-
-/// A kind of device that people tell apart by what it is like to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum DeviceClass {
-    /// A disk that turns.
-    #[serde(rename = "hard-disk")]
-    HardDisk,
-    /// An SD card, microSD included.
-    #[serde(rename = "sd-card")]
-    SdCard,
-    /// A stick on USB 2, at 480 Mbit/s.
-    #[serde(rename = "usb-2-stick")]
-    Usb2Stick,
-    /// A stick on USB 3.
-    #[serde(rename = "usb-3-stick")]
-    Usb3Stick,
-    /// An SSD in a box on USB 3.
-    #[serde(rename = "usb-ssd")]
-    UsbSsd,
-    /// An SSD on SATA at 6 Gbit/s.
-    #[serde(rename = "sata-ssd")]
-    SataSsd,
-    /// An NVMe SSD on four lanes of PCIe 3.
-    #[serde(rename = "nvme-pcie-3")]
-    NvmePcie3,
-    /// The same on PCIe 4.
-    #[serde(rename = "nvme-pcie-4")]
-    NvmePcie4,
-    /// The same on PCIe 5.
-    #[serde(rename = "nvme-pcie-5")]
-    NvmePcie5,
-}
-
-impl DeviceClass {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::HardDisk,
-        Self::SdCard,
-        Self::Usb2Stick,
-        Self::Usb3Stick,
-        Self::UsbSsd,
-        Self::SataSsd,
-        Self::NvmePcie3,
-        Self::NvmePcie4,
-        Self::NvmePcie5,
-    ];
-
-    /// In words.
-    pub fn name(self) -> Text {
-        match self {
-            Self::HardDisk => text!("hard disk", "ハードディスク"),
-            Self::SdCard => text!("SD card", "SD カード"),
-            Self::Usb2Stick => text!("USB 2 stick", "USB 2 メモリー"),
-            Self::Usb3Stick => text!("USB 3 stick", "USB 3 メモリー"),
-            Self::UsbSsd => text!("SSD on USB", "USB 接続の SSD"),
-            Self::SataSsd => text!("SATA SSD", "SATA SSD"),
-            Self::NvmePcie3 => text!("NVMe PCIe 3", "NVMe PCIe 3"),
-            Self::NvmePcie4 => text!("NVMe PCIe 4", "NVMe PCIe 4"),
-            Self::NvmePcie5 => text!("NVMe PCIe 5", "NVMe PCIe 5"),
-        }
-    }
 }
 
 /// A table of published figures.

@@ -101,7 +101,7 @@ pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<
     for part in &study.parts {
         for row in part.rows.iter().filter(|row| row.marks.iter().any(is_carried)) {
             let profile = row.profile.as_ref().unwrap_or(&part.profile);
-            let of_column = |key: &str| part.columns.iter().find(|column| column.key == key);
+            let of_column = |key: &str| part.columns.iter().find(|column| column.head.key == key);
             let named = |mark: &FigureMark| {
                 let figure = of_column(&mark.column)?.figure.words(row.step.as_deref(), profile)?;
                 Some((figure, mark.kind, mark.reason.clone()))
@@ -155,7 +155,7 @@ pub(crate) fn marks<'k>(
     }
     let profile = row.profile.as_ref().unwrap_or(&part.profile);
     for (column, published) in part.columns.iter().zip(&row.published) {
-        if marks.iter().any(|mark| mark.column == column.key && is_carried(mark)) {
+        if marks.iter().any(|mark| mark.column == column.head.key && is_carried(mark)) {
             continue;
         }
         let Some(figure) = column.figure.words(row.step.as_deref(), profile) else { continue };
@@ -165,7 +165,7 @@ pub(crate) fn marks<'k>(
         let speaks = |kind: MarkKind| kind != MarkKind::Unreachable || published.is_none();
         let of_elsewhere = carried.marks.iter().filter(|(words, kind, _)| *words == figure && speaks(*kind));
         marks.extend(of_elsewhere.map(|(_, kind, reason)| FigureMark {
-            column: column.key.clone(),
+            column: column.head.key.clone(),
             kind: *kind,
             reason: from(carried, reason, study),
         }));

@@ -6,8 +6,7 @@
 
 use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
-use crate::question::Question;
-use crate::study::{FigureMark, Part, Study, StudyRow, WhyRun};
+use crate::study::{FigureMark, Part, Study, StudyRow};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -87,20 +86,10 @@ pub struct PlannedPart {
 /// A study as it will be measured.
 #[derive(Clone, Debug)]
 pub struct StudyPlan {
-    /// The study.
-    pub name: String,
-    /// What it asks.
-    pub title: Text,
-    /// The article whose experiment it repeats.
-    pub source: Option<String>,
-    /// What to know.
-    pub note: Option<Text>,
-    /// Its parts.
+    /// The study, as its file tells it.
+    pub study: Study,
+    /// The parts that are measured.
     pub parts: Vec<PlannedPart>,
-    /// What it asks of their figures.
-    pub questions: Vec<Question>,
-    /// The run whose account shows what it is about.
-    pub why: Option<WhyRun>,
     /// What is measured, in the order in which it is first wanted.
     pub points: Vec<Point>,
     /// Parameters that the user changed in every model that has them.
@@ -133,13 +122,8 @@ pub fn plan(study: &Study, options: &StudyOptions) -> Result<StudyPlan> {
     };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
     Ok(StudyPlan {
-        name: study.name.clone(),
-        title: study.title.clone(),
-        source: study.source.clone(),
-        note: study.note.clone(),
+        study: study.clone(),
         parts,
-        questions: study.questions.clone(),
-        why: study.why.clone(),
         points: planner.points,
         sets: options.sets.clone(),
         seed: planner.seed,

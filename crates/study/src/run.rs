@@ -7,9 +7,7 @@
 use crate::figure::Measured;
 use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
 use crate::question::Question;
-use crate::result::{
-    CellResult, ColumnResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult,
-};
+use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
 use crate::study::StudyRow;
 use crate::verdict::verdicts;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
@@ -65,18 +63,18 @@ pub fn run(
         let point = plan.parts.get(part)?.rows.get(row)?.point;
         Some(answers.get(point)?.as_ref().ok()?.cells.as_slice())
     };
-    let verdicts = verdicts(&plan.questions, &parts, &cells);
+    let verdicts = verdicts(&plan.study.questions, &parts, &cells);
     let unanswered = |question: &&Question| !verdicts.iter().any(|verdict| verdict.id == question.id);
     Ok(StudyResult {
         schema: RESULT_SCHEMA,
-        study: plan.name.clone(),
-        title: plan.title.clone(),
-        source: plan.source.clone(),
-        note: plan.note.clone(),
+        study: plan.study.name.clone(),
+        title: plan.study.title.clone(),
+        source: plan.study.source.clone(),
+        note: plan.study.note.clone(),
         seed: plan.seed,
         sets: plan.sets.clone(),
-        why: plan.why.clone(),
-        unasked: plan.questions.iter().filter(unanswered).map(|question| question.id.clone()).collect(),
+        why: plan.study.why.clone(),
+        unasked: plan.study.questions.iter().filter(unanswered).map(|question| question.id.clone()).collect(),
         parts,
         verdicts,
     })
@@ -126,14 +124,6 @@ fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Opt
 fn part_result(planned: &PlannedPart, plan: &StudyPlan, answers: &[Result<Measured>]) -> PartResult {
     let part = &planned.part;
     let rows = planned.rows.iter().map(|row| row_result(planned, row, plan, answers)).collect();
-    let columns = part.columns.iter().map(|column| ColumnResult {
-        key: column.key.clone(),
-        name: column.name.clone(),
-        unit: column.unit.clone(),
-        decimals: column.decimals,
-        curve: column.curve,
-        less_is_better: column.figure.less_is_better(&column.unit),
-    });
     let mut result = PartResult {
         id: part.id.clone(),
         title: part.title.clone(),
@@ -141,7 +131,7 @@ fn part_result(planned: &PlannedPart, plan: &StudyPlan, answers: &[Result<Measur
         profile: part.profile.name.clone(),
         catalogue: part.catalogue.clone(),
         axes: part.axes.clone(),
-        columns: columns.collect(),
+        columns: part.columns.iter().map(|column| column.head.clone()).collect(),
         rows,
         swaps: Vec::new(),
         ties: Vec::new(),
@@ -223,5 +213,5 @@ fn cell_result(
         PointTarget::Model { .. } if at.changed => MeasuredOn::Changed,
         PointTarget::Model { .. } => MeasuredOn::Model,
     };
-    CellResult::new(value, row.published.get(index).copied().flatten(), &column.key, &at.marks, ground)
+    CellResult::new(value, row.published.get(index).copied().flatten(), &column.head.key, &at.marks, ground)
 }

@@ -7,11 +7,14 @@
 
 mod read;
 
+pub(crate) use read::read_unique;
+
 use crate::axis::StudyAxis;
 use crate::catalogue::Catalogue;
 use crate::figure::FigureSource;
 use crate::published::Published;
 use crate::question::Question;
+use crate::result::ColumnResult;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
@@ -98,18 +101,10 @@ pub struct Part {
 /// A figure of every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyColumn {
-    /// Its name within the part.
-    pub key: String,
-    /// What it tells.
-    pub name: Text,
-    /// Its unit; empty for a ratio.
-    pub unit: String,
-    /// Places behind the point.
-    pub decimals: usize,
+    /// What it tells, as the result has it.
+    pub head: ColumnResult,
     /// Where it is found in a run.
     pub figure: FigureSource,
-    /// Whether its curve over an axis is drawn.
-    pub curve: bool,
 }
 
 /// A row: a target with changed parameters.

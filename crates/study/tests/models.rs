@@ -73,10 +73,10 @@ fn no_figure_that_the_source_of_a_parameter_names_is_called_predicted() {
                     }
                     checked += 1;
                     let marked = row.marks.iter().any(|mark| {
-                        mark.column == column.key
+                        mark.column == column.head.key
                             && matches!(mark.kind, MarkKind::Calibrated | MarkKind::Source)
                     });
-                    assert!(marked, "{name}, {}, {}, {}", part.id, row.label.en, column.key);
+                    assert!(marked, "{name}, {}, {}, {}", part.id, row.label.en, column.head.key);
                 }
             }
         }

@@ -124,13 +124,6 @@ impl Arena {
     pub fn span(&self) -> (*mut u8, usize) {
         (self.start.as_ptr(), self.length)
     }
-
-    /// Address of a buffer.
-    pub fn address(&self, slot: usize) -> *mut u8 {
-        debug_assert!((slot + 1) * self.stride <= self.length);
-        // SAFETY: leases are made only for slots whose stride lies inside the mapping.
-        unsafe { self.start.as_ptr().add(slot * self.stride) }
-    }
 }
 
 impl Drop for Arena {
@@ -141,10 +134,19 @@ impl Drop for Arena {
     }
 }
 
-/// The right to one buffer of an arena.
+/// The right to one buffer of an arena. Only `Arena::map` makes one, for each slot of the arena once.
 pub struct Lease {
     arena: Arc<Arena>,
     slot: usize,
+}
+
+impl Lease {
+    /// Address of the buffer.
+    #[inline]
+    pub fn address(&self) -> *mut u8 {
+        // SAFETY: the slot is one of this arena's, which all lie inside the mapping, and the Arc keeps that alive.
+        unsafe { self.arena.start.as_ptr().add(self.slot * self.arena.stride) }
+    }
 }
 
 impl Buffer for Lease {
@@ -158,7 +160,7 @@ impl Buffer for Lease {
         let length = length.min(self.arena.stride);
         // SAFETY: the slot's stride lies inside the mapping, which the Arc keeps alive; this lease is the only one
         // for the slot and is borrowed mutably, so no other reference exists and the kernel does not own it now.
-        unsafe { std::slice::from_raw_parts_mut(self.arena.address(self.slot), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.address(), length) }
     }
 }
 

@@ -68,7 +68,8 @@ pub struct Ring {
     /// Declared before the file and the arena: the ring goes first, so that the kernel is done with both.
     ring: IoUring,
     _file: File,
-    arena: Arc<Arena>,
+    /// Registered with the ring.
+    _arena: Arc<Arena>,
     leases: Vec<Lease>,
     wait: WaitMode,
     aim: Aim,
@@ -79,7 +80,6 @@ pub struct UringDevice<'r> {
     submitter: Submitter<'r>,
     submission: SubmissionQueue<'r>,
     completion: CompletionQueue<'r>,
-    arena: &'r Arena,
     leases: &'r mut Vec<Lease>,
     in_flight: Vec<Option<Lease>>,
     in_flight_count: usize,
@@ -101,7 +101,7 @@ struct Aim {
 impl Aim {
     /// The ring's entry for an operation on a buffer.
     #[inline(always)]
-    fn entry(self, arena: &Arena, request: &Submission<Lease>) -> squeue::Entry {
+    fn entry(self, request: &Submission<Lease>) -> squeue::Entry {
         /// The same expression for a registered and for an ordinary file, which are different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -115,7 +115,7 @@ impl Aim {
             };
         }
         let Submission { op, buffer } = request;
-        let (at, length, address) = (op.offset_bytes, op.length_bytes, arena.address(buffer.slot()));
+        let (at, length, address) = (op.offset_bytes, op.length_bytes, buffer.address());
         let entry = match op.kind {
             OpKind::Read if self.fixed_buffers => {
                 with_file!(file => opcode::ReadFixed::new(file, address, length, 0).offset(at).build())
@@ -209,7 +209,7 @@ impl Ring {
         let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
         let fixed_file = facts.note("registered-file", fixed_file);
         let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers };
-        Ok((Self { ring, _file: file, arena, leases, wait, aim }, facts))
+        Ok((Self { ring, _file: file, _arena: arena, leases, wait, aim }, facts))
     }
 
     /// The device that works on the ring, for the calling thread.
@@ -220,7 +220,6 @@ impl Ring {
             submitter,
             submission,
             completion,
-            arena: &self.arena,
             in_flight: self.leases.iter().map(|_| None).collect(),
             leases: &mut self.leases,
             in_flight_count: 0,
@@ -303,7 +302,7 @@ impl Device for UringDevice<'_> {
 
     #[inline(always)]
     fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
-        let entry = self.aim.entry(self.arena, &request);
+        let entry = self.aim.entry(&request);
         let slot = request.buffer.slot();
         self.in_flight[slot] = Some(request.buffer);
         // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in `in_flight`

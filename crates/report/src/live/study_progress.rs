@@ -48,7 +48,7 @@ impl StudyProgress {
 /// the events of its runs are not printed.
 pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
     let models = plan.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
-    let mut study = StudyProgress::on(&plan.name, models.count() as u64, LiveLine::new(style, mode));
+    let mut study = StudyProgress::on(&plan.study.name, models.count() as u64, LiveLine::new(style, mode));
     let mut real: Option<(String, Progress)> = None;
     Box::new(move |envelope| {
         match &envelope.event {

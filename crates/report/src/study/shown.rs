@@ -69,7 +69,7 @@ fn part_doc(part: &Part) -> Doc {
         let (parameter, values) = (&axis.parameter, axis.values.join(", "));
         doc.aside(text!("axis {parameter} = {values}", "軸 {parameter} = {values}"));
     }
-    let figures = Text::list(part.columns.iter().map(|column| column.name.clone()));
+    let figures = Text::list(part.columns.iter().map(|column| column.head.name.clone()));
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
     let rows = part.rows.iter().map(|row| [row.label.clone().into(), target(row).into()]);
     let column = || Column::untitled().cut(Cut::Wrap);
@@ -108,7 +108,7 @@ pub fn study_json(study: &Study) -> serde_json::Value {
             serde_json::json!({
                 "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
                 "axes": part.axes, "rows": rows,
-                "columns": part.columns.iter().map(|column| &column.key).collect::<Vec<_>>(),
+                "columns": part.columns.iter().map(|column| &column.head.key).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -2,6 +2,7 @@
 
 mod published;
 
+use crate::fixture::{self, request};
 use crate::library::device_named;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
@@ -44,10 +45,7 @@ impl Driver {
                 break;
             }
         }
-        self.account = self.stack.take_account();
-        let shares = &self.account.shares;
-        assert_eq!(shares.iter().map(|share| share.time_ns).sum::<u64>(), self.account.latency_ns);
-        assert!(shares.iter().all(|share| share.cause != "unexplained"), "{shares:?}");
+        self.account = fixture::account(&mut self.stack);
         self.stack.now_ns() - begin_ns
     }
 
@@ -58,13 +56,8 @@ impl Driver {
 
     /// Share of a cause in the last run.
     fn share(&self, cause: &str) -> f64 {
-        let of_cause = self.account.shares.iter().filter(|share| share.cause == cause);
-        of_cause.map(|share| share.time_ns).sum::<u64>() as f64 / self.account.latency_ns as f64
+        fixture::share(&self.account, cause)
     }
-}
-
-fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Requests in order.
@@ -80,23 +73,9 @@ fn scattered(kind: RequestKind, span: u64, block: u32, count: u64, random: &mut 
 
 /// A bare device of 1 GiB: units of 256 KiB, stripes of 64 KiB, 200 and 100 MB/s, 100 µs; a few parameters set.
 fn bare(set: &[(&str, &str)]) -> DeviceSpec {
-    let source = r#"
-        schema = 1
-        name = "test"
-        title = { en = "test", ja = "test" }
-        [[layer]]
-        kind = "flash-coarse"
-        name = "flash"
-        capacity = { value = "1 GiB", source = "test" }
-        unit = { value = "256 KiB", source = "test" }
-        stripe = { value = "64 KiB", source = "test" }
-        read_rate = { value = "200 MB/s", source = "test" }
-        program_rate = { value = "100 MB/s", source = "test" }
-        access = { value = "100 us", source = "test" }
-        command = { value = "0 ns", source = "test" }
-        buffer = { value = "64 KiB", source = "test" }
-    "#;
-    let mut spec = DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap();
+    let flash = "flash-coarse name=flash capacity=1_GiB unit=256_KiB stripe=64_KiB read_rate=200_MB/s \
+                 program_rate=100_MB/s access=100_us command=0_ns buffer=64_KiB";
+    let mut spec = fixture::device(&[flash]);
     for (key, value) in set {
         spec.set(&format!("flash.{key}"), value).unwrap();
     }

@@ -15,7 +15,7 @@ use super::layout;
 use super::mechanism::{Access, BufferedMechanism, Read};
 use super::params::{Handling, Values};
 use crate::build::{Builder, words};
-use crate::layer::Layer;
+use crate::layer::{Built, Layer};
 use crate::ranges::AtRisk;
 use crate::schema::HOUR_NS;
 use crate::settings::{Live, Setting};
@@ -82,7 +82,6 @@ impl Overheads {
 struct Drive {
     reader: BufferedMechanism,
     sector_bytes: u64,
-    capacity_bytes: u64,
     /// Of a measured drive, instead of the single ones: after a read and after a write.
     measured: Option<[Overheads; 2]>,
     /// Whether the command before was a write, and where it ended.
@@ -109,22 +108,20 @@ struct Drive {
 }
 
 words! {
-    struct Counters {
-        hits: counter("hits", ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"));
-        written_back: counter("written-back",
-            ("times that the write cache was written to", "書き込みキャッシュからの書き出し"));
+    struct Counters from "disk" {
+        hits: counter("hits");
+        written_back: counter("written-back");
     }
 }
 
 /// Builds a disk.
-pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+pub(super) fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, values.segments)?;
     let cache = if values.write_cache { values.write_cache_size_bytes / sector_bytes } else { 0 };
-    Ok(Box::new(Drive {
+    let drive = Drive {
         reader,
         sector_bytes,
-        capacity_bytes,
         measured: Overheads::measured(builder, &values.overheads)?,
         after_write: false,
         last_end: u64::MAX,
@@ -141,7 +138,8 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         values,
         causes: Causes::new(builder),
         counters: Counters::new(builder),
-    }))
+    };
+    Ok(Built::new(drive, capacity_bytes))
 }
 
 impl Drive {
@@ -373,10 +371,6 @@ impl Drive {
 }
 
 impl Layer for Drive {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
         let nothing = request.length_bytes == 0 || request.kind == RequestKind::Trim;

@@ -1,5 +1,6 @@
 //! Laws of disks, and what their mechanisms cost.
 
+use crate::fixture::{self, account, request, try_device};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
@@ -7,42 +8,20 @@ use kurabe_core::random::Random;
 use proptest::prelude::*;
 
 /// A 7200 rpm disk of two zones; `more` are further parameters.
-fn source(more: &str) -> String {
-    format!(
-        r#"
-        schema = 1
-        name = "test"
-        title = {{ en = "test", ja = "test" }}
-        [[layer]]
-        kind = "disk"
-        rotation = {{ value = 7200, source = "test" }}
-        cylinders = {{ value = 20000, source = "test" }}
-        heads = {{ value = 4, source = "test" }}
-        zones = {{ value = [[0, 1000], [10000, 600]], source = "test" }}
-        seek_single = {{ value = "1 ms", source = "test" }}
-        seek_average = {{ value = "8.5 ms", source = "test" }}
-        seek_full = {{ value = "17 ms", source = "test" }}
-        head_switch = {{ value = "0.8 ms", source = "test" }}
-        read_overhead = {{ value = "0.1 ms", source = "test" }}
-        write_overhead = {{ value = "0.1 ms", source = "test" }}
-        segments = {{ value = 8, source = "test" }}
-        segment = {{ value = "1 MiB", source = "test" }}
-        {more}
-        "#
-    )
+fn spec(more: &str) -> DeviceSpec {
+    let layout = "rotation=7200 cylinders=20000 heads=4 zones=[[0,1000],[10000,600]] head_switch=0.8_ms";
+    let seek = "seek_single=1_ms seek_average=8.5_ms seek_full=17_ms";
+    let memory = "read_overhead=0.1_ms write_overhead=0.1_ms segments=8 segment=1_MiB";
+    fixture::device(&[&format!("disk {layout} {seek} {memory} {more}")])
 }
 
 fn disk(more: &str) -> Stack {
-    Stack::new(&DeviceSpec::parse("test", &source(more), &|_, _| unreachable!()).unwrap(), 1).unwrap()
+    Stack::new(&spec(more), 1).unwrap()
 }
 
 const TURN_NS: u64 = 8_333_333;
 /// Bytes of the first zone.
 const ZONE_BYTES: u64 = 10_000 * 4 * 1000 * 512;
-
-fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(kind, offset_bytes, length_bytes)
-}
 
 /// Keeps `depth` requests in flight, each sent `gap_ns` after the end of another: latencies in order of the requests, and
 /// the end.
@@ -139,7 +118,7 @@ fn a_write_that_comes_too_late_waits_for_a_turn() {
 
 #[test]
 fn the_write_cache_streams_and_a_flush_empties_it() {
-    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
+    let more = "write_cache=true write_cache_size=8_MiB";
     let mut stack = disk(more);
     let mut requests = in_order(RequestKind::Write, 0, 64, 65_536);
     let (latencies, _) = drive(&mut stack, &requests, 1, 0);
@@ -159,7 +138,7 @@ fn the_write_cache_streams_and_a_flush_empties_it() {
 
 #[test]
 fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
-    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
+    let more = "write_cache=true write_cache_size=8_MiB";
     let mut stack = disk(more);
     // Reading near the start and writing far away, in turns.
     let turn = |index: u64| {
@@ -199,7 +178,7 @@ fn what_was_read_ahead_stays_when_something_else_comes() {
 
 #[test]
 fn measured_overheads_depend_on_the_command_before() {
-    let mut stack = disk("overheads = { value = [[0.1, 1, 0, 2], [0.3, 3, 0, 4]], source = \"test\" }");
+    let mut stack = disk("overheads=[[0.1,1,0,2],[0.3,3,0,4]]");
     let requests = [
         request(RequestKind::Read, 0, 4096),
         request(RequestKind::Read, 4096, 4096),
@@ -216,11 +195,9 @@ fn measured_overheads_depend_on_the_command_before() {
 
 #[test]
 fn measured_overheads_of_hits_may_hold_in_runs_only() {
-    let words = "overheads = { value = [[0.1, 1, 5, 2], [0.3, 3, 4, 4]], source = \"test\" }\n\
-                 write_cache = { value = true, source = \"test\" }\n\
-                 write_cache_size = { value = \"8 MiB\", source = \"test\" }\n";
+    let words = "overheads=[[0.1,1,5,2],[0.3,3,4,4]] write_cache=true write_cache_size=8_MiB ";
     let command_ns = |by_run: &str, requests: &[Request]| {
-        let more = format!("{words}hit_overheads_by_run = {{ value = {by_run}, source = \"test\" }}");
+        let more = format!("{words}hit_overheads_by_run={by_run}");
         let mut stack = disk(&more);
         drive(&mut stack, requests, 1, 20_000_000);
         stack.take_account().shares.iter().find(|share| share.cause == "command").unwrap().time_ns
@@ -249,7 +226,7 @@ fn measured_overheads_of_hits_may_hold_in_runs_only() {
 
 /// The disk with other parameters.
 fn disk_with(parameters: &[(&str, &str)]) -> Stack {
-    let mut spec = DeviceSpec::parse("test", &source(""), &|_, _| unreachable!()).unwrap();
+    let mut spec = spec("");
     for (key, value) in parameters {
         spec.set(&format!("disk.{key}"), value).unwrap();
     }
@@ -361,8 +338,7 @@ fn what_only_reads_need_of_a_move_is_no_part_of_a_write() {
 
 #[test]
 fn nothing_begins_while_a_flush_waits() {
-    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }\n\
-                queue_depth = { value = 8, source = \"test\" }";
+    let more = "write_cache=true write_cache_size=8_MiB queue_depth=8";
     let mut stack = disk(more);
     let mut requests = random_reads(32, 10 << 30, 7);
     for request in &mut requests {
@@ -377,7 +353,7 @@ fn nothing_begins_while_a_flush_waits() {
 #[test]
 fn sectors_that_are_being_read_are_not_there_yet() {
     let twice = [request(RequestKind::Read, 1 << 30, 65_536); 2];
-    let (latencies, _) = drive(&mut disk("queue_depth = { value = 2, source = \"test\" }"), &twice, 2, 0);
+    let (latencies, _) = drive(&mut disk("queue_depth=2"), &twice, 2, 0);
     assert!(latencies[1] >= latencies[0], "{latencies:?}");
 }
 
@@ -390,47 +366,32 @@ fn the_age_limit_bounds_the_wait() {
         let (latencies, _) = drive(&mut disk(more), &requests, 8, 0);
         latencies[10]
     };
-    let depth = "queue_depth = { value = 8, source = \"test\" }";
-    let free_ns = longest(&format!("{depth}\nage_limit = {{ value = \"1 h\", source = \"test\" }}"));
-    let bound_ns = longest(&format!("{depth}\nage_limit = {{ value = \"100 ms\", source = \"test\" }}"));
+    let depth = "queue_depth=8";
+    let free_ns = longest(&format!("{depth} age_limit=1_h"));
+    let bound_ns = longest(&format!("{depth} age_limit=100_ms"));
     assert!(free_ns > 1_000_000_000 && bound_ns < 150_000_000, "{free_ns} {bound_ns}");
 }
 
 #[test]
 fn parameters_that_do_not_fit_are_told() {
     let refuse = |line: &str, word: &str| {
-        let source = format!(
-            "schema = 1\nname = \"test\"\ntitle = {{ en = \"t\", ja = \"t\" }}\n[[layer]]\nkind = \"removable\"\n\
-             heads = {{ value = 1, source = \"test\" }}\nread_overhead = {{ value = \"0 ns\", source = \"test\" }}\n\
-             write_overhead = {{ value = \"0 ns\", source = \"test\" }}\nwrite_piece = {{ value = \"0 B\", source = \"test\" }}\n\
-             cylinders = {{ value = 10, source = \"test\" }}\n{line}"
-        );
-        let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!());
+        let usual = "heads=1 read_overhead=0_ns write_overhead=0_ns write_piece=0_B cylinders=10";
+        let spec = try_device(&[&format!("removable {usual} {line}")]);
         let error = spec.and_then(|spec| Stack::new(&spec, 1)).err();
         let error = error.map(|error| error.what().en.clone()).unwrap_or_default();
         assert!(error.contains(word), "{line}: {error}");
     };
-    let line = |rotation: &str, zones: &str, more: &str| {
-        format!(
-            "rotation = {{ value = {rotation}, source = \"test\" }}\nzones = {{ value = {zones}, source = \"test\" }}\n{more}"
-        )
-    };
-    refuse(&line("0", "[[0, 1]]", ""), "rotation");
+    let line = |rotation: &str, zones: &str, more: &str| format!("rotation={rotation} zones={zones} {more}");
+    refuse(&line("0", "[[0,1]]", ""), "rotation");
     refuse(&line("3000", "[]", ""), "zones");
-    refuse(&line("3000", "[[0, 0]]", ""), "zones");
-    refuse(&line("3000", "[[0, 5], [10, 4]]", ""), "zones");
-    refuse(&line("3000", "[[0, 5]]", "capacity = { value = \"1 GiB\", source = \"test\" }"), "capacity");
-    refuse(&line("3000", "[[0, 5]]", "sector = { value = \"0 B\", source = \"test\" }"), "sector");
-    refuse(&line("3000", "[[0, 5]]", "slips = { value = [[1, 0, 1]], source = \"test\" }"), "slips");
-    refuse(
-        &line("3000", "[[0, 5]]", "zone_skews = { value = [[0, 0, 0, 50, 0]], source = \"test\" }"),
-        "zones",
-    );
-    refuse(
-        &line("3000", "[[0, 5]]", "seek_average = { value = \"5 ms\", source = \"test\" }"),
-        "seek_average",
-    );
-    refuse(&line("3000", "[[0, 5]]", "seek_table = { value = [[0, 5]], source = \"test\" }"), "seek_table");
+    refuse(&line("3000", "[[0,0]]", ""), "zones");
+    refuse(&line("3000", "[[0,5],[10,4]]", ""), "zones");
+    refuse(&line("3000", "[[0,5]]", "capacity=1_GiB"), "capacity");
+    refuse(&line("3000", "[[0,5]]", "sector=0_B"), "sector");
+    refuse(&line("3000", "[[0,5]]", "slips=[[1,0,1]]"), "slips");
+    refuse(&line("3000", "[[0,5]]", "zone_skews=[[0,0,0,50,0]]"), "zones");
+    refuse(&line("3000", "[[0,5]]", "seek_average=5_ms"), "seek_average");
+    refuse(&line("3000", "[[0,5]]", "seek_table=[[0,5]]"), "seek_table");
 }
 
 proptest! {
@@ -440,7 +401,7 @@ proptest! {
     fn nothing_is_faster_than_the_medium(
         seed in any::<u64>(), kibibytes in 1u32..600, depth in 1usize..6, gap_ns in 0u64..3_000_000, near in any::<bool>(),
     ) {
-        let mut stack = disk("queue_depth = { value = 4, source = \"test\" }");
+        let mut stack = disk("queue_depth=4");
         let mut random = Random::new(seed, 1);
         let length_bytes = kibibytes * 1024;
         let requests: Vec<Request> = (0..100u64)
@@ -461,7 +422,7 @@ proptest! {
     fn choosing_is_never_worse_than_the_order_of_arrival(seed in any::<u64>(), depth in 2usize..33) {
         let requests = random_reads(600, 10 << 30, seed);
         let one = drive(&mut disk(""), &requests, depth, 0);
-        let many = drive(&mut disk("queue_depth = { value = 32, source = \"test\" }"), &requests, depth, 0);
+        let many = drive(&mut disk("queue_depth=32"), &requests, depth, 0);
         prop_assert!(mean(&many.0) <= mean(&one.0) * 1.02, "{} {}", mean(&many.0), mean(&one.0));
     }
 
@@ -471,10 +432,7 @@ proptest! {
         seed in any::<u64>(), depth in 1usize..9, queue in 1u32..9, cached in any::<bool>(), segments in 0u32..4,
     ) {
         let more = format!(
-            "queue_depth = {{ value = {queue}, source = \"test\" }}\n\
-             write_cache = {{ value = {cached}, source = \"test\" }}\n\
-             write_cache_size = {{ value = \"512 KiB\", source = \"test\" }}\n\
-             look_ahead = {{ value = \"{segments} KiB\", source = \"test\" }}"
+            "queue_depth={queue} write_cache={cached} write_cache_size=512_KiB look_ahead={segments}_KiB"
         );
         let mut stack = disk(&more);
         let mut random = Random::new(seed, 2);
@@ -487,9 +445,6 @@ proptest! {
             })
             .collect();
         drive(&mut stack, &requests, depth, 1000);
-        let account = stack.take_account();
-        prop_assert_eq!(account.operations, 200);
-        prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-        prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained"));
+        prop_assert_eq!(account(&mut stack).operations, 200);
     }
 }

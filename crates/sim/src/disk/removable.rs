@@ -13,9 +13,10 @@ use super::mechanism::{BufferedMechanism, Read};
 use super::params::{Handling, Passes, WRITE_PIECE};
 use crate::account::{Cause, Counter};
 use crate::build::{Builder, words};
-use crate::layer::Layer;
+use crate::layer::{Built, Layer};
 use crate::settings::{Live, Setting};
 use crate::timeline::transfer_ns;
+use crate::vocabulary::entry;
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::Result;
 
@@ -23,7 +24,6 @@ use kurabe_core::Result;
 struct Removable {
     reader: BufferedMechanism,
     sector_bytes: u64,
-    capacity_bytes: u64,
     handling: Handling,
     piece_sectors: u64,
     /// What each pass of a write is charged to.
@@ -35,20 +35,14 @@ struct Removable {
 
 words! {
     /// What the time of other passes goes to than that which writes.
-    struct CausesOfPasses {
-        erase: cause("erase",
-            ("erasing before writing", "書き込み前の消去"),
-            ("the laser can only set all bits to the same value, so the old data are erased in a pass of their own",
-             "レーザーと磁石では一度に同じ向きにしかできないので、書く前に 1 周余分に回って消去します"));
-        verify: cause("verify",
-            ("reading back to check", "書き込み後の照合"),
-            ("the drive reads what it has just written, in a pass of its own",
-             "書いた内容を、さらに 1 周回って読み直して確かめます"));
+    struct CausesOfPasses from "disk" {
+        erase: cause("erase");
+        verify: cause("verify");
     }
 }
 
 /// Builds a magneto-optical drive.
-pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Built> {
     let causes = Causes::new(builder);
     let (passes, of_passes) = (Passes::new(builder), CausesOfPasses::new(builder));
     let erase = passes.erase.then_some(of_passes.erase);
@@ -58,26 +52,26 @@ pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Box<dyn
 }
 
 /// Builds a drive that writes in one pass.
-pub(super) fn build_plain(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+pub(super) fn build_plain(builder: &mut Builder<'_>) -> Result<Built> {
     let causes = Causes::new(builder);
     let passes = vec![causes.transfer];
     build(builder, causes, passes)
 }
 
-fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Result<Built> {
     let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, 1)?;
     let piece_bytes: u64 = builder.value(WRITE_PIECE.key);
-    Ok(Box::new(Removable {
+    let removable = Removable {
         reader,
         sector_bytes,
-        capacity_bytes,
         handling: Handling::new(builder),
         piece_sectors: (piece_bytes / sector_bytes).max(1),
         passes,
         free_ns: 0,
         causes,
-        counted: builder.counter("passes", ("passes over sectors for writing", "書き込みのための周回")),
-    }))
+        counted: builder.counter("passes", entry!("disk", "counter", "passes")),
+    };
+    Ok(Built::new(removable, capacity_bytes))
 }
 
 impl Removable {
@@ -119,10 +113,6 @@ impl Removable {
 }
 
 impl Layer for Removable {
-    fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
         let write = request.kind != RequestKind::Read;

@@ -4,9 +4,10 @@ use super::chain::{Chain, SECTOR_BYTES, Window};
 use super::tracks::Tracks;
 use super::{Causes, Counters, FatImage, File, Restart, Search};
 use crate::build::{Builder, parameters};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, LayerKind};
 use crate::ranges::Ranges;
 use crate::schema::{ParameterScale, Relation};
+use crate::vocabulary::page;
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
@@ -16,56 +17,34 @@ const FILE_LIMIT_BYTES: u64 = 1 << 32;
 const MOST_TRACK_BYTES: u64 = 16 << 20;
 
 /// The kind.
-pub const FAT_IMAGE: LayerKind = LayerKind {
-    word: "fat-image",
-    title: ("a disk image in a file on FAT32", "FAT32 上のディスクイメージファイル"),
-    of_host: false,
-    below: Below::One,
-    parameters: PARAMETERS,
-    relations: &[Relation::Needs("drop_identical", "tracks")],
-    build,
-};
+pub const FAT_IMAGE: LayerKind =
+    LayerKind::new(page!("fat-image"), "fat-image", Below::One, PARAMETERS, build)
+        .related(&[Relation::Needs("drop_identical", "tracks")]);
 
 parameters! {
     /// Values of its parameters.
-    pub(super) struct Values, PARAMETERS {
-        "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed,
-            ("bytes of the image; a file on FAT32 has less than 4 GiB",
-             "イメージの容量。FAT32 のファイルは 4 GiB 未満です");
-        "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo),
-            ("bytes of a cluster", "クラスターサイズ");
+    pub(super) struct Values, PARAMETERS from "fat-image" {
+        "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed;
+        "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo);
         "restart" restart: Word(&["first", "forward"]),
-            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first"),
-            ("from where the chain is followed: always from the first cluster, or on from the current one where possible",
-             "クラスターチェーンをどこからたどるか。常に先頭からか、可能なら現在位置からか");
-        "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once"),
-            ("the file is opened anew for every stretch of so many bytes; 0 for never",
-             "この長さの区間ごとにファイルを開き直す(0 は開き直さない)");
+            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first");
+        "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once");
         "directory" directory: Count(0, 1024),
-            usual("1", "assumed: the file stands in the first sector of the root directory"),
-            ("sectors of the directory read to open the file; 0 where the firmware only goes back to the first cluster",
-             "ファイルを開くために読むディレクトリのセクター数。先頭クラスターに戻るだけなら 0");
-        "fragments" fragments: Count(1, 1_000_000), usual("1", "assumed: copied to an empty card"),
-            ("pieces in which the image lies on the card", "カード上でイメージが分かれている断片の数");
+            usual("1", "assumed: the file stands in the first sector of the root directory");
+        "fragments" fragments: Count(1, 1_000_000), usual("1", "assumed: copied to an empty card");
         "remedy" remedy: Word(&["none", "link-map", "contiguous"]),
-            usual("none", "ChaN FatFs R0.16: FF_USE_FASTSEEK is 0 as delivered"),
-            ("against the walk: the clusters in a table in memory; or an image in one piece, addressed directly",
-             "チェーンをたどらない工夫。クラスターの対応表をメモリーに持つか、連続したイメージを直接読み書きするか");
-        "tracks" tracks: Count(0, 4096), usual("0", "assumed: no cache"),
-            ("tracks in the cache; 0 for no cache", "キャッシュするトラック数(0 はキャッシュなし)");
+            usual("none", "ChaN FatFs R0.16: FF_USE_FASTSEEK is 0 as delivered");
+        "tracks" tracks: Count(0, 4096), usual("0", "assumed: no cache");
         "track" track_bytes: Bytes(SECTOR_BYTES, MOST_TRACK_BYTES),
-            usual("128 KiB", "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B"),
-            ("bytes of a track, which is loaded whole", "1 トラックの長さ。読み込みはトラック単位です");
-        "drop_identical" drop_identical: Flag, usual("false", "assumed: every write is a write"),
-            ("whether a write of what the cached track holds already changes nothing",
-             "キャッシュ中の内容と同じデータの書き込みを捨てるか");
+            usual("128 KiB", "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B");
+        "drop_identical" drop_identical: Flag, usual("false", "assumed: every write is a write");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let image_bytes = values.image_bytes;
-    let (card_bytes, cluster_bytes) = (builder.below_capacity_bytes(0), values.cluster_bytes);
+    let (card_bytes, cluster_bytes) = (builder.below_bytes(), values.cluster_bytes);
     let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, values.fragments) else {
         let what = text!(
             "an image of {image_bytes} bytes in so many pieces has no room on a card of {card_bytes} bytes",
@@ -85,7 +64,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
     let direct = remedy == "contiguous" && chain.is_contiguous();
     let tracks = values.tracks as usize;
-    Ok(Box::new(FatImage {
+    let image = FatImage {
         below: builder.only_below(),
         image_bytes,
         file: File {
@@ -108,5 +87,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         queue: VecDeque::new(),
         causes: Causes::new(builder),
         counters: Counters::new(builder),
-    }))
+    };
+    Ok(Built::new(image, image_bytes))
 }

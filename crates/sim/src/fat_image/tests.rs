@@ -1,3 +1,4 @@
+use crate::fixture::{account, count, device, run_apart, spent_ns};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
@@ -7,60 +8,18 @@ use proptest::prelude::*;
 /// An image of 8 MiB in clusters of 4 KiB, 16 sectors of FAT, on a card that takes 1 ms for a command and 1 µs for a
 /// kilobyte.
 fn spec(extra: &str) -> DeviceSpec {
-    let source = format!(
-        r#"
-        schema = 1
-        name = "test"
-        title = {{ en = "test", ja = "test" }}
-        [[layer]]
-        kind = "fat-image"
-        image = {{ value = "8 MiB", source = "t" }}
-        cluster = {{ value = "4 KiB", source = "t" }}
-        {extra}
-        [[layer]]
-        kind = "card"
-        capacity = {{ value = "64 MiB", source = "t" }}
-        interface = {{ value = "1 GB/s", source = "t" }}
-        access = {{ value = "1 ms", source = "t" }}
-        read = {{ value = "1 GB/s", source = "t" }}
-        write = {{ value = "1 GB/s", source = "t" }}
-        "#
-    );
-    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
+    let image = format!("fat-image image=8_MiB cluster=4_KiB {extra}");
+    device(&[&image, "card capacity=64_MiB interface=1_GB/s access=1_ms read=1_GB/s write=1_GB/s"])
 }
 
 fn stack(extra: &str) -> Stack {
     Stack::new(&spec(extra), 1).unwrap()
 }
 
-fn set(key: &str, value: &str) -> String {
-    format!("{key} = {{ value = {value}, source = \"t\" }}\n")
-}
-
 /// Does requests one after the other: how long each took, and the account of all.
 fn times_ns(stack: &mut Stack, requests: &[Request]) -> (Vec<u64>, TimeAccount) {
-    let mut times = Vec::new();
-    for request in requests {
-        let started_ns = stack.now_ns();
-        stack.submit(started_ns, *request, 0);
-        while let Some(at_ns) = stack.next_wake_ns() {
-            stack.advance(at_ns);
-        }
-        stack.check_not_blocked().unwrap();
-        times.push(stack.take_completion().unwrap().at_ns - started_ns);
-    }
-    let account = stack.take_account();
-    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-    assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{account:?}");
-    (times, account)
-}
-
-fn counted(account: &TimeAccount, counter: &str) -> u64 {
-    account.counts.iter().filter(|count| count.counter == counter).map(|count| count.count).sum()
-}
-
-fn spent_ns(account: &TimeAccount, cause: &str) -> u64 {
-    account.shares.iter().filter(|share| share.cause == cause).map(|share| share.time_ns).sum()
+    let times = run_apart(stack, requests);
+    (times, account(stack))
 }
 
 fn read(offset_bytes: u64, length_bytes: u32) -> Request {
@@ -78,81 +37,78 @@ const SECTOR_NS: u64 = 1_000_512;
 
 #[test]
 fn the_way_to_a_place_is_charged_to_the_walk_and_counted() {
-    let mut stack = stack(&(set("directory", "1") + &set("restart", "\"first\"")));
+    let mut stack = stack("directory=1 restart=first");
     // The directory, eight sectors of the FAT (1024 entries, begun in the middle of a sector: nine), and the cluster.
     let (times, account) = times_ns(&mut stack, &[read(4 << 20, 4096)]);
     assert_eq!(times[0], 10 * SECTOR_NS + 1_004_096);
-    assert_eq!(counted(&account, "fat-sectors"), 9);
+    assert_eq!(count(&account, "fat-sectors"), 9);
     assert_eq!(spent_ns(&account, "walking"), 9 * SECTOR_NS);
     assert_eq!(spent_ns(&account, "opening"), SECTOR_NS);
     // Back to the beginning: nothing to follow. On from there: the next entry, in a sector not held.
     let (times, account) = times_ns(&mut stack, &[read(0, 4096), read(4096, 4096), read(8192, 4096)]);
     assert_eq!(times, [1_004_096, SECTOR_NS + 1_004_096, 1_004_096]);
-    assert_eq!(counted(&account, "restarts"), 1);
+    assert_eq!(count(&account, "restarts"), 1);
 }
 
 #[test]
 fn forward_goes_on_from_where_the_file_stands() {
-    let mut stack = stack(&set("directory", "0"));
+    let mut stack = stack("directory=0");
     let (_, account) = times_ns(&mut stack, &[read(2 << 20, 4096), read(4 << 20, 4096)]);
-    assert_eq!(counted(&account, "fat-sectors"), 9);
-    assert_eq!(counted(&account, "restarts"), 1);
+    assert_eq!(count(&account, "fat-sectors"), 9);
+    assert_eq!(count(&account, "restarts"), 1);
     let (_, account) = times_ns(&mut stack, &[read(2 << 20, 4096)]);
-    assert_eq!((counted(&account, "fat-sectors"), counted(&account, "restarts")), (5, 1));
-    let mut stubborn = self::stack(&(set("directory", "0") + &set("restart", "\"first\"")));
+    assert_eq!((count(&account, "fat-sectors"), count(&account, "restarts")), (5, 1));
+    let mut stubborn = self::stack("directory=0 restart=first");
     let (_, account) = times_ns(&mut stubborn, &[read(2 << 20, 4096), read(4 << 20, 4096)]);
-    assert_eq!((counted(&account, "fat-sectors"), counted(&account, "restarts")), (5 + 9, 2));
+    assert_eq!((count(&account, "fat-sectors"), count(&account, "restarts")), (5 + 9, 2));
 }
 
 #[test]
 fn a_file_opened_anew_walks_again() {
-    let extra = set("reopen", "\"64 KiB\"") + &set("directory", "1");
-    let (_, account) = times_ns(&mut stack(&extra), &[read(4 << 20, 256 << 10)]);
-    assert_eq!(counted(&account, "restarts"), 4);
-    assert_eq!(counted(&account, "directory-sectors"), 4);
-    assert_eq!(counted(&account, "fat-sectors"), 4 * 9);
+    let extra = "reopen=64_KiB directory=1";
+    let (_, account) = times_ns(&mut stack(extra), &[read(4 << 20, 256 << 10)]);
+    assert_eq!(count(&account, "restarts"), 4);
+    assert_eq!(count(&account, "directory-sectors"), 4);
+    assert_eq!(count(&account, "fat-sectors"), 4 * 9);
 }
 
 #[test]
 fn the_remedies_leave_nothing_to_walk() {
     let far = [read(8 << 19, 64 << 10)];
-    for remedy in ["\"link-map\"", "\"contiguous\""] {
-        let extra = set("remedy", remedy) + &set("reopen", "\"4 KiB\"");
+    for remedy in ["link-map", "contiguous"] {
+        let extra = format!("remedy={remedy} reopen=4_KiB");
         let (times, account) = times_ns(&mut stack(&extra), &far);
-        assert_eq!(counted(&account, "fat-sectors") + counted(&account, "directory-sectors"), 0);
+        assert_eq!(count(&account, "fat-sectors") + count(&account, "directory-sectors"), 0);
         assert_eq!(spent_ns(&account, "walking") + spent_ns(&account, "opening"), 0);
         // An image in one piece needs no stop at every cluster, either.
-        let commands = if remedy == "\"contiguous\"" { 1 } else { 16 };
+        let commands = if remedy == "contiguous" { 1 } else { 16 };
         assert_eq!(times[0], commands * 1_000_000 + 65_536);
     }
     // In pieces it is no contiguous image.
-    let extra = set("remedy", "\"contiguous\"") + &set("fragments", "3");
-    let (_, account) = times_ns(&mut stack(&extra), &far);
-    assert!(counted(&account, "fat-sectors") > 0);
+    let extra = "remedy=contiguous fragments=3";
+    let (_, account) = times_ns(&mut stack(extra), &far);
+    assert!(count(&account, "fat-sectors") > 0);
 }
 
 #[test]
 fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
-    let extra = set("tracks", "2")
-        + &set("track", "\"16 KiB\"")
-        + &set("remedy", "\"contiguous\"")
-        + &set("drop_identical", "true");
-    let mut stack = stack(&extra);
+    let extra = "tracks=2 track=16_KiB remedy=contiguous drop_identical=true";
+    let mut stack = stack(extra);
     let load_ns = 1_000_000 + 16_384;
     let reads = [read(0, 4096), read(8192, 8192), read(16_384 - 512, 1024)];
     assert_eq!(times_ns(&mut stack, &reads).0, [load_ns, 0, load_ns]);
     // Identical bytes change nothing; others stay in memory, where a power cut would take them.
     let (times, account) = times_ns(&mut stack, &[write(0, 4096, true), FLUSH]);
-    assert_eq!((times[0], counted(&account, "dropped"), counted(&account, "saved")), (0, 1, 0));
+    assert_eq!((times[0], count(&account, "dropped"), count(&account, "saved")), (0, 1, 0));
     times_ns(&mut stack, &[write(0, 4096, false), write(4096, 512, false)]);
     assert_eq!(stack.volatile()[0].1.lost_bytes, 4608);
     // While it is being saved it is not safe yet.
-    let mut saving = self::stack(&extra);
+    let mut saving = self::stack(extra);
     times_ns(&mut saving, &[write(0, 4096, false), write(4096, 512, false)]);
     saving.submit(saving.now_ns(), FLUSH, 0);
     assert_eq!(saving.volatile()[0].1.lost_bytes, 4608);
     let (times, account) = times_ns(&mut stack, &[FLUSH, FLUSH]);
-    assert_eq!((times[0], times[1], counted(&account, "saved")), (4608, 0, 1));
+    assert_eq!((times[0], times[1], count(&account, "saved")), (4608, 0, 1));
     assert!(stack.volatile().is_empty());
     // A third track makes room by writing what was changed.
     let (times, _) = times_ns(&mut stack, &[write(0, 4096, false), read(32_768, 512), read(65_536, 512)]);
@@ -198,11 +154,11 @@ proptest! {
         requests in prop::collection::vec(any_request(), 1..20), forward in any::<bool>(), log in 0u32..4,
     ) {
         let spent = |log: u32| {
-            let restart = set("restart", if forward { "\"forward\"" } else { "\"first\"" });
-            let mut spec = spec(&(restart + &set("directory", "0")));
+            let restart = if forward { "forward" } else { "first" };
+            let mut spec = spec(&format!("restart={restart} directory=0"));
             spec.set("fat-image.cluster", &format!("{} B", 4096 << log)).unwrap();
             let (times, account) = times_ns(&mut Stack::new(&spec, 1).unwrap(), &requests);
-            (counted(&account, "fat-sectors"), times.iter().sum::<u64>())
+            (count(&account, "fat-sectors"), times.iter().sum::<u64>())
         };
         let (small, large) = (spent(log), spent(log + 1));
         prop_assert!(large.0 <= small.0 && large.1 <= small.1, "{large:?} > {small:?}");
@@ -213,11 +169,11 @@ proptest! {
         requests in prop::collection::vec(any_request(), 1..20), fragments in 1u32..40, tracks in 0u32..4,
     ) {
         let walked = |extra: &str| {
-            let extra = format!("{extra}{}{}", set("fragments", &fragments.to_string()), set("tracks", &tracks.to_string()));
-            counted(&times_ns(&mut stack(&extra), &requests).1, "fat-sectors")
+            let extra = format!("{extra} fragments={fragments} tracks={tracks}");
+            count(&times_ns(&mut stack(&extra), &requests).1, "fat-sectors")
         };
-        let (forward, first) = (walked(&set("restart", "\"forward\"")), walked(&set("restart", "\"first\"")));
+        let (forward, first) = (walked("restart=forward"), walked("restart=first"));
         prop_assert!(forward <= first, "{} > {}", forward, first);
-        prop_assert!(walked(&set("remedy", "\"link-map\"")) == 0);
+        prop_assert!(walked("remedy=link-map") == 0);
     }
 }

@@ -2,58 +2,37 @@
 
 use super::{FileSystemLayer, NextPlace, OwnWrites, Words};
 use crate::build::{Builder, parameters};
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Built, LayerKind};
 use crate::schema::LONGEST_BYTES;
 use crate::timeline::Timeline;
+use crate::vocabulary::page;
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
 /// The kind.
-pub const FILESYSTEM: LayerKind = LayerKind {
-    word: "filesystem",
-    title: ("a file system", "ファイルシステム"),
-    of_host: true,
-    below: Below::One,
-    parameters: PARAMETERS,
-    relations: &[],
-    build,
-};
+pub const FILESYSTEM: LayerKind =
+    LayerKind::new(page!("filesystem"), "filesystem", Below::One, PARAMETERS, build).of_host();
 
 parameters! {
     /// Values of its parameters.
-    pub(super) struct Values, PARAMETERS {
-        "in_flight" in_flight: Count(1, 65_536),
-            usual("256", "assumed: the file system sets no limit").live(),
-            ("most requests that it lets be under way", "同時に進行させる要求の上限");
-        "start" start_bytes: SIZE, usual("1 MiB", "assumed: where partitions begin since about 2008"),
-            ("where the data begin on the device", "デバイス上でデータが始まる位置");
-        "commands" commands: Count(1, 65_536),
-            usual("256", "assumed: more than any device here takes").live(),
-            ("most commands with the driver of the device; others wait and may be merged",
-             "ドライバーに渡すコマンドの上限。残りは待ち行列で結合され得ます");
+    pub(super) struct Values, PARAMETERS from "filesystem" {
+        "in_flight" in_flight: Count(1, 65_536), usual("256", "assumed: the file system sets no limit").live();
+        "start" start_bytes: SIZE, usual("1 MiB", "assumed: where partitions begin since about 2008");
+        "commands" commands: Count(1, 65_536), usual("256", "assumed: more than any device here takes").live();
         "largest_command" largest_command_bytes: Bytes(0, LONGEST_BYTES),
-            usual("1 MiB", "assumed: the usual limit").live(),
-            ("up to this length requests that continue one another are merged in the queue; 0: never",
-             "待ち行列内の連続した要求を結合する最大長。0 なら結合しません");
-        "gap" gap_ns: Time, usual("0 ns", "assumed: small beside the device").live(),
-            ("time of the processor for each request", "要求ごとのプロセッサー時間");
-        "metadata_every" metadata_every_bytes: SIZE, usual("0 B", "assumed: data are overwritten in place"),
-            ("written bytes after which the file system writes some of its own; 0: never",
-             "この量を書くごとに、ファイルシステム自身の情報も書きます。0 なら書きません");
-        "metadata" metadata_bytes: Bytes(1, LONGEST_BYTES), usual("4 KiB", "assumed: a page"),
-            ("bytes of such a write", "その書き込みの長さ");
-        "copy_on_write" copy_on_write: Flag, usual("false", "assumed: files are overwritten in place"),
-            ("written data go to the next free place, in order", "書き込みを毎回、順に新しい場所へ置くか");
-        "allocation" allocation_bytes: SOME_SIZE, usual("4 KiB", "assumed: the usual unit"),
-            ("allocation unit: the places of copy on write begin at its multiples",
-             "割り当て単位。copy_on_write の新しい場所はこの倍数から始まります");
+            usual("1 MiB", "assumed: the usual limit").live();
+        "gap" gap_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "metadata_every" metadata_every_bytes: SIZE, usual("0 B", "assumed: data are overwritten in place");
+        "metadata" metadata_bytes: Bytes(1, LONGEST_BYTES), usual("4 KiB", "assumed: a page");
+        "copy_on_write" copy_on_write: Flag, usual("false", "assumed: files are overwritten in place");
+        "allocation" allocation_bytes: SOME_SIZE, usual("4 KiB", "assumed: the usual unit");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let start_bytes = values.start_bytes;
-    let below_bytes = builder.below_capacity_bytes(0);
+    let below_bytes = builder.below_bytes();
     if start_bytes >= below_bytes {
         let what = text!(
             "the data must begin before the end of the device",
@@ -70,9 +49,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("metadata", &what));
     }
-    Ok(Box::new(FileSystemLayer {
+    let capacity_bytes = below_bytes - start_bytes;
+    let layer = FileSystemLayer {
         below: builder.only_below(),
-        capacity_bytes: below_bytes - start_bytes,
+        capacity_bytes,
         start_bytes,
         own_writes: (every_bytes > 0).then_some(OwnWrites {
             every_bytes,
@@ -95,5 +75,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         free_tags: Vec::new(),
         words: Words::new(builder),
         values,
-    }))
+    };
+    Ok(Built::new(layer, capacity_bytes))
 }

@@ -1,62 +1,28 @@
 //! What the file system changes of the requests, and what it must not change.
 
-use crate::spec::DeviceSpec;
+use crate::fixture::{self, account, count, request, settle, try_device};
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::Result;
 use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
 
-/// A medium of 1 ms and 1 GB/s, one command at a time, behind a file system with these lines of parameters.
+/// A medium of 1 ms and 1 GB/s, one command at a time, behind a file system with these parameters.
 fn built(parameters: &str) -> Result<Stack> {
-    let source = format!(
-        r#"
-        schema = 1
-        name = "test"
-        title = {{ en = "test", ja = "test" }}
-        [[layer]]
-        kind = "filesystem"
-        {parameters}
-        [[layer]]
-        kind = "constant"
-        capacity = {{ value = "64 MiB", source = "test" }}
-        access = {{ value = "1 ms", source = "test" }}
-        rate = {{ value = "1 GB/s", source = "test" }}
-        "#
-    );
-    Stack::new(&DeviceSpec::parse("test", &source, &|_, _| unreachable!())?, 1)
+    let medium = "constant capacity=64_MiB access=1_ms rate=1_GB/s";
+    Stack::new(&try_device(&[&format!("filesystem {parameters}"), medium])?, 1)
 }
 
 fn stack(parameters: &str) -> Stack {
     built(parameters).unwrap()
 }
 
-fn parameter(key: &str, value: &str) -> String {
-    format!("{key} = {{ value = {value}, source = \"test\" }}\n")
-}
-
-fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(kind, offset_bytes, length_bytes)
-}
-
-/// Submits everything at once: when the last is done, and where the time went. Every nanosecond must be accounted for.
+/// Submits everything at once: when the last is done, and where the time went.
 fn run_and_account(stack: &mut Stack, requests: &[Request]) -> (u64, TimeAccount) {
-    for (token, request) in requests.iter().enumerate() {
-        stack.submit(0, *request, token as u64);
-    }
-    let mut last_ns = 0;
-    while let Some(at_ns) = stack.next_wake_ns() {
-        stack.advance(at_ns);
-        while let Some(done) = stack.take_completion() {
-            assert!(done.outcome.is_ok());
-            last_ns = done.at_ns;
-        }
-    }
-    assert_eq!(stack.in_flight(), 0);
-    let account = stack.take_account();
+    let last_ns = fixture::run(stack, requests, requests.len()).into_iter().max().unwrap_or(0);
+    settle(stack);
+    let account = account(stack);
     assert_eq!(account.operations, requests.len() as u64);
-    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-    assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{account:?}");
     (last_ns, account)
 }
 
@@ -70,44 +36,43 @@ fn reads_in_order(count: u64) -> Vec<Request> {
 
 #[test]
 fn requests_that_wait_and_continue_one_another_are_merged() {
-    let mut merging = stack(&parameter("commands", "1"));
+    let mut merging = stack("commands=1");
     // The first is alone; behind it eight at a time fit into 1 MiB.
     assert_eq!(run(&mut merging, &reads_in_order(17)), 3_000_000 + (17 << 17));
-    let mut one = stack(&(parameter("commands", "1") + &parameter("in_flight", "1")));
+    let mut one = stack("commands=1 in_flight=1");
     assert_eq!(run(&mut one, &reads_in_order(17)), 17_000_000 + (17 << 17));
-    let mut never = stack(&(parameter("commands", "1") + &parameter("largest_command", "\"0 B\"")));
+    let mut never = stack("commands=1 largest_command=0_B");
     assert_eq!(run(&mut never, &reads_in_order(17)), 17_000_000 + (17 << 17));
 }
 
 #[test]
 fn the_computers_time_is_hidden_only_if_several_are_under_way() {
-    let gap = parameter("gap", "\"100 us\"") + &parameter("largest_command", "\"0 B\"");
+    let gap = "gap=100_us largest_command=0_B";
     let scattered: Vec<Request> =
         (0..10).map(|index| request(RequestKind::Read, index << 20, 1000)).collect();
-    assert_eq!(run(&mut stack(&gap), &scattered), 100_000 + 10 * 1_001_000);
-    let one = gap + &parameter("in_flight", "1");
+    assert_eq!(run(&mut stack(gap), &scattered), 100_000 + 10 * 1_001_000);
+    let one = format!("{gap} in_flight=1");
     assert_eq!(run(&mut stack(&one), &scattered), 10 * 1_101_000);
 }
 
 #[test]
 fn the_file_system_writes_of_its_own() {
-    let own = parameter("metadata_every", "\"64 KiB\"");
+    let own = "metadata_every=64_KiB";
     let writes: Vec<Request> = (0..32).map(|index| request(RequestKind::Write, index << 16, 4096)).collect();
-    let (_, account) = run_and_account(&mut stack(&own), &writes);
-    let own = account.counts.iter().find(|count| count.counter == "own-writes").unwrap();
+    let (_, account) = run_and_account(&mut stack(own), &writes);
     // Twice for 128 KiB.
-    assert_eq!(own.count, 2);
+    assert_eq!(count(&account, "own-writes"), 2);
 }
 
 #[test]
 fn parameters_that_do_not_fit_are_errors() {
-    for (key, value) in [("start", "\"64 MiB\""), ("allocation", "\"0 B\"")] {
-        let error = built(&parameter(key, value)).err().unwrap();
+    for (key, value) in [("start", "64_MiB"), ("allocation", "0_B")] {
+        let error = built(&format!("{key}={value}")).err().unwrap();
         assert!(error.what().en.contains(key), "{error}");
     }
-    let own = parameter("metadata_every", "\"1 MiB\"") + &parameter("start", "\"2 KiB\"");
-    assert!(built(&own).err().unwrap().what().en.contains("metadata"));
-    assert_eq!(stack(&parameter("start", "\"63 MiB\"")).capacity_bytes(), 1 << 20);
+    let own = "metadata_every=1_MiB start=2_KiB";
+    assert!(built(own).err().unwrap().what().en.contains("metadata"));
+    assert_eq!(stack("start=63_MiB").capacity_bytes(), 1 << 20);
 }
 
 /// A cache of tracks below drops what changes nothing; at a new place every write changes something.
@@ -121,26 +86,25 @@ fn what_copy_on_write_places_elsewhere_is_not_identical() {
             title = {{ en = "test", ja = "test" }}
             [[layer]]
             kind = "filesystem"
-            {}
+            copy_on_write = {{ value = {copy_on_write}, source = "test" }}
             [[layer]]
             use = "rascsi"
-            "#,
-            parameter("copy_on_write", copy_on_write)
+            "#
         );
         let spec = crate::library::read_device("test", &source).unwrap();
         let identical = Request { identical: true, ..request(RequestKind::Write, 0, 4096) };
         let (_, account) = run_and_account(&mut Stack::new(&spec, 1).unwrap(), &[identical; 3]);
-        account.counts.iter().find(|count| count.counter == "dropped").map_or(0, |count| count.count)
+        count(&account, "dropped")
     };
     assert_eq!((dropped("false"), dropped("true")), (3, 0));
 }
 
 #[test]
 fn what_copy_on_write_places_stays_on_the_device() {
-    let full = parameter("copy_on_write", "true") + &parameter("allocation", "\"48 KiB\"");
+    let full = "copy_on_write=true allocation=48_KiB";
     let writes: Vec<Request> =
         (0..1500).map(|index| request(RequestKind::Write, (index % 7) << 16, 1 << 16)).collect();
-    run(&mut stack(&full), &writes);
+    run(&mut stack(full), &writes);
 }
 
 proptest! {
@@ -161,10 +125,9 @@ proptest! {
         }).collect();
         let mut last_ns = u64::MAX;
         for in_flight in [in_flight, in_flight * 2] {
-            let parameters = parameter("in_flight", &in_flight.to_string())
-                + &parameter("commands", &commands.to_string())
-                + &parameter("copy_on_write", &copy_on_write.to_string())
-                + &parameter("gap", "\"10 us\"");
+            let parameters = format!(
+                "in_flight={in_flight} commands={commands} copy_on_write={copy_on_write} gap=10_us"
+            );
             let now_ns = run(&mut stack(&parameters), &requests);
             prop_assert!(now_ns <= last_ns);
             last_ns = now_ns;

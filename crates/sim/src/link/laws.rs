@@ -1,54 +1,21 @@
 //! What must hold of every link and of what shares one.
 
+use crate::fixture::{account, device, run, spent_ns};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::device::ErrorNumber;
 use proptest::prelude::*;
 
-/// A device from lines `kind key=value key=value`, from the top down; bare words as values are put in quotes.
-pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
-    let mut source = "schema = 1\nname = \"test\"\ntitle = { en = \"test\", ja = \"test\" }\n".to_owned();
-    for line in lines {
-        let mut words = line.split(' ');
-        source += &format!("[[layer]]\nkind = \"{}\"\n", words.next().unwrap());
-        for word in words {
-            let (key, value) = word.split_once('=').unwrap();
-            let is_bare = value.parse::<f64>().is_ok();
-            let value = if is_bare { value.to_owned() } else { format!("\"{}\"", value.replace('_', " ")) };
-            source += &format!("{key} = {{ value = {value}, source = \"test\" }}\n");
-        }
-    }
-    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
-}
-
 pub(crate) fn request(kind: RequestKind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {
     Request { unit, ..Request::new(kind, offset_bytes, length_bytes) }
 }
 
-/// When each of the requests ended, `depth` of them in flight; every nanosecond must be accounted for.
+/// When each of the requests ended, `depth` of them in flight.
 pub(crate) fn ends_ns(spec: &DeviceSpec, depth: usize, requests: &[Request]) -> Vec<u64> {
     let mut stack = Stack::new(spec, 1).unwrap();
-    let (mut sent, mut returned, mut ends) = (0, 0, vec![0; requests.len()]);
-    while returned < requests.len() {
-        while sent < requests.len() && sent - returned < depth {
-            stack.submit(stack.now_ns(), requests[sent], sent as u64);
-            sent += 1;
-        }
-        let done = loop {
-            if let Some(done) = stack.take_completion() {
-                break done;
-            }
-            stack.check_not_blocked().unwrap();
-            stack.advance(stack.next_wake_ns().unwrap());
-        };
-        assert!(done.outcome.is_ok());
-        ends[done.token as usize] = done.at_ns;
-        returned += 1;
-    }
-    let account = stack.take_account();
-    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-    assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{account:?}");
+    let ends = run(&mut stack, requests, depth);
+    account(&mut stack);
     ends
 }
 
@@ -214,9 +181,7 @@ fn a_flush_blocks_reads_on_sata_and_waits_for_what_is_in_flight() {
         stack.submit(0, request, 0);
     }
     stack.advance(u64::MAX / 2);
-    let account = stack.take_account();
-    let blocked = account.shares.iter().find(|share| share.cause == "behind-flush").unwrap();
-    assert_eq!(blocked.time_ns / 1_000_000, 2);
+    assert_eq!(spent_ns(&account(&mut stack), "behind-flush") / 1_000_000, 2);
 }
 
 #[test]

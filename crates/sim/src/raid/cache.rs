@@ -6,9 +6,10 @@
 //! the whole block.
 
 use super::geometry::BLOCK_BYTES;
-use super::index::{Index, NOWHERE};
 use crate::ranges::Ranges;
-use std::collections::BTreeSet;
+use crate::use_order::UseOrder;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 #[derive(Clone, Debug)]
 struct CacheLine {
@@ -16,9 +17,6 @@ struct CacheLine {
     present: u64,
     dirty: u64,
     flying: u64,
-    /// Neighbours in the order of use: the one used before this one, and after it.
-    older: u32,
-    newer: u32,
 }
 
 impl CacheLine {
@@ -35,11 +33,14 @@ pub(super) struct Cache {
     most_dirty_blocks: u64,
     lines: Vec<CacheLine>,
     free: Vec<u32>,
-    index: Index,
+    /// Places of lines by their number.
+    index: HashMap<u64, u32, BuildHasherDefault<LineHasher>>,
+    /// The line that was looked up last, by number and place: a request looks at each of its lines several times.
+    last: (u64, u32),
     /// Lines with dirty blocks, by their number: what is written back goes in the order of addresses.
     dirty_lines: BTreeSet<u64>,
-    oldest: u32,
-    newest: u32,
+    /// Lines without blocks to be written.
+    clean: UseOrder,
     present_blocks: u64,
     dirty_blocks: u64,
     /// Blocks that are dirty or on their way.
@@ -60,10 +61,10 @@ impl Cache {
             most_dirty_blocks: (most_dirty_bytes / BLOCK_BYTES).min(most_blocks),
             lines: Vec::new(),
             free: Vec::new(),
-            index: Index::new(),
+            index: HashMap::default(),
+            last: (u64::MAX, 0),
             dirty_lines: BTreeSet::new(),
-            oldest: NOWHERE,
-            newest: NOWHERE,
+            clean: UseOrder::new(0),
             present_blocks: 0,
             dirty_blocks: 0,
             unsafe_blocks: 0,
@@ -86,6 +87,15 @@ impl Cache {
         self.unsafe_blocks * 2 >= self.most_dirty_blocks
     }
 
+    /// The place of the line of a number.
+    #[inline]
+    fn find(&mut self, number: u64) -> Option<u32> {
+        if self.last.0 != number {
+            self.last = (number, *self.index.get(&number)?);
+        }
+        Some(self.last.1)
+    }
+
     /// Whether a write could ever be taken.
     pub(super) fn could_hold(&self, from: u64, to: u64) -> bool {
         blocks(from, to) <= self.most_dirty_blocks
@@ -98,7 +108,7 @@ impl Cache {
             return;
         }
         self.each_line(from, to, |cache, number, mask| {
-            let present = match cache.index.get(number) {
+            let present = match cache.find(number) {
                 Some(place) => {
                     cache.use_now(place);
                     cache.lines[place as usize].present
@@ -115,7 +125,7 @@ impl Cache {
     pub(super) fn write(&mut self, from: u64, to: u64, write: u64) -> bool {
         let mut more = 0;
         self.each_line(from, to, |cache, number, mask| {
-            let line = cache.index.get(number).map(|place| &cache.lines[place as usize]);
+            let line = cache.find(number).map(|place| &cache.lines[place as usize]);
             more += (mask & !line.map_or(0, |line| line.dirty | line.flying)).count_ones();
         });
         if self.unsafe_blocks + u64::from(more) > self.most_dirty_blocks || !self.make_room(from, to) {
@@ -124,7 +134,7 @@ impl Cache {
         self.unsafe_blocks += u64::from(more);
         self.each_line(from, to, |cache, number, mask| {
             let place = cache.place(number, mask);
-            cache.unlist(place);
+            cache.clean.remove(place);
             let line = &mut cache.lines[place as usize];
             let numbers = &mut cache.numbers[place as usize * cache.blocks_per_line as usize..];
             each_bit(mask & !(line.dirty | line.flying), |block| numbers[block] = write);
@@ -168,7 +178,7 @@ impl Cache {
     pub(super) fn pass_by(&mut self, from: u64, to: u64) {
         let (first, end) = (from.div_ceil(BLOCK_BYTES), to / BLOCK_BYTES);
         self.each_line(first * BLOCK_BYTES, end.max(first) * BLOCK_BYTES, |cache, number, mask| {
-            let Some(place) = cache.index.get(number) else { return };
+            let Some(place) = cache.find(number) else { return };
             let line = &mut cache.lines[place as usize];
             let dirty = line.dirty & mask;
             line.dirty &= !dirty;
@@ -178,7 +188,7 @@ impl Cache {
                 cache.dirty_lines.remove(&number);
             }
             if dirty != 0 && line.is_clean() {
-                cache.list(place);
+                cache.clean.use_now(place);
             }
         });
     }
@@ -187,7 +197,7 @@ impl Cache {
     pub(super) fn take_dirty(&mut self, from: u64, to: u64, taken: &mut Vec<(u64, u64)>) -> u64 {
         let mut oldest = u64::MAX;
         self.each_line(from, to, |cache, number, mask| {
-            let Some(place) = cache.index.get(number) else { return };
+            let Some(place) = cache.find(number) else { return };
             let line = &mut cache.lines[place as usize];
             let dirty = line.dirty & mask;
             line.dirty &= !dirty;
@@ -206,13 +216,13 @@ impl Cache {
     /// What was on its way has arrived.
     pub(super) fn landed(&mut self, from: u64, to: u64) {
         self.each_line(from, to, |cache, number, mask| {
-            let Some(place) = cache.index.get(number) else { return };
+            let Some(place) = cache.find(number) else { return };
             let line = &mut cache.lines[place as usize];
             let landed = line.flying & mask;
             line.flying &= !landed;
             cache.unsafe_blocks -= u64::from((landed & !line.dirty).count_ones());
             if landed != 0 && line.is_clean() {
-                cache.list(place);
+                cache.clean.use_now(place);
             }
         });
     }
@@ -244,48 +254,48 @@ impl Cache {
         }
         // What is here of the stretch itself goes last.
         self.each_line(from, to, |cache, number, _| {
-            if let Some(place) = cache.index.get(number) {
+            if let Some(place) = cache.find(number) {
                 cache.use_now(place);
             }
         });
         loop {
             let mut more = 0;
             self.each_line(from, to, |cache, number, mask| {
-                let present = cache.index.get(number).map_or(0, |place| cache.lines[place as usize].present);
+                let present = cache.find(number).map_or(0, |place| cache.lines[place as usize].present);
                 more += u64::from((mask & !present).count_ones());
             });
             if self.present_blocks + more <= self.most_blocks {
                 return true;
             }
-            if self.oldest == NOWHERE {
-                return false;
-            }
-            self.forget(self.oldest);
+            let Some(oldest) = self.clean.oldest() else { return false };
+            self.forget(oldest);
         }
     }
 
     fn forget(&mut self, place: u32) {
-        self.unlist(place);
+        self.clean.remove(place);
         let line = &mut self.lines[place as usize];
         self.present_blocks -= u64::from(line.present.count_ones());
         line.present = 0;
-        self.index.remove(line.number);
+        self.index.remove(&line.number);
+        self.last = (u64::MAX, 0);
         self.free.push(place);
     }
 
     /// The line of a number, with these blocks in it; made if it is not there.
     fn place(&mut self, number: u64, mask: u64) -> u32 {
-        let place = self.index.get(number).unwrap_or_else(|| {
-            let line = CacheLine { number, present: 0, dirty: 0, flying: 0, older: NOWHERE, newer: NOWHERE };
+        let place = self.find(number).unwrap_or_else(|| {
+            let line = CacheLine { number, present: 0, dirty: 0, flying: 0 };
             let place = self.free.pop().unwrap_or(self.lines.len() as u32);
             if place as usize == self.lines.len() {
                 self.lines.push(line);
+                self.clean.add_place();
                 self.numbers.resize(self.lines.len() * self.blocks_per_line as usize, 0);
             } else {
                 self.lines[place as usize] = line;
             }
             self.index.insert(number, place);
-            self.list(place);
+            self.clean.use_now(place);
             place
         });
         let line = &mut self.lines[place as usize];
@@ -296,38 +306,27 @@ impl Cache {
 
     /// Makes a clean line the one that was used last.
     fn use_now(&mut self, place: u32) {
-        if self.newest != place && self.lines[place as usize].is_clean() {
-            self.unlist(place);
-            self.list(place);
+        if self.lines[place as usize].is_clean() {
+            self.clean.use_now(place);
         }
     }
+}
 
-    fn list(&mut self, place: u32) {
-        let before = std::mem::replace(&mut self.newest, place);
-        let line = &mut self.lines[place as usize];
-        (line.older, line.newer) = (before, NOWHERE);
-        match before {
-            NOWHERE => self.oldest = place,
-            before => self.lines[before as usize].newer = place,
-        }
+/// Hashes numbers of lines, which are no attacker's: a product has its best bits on top, and a table takes some of the lowest.
+#[derive(Clone, Copy, Default)]
+struct LineHasher(u64);
+
+impl Hasher for LineHasher {
+    fn finish(&self) -> u64 {
+        self.0
     }
 
-    /// Takes a line out of the order of use, if it is in it.
-    fn unlist(&mut self, place: u32) {
-        let (older, newer) = (self.lines[place as usize].older, self.lines[place as usize].newer);
-        if older == NOWHERE && newer == NOWHERE && self.newest != place {
-            return;
-        }
-        match older {
-            NOWHERE => self.oldest = newer,
-            older => self.lines[older as usize].newer = newer,
-        }
-        match newer {
-            NOWHERE => self.newest = older,
-            newer => self.lines[newer as usize].older = older,
-        }
-        let line = &mut self.lines[place as usize];
-        (line.older, line.newer) = (NOWHERE, NOWHERE);
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
     }
 }
 

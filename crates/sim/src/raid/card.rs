@@ -227,10 +227,6 @@ impl Card {
 }
 
 impl Layer for Card {
-    fn capacity_bytes(&self) -> u64 {
-        self.geometry.capacity_bytes()
-    }
-
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if self.failures.offline {
             return world.fail(job, ErrorNumber::IO);

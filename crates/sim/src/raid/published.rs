@@ -3,7 +3,8 @@
 //! Sequential is 1 MiB at a time, one after the other (CrystalDiskMark 2). The 1000 MB test is a twenty-fifth of its size
 //! here, and so is the memory.
 
-use super::tests::{count, run, scattered, sequence};
+use super::tests::{run, scattered, sequence};
+use crate::fixture::count;
 use crate::library::device_named;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};

@@ -1,68 +1,31 @@
 //! The laws of arrays, and the mechanisms of the card.
 
+use crate::fixture::{self, account, count, request, settle, share, try_device};
 use crate::layer::{Control, Volatile};
-use crate::spec::DeviceSpec;
+use crate::spec::{DeviceSpec, MemberSpec};
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
+use kurabe_core::Result;
 use kurabe_core::device::ErrorNumber;
-use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
-use kurabe_core::{Error, ErrorKind, text};
 use proptest::prelude::*;
 
-/// A card with these parameters above so many media with constant times.
-fn card(parameters: &str, members: u64, access: &str, rate: &str) -> String {
-    let given = |line: &str| match line.split_once(" = ") {
-        Some((key, value)) => format!("{key} = {{ value = {value}, source = \"test\" }}\n"),
-        None => String::new(),
-    };
-    let raid: String = parameters.lines().map(|line| given(line.trim())).collect();
-    let medium: String =
-        ["capacity = \"64 MiB\"".to_owned(), format!("access = \"{access}\""), format!("rate = \"{rate}\"")]
-            .iter()
-            .map(|line| given(line))
-            .collect();
-    let members = given(&format!("members = {members}"));
-    format!(
-        "schema = 1\nname = \"test\"\ntitle = {{ en = \"test\", ja = \"test\" }}\n\
-         [[layer]]\nkind = \"raid\"\n{members}{raid}\n[[layer]]\nkind = \"constant\"\n{medium}"
-    )
-}
-
-fn try_build(source: &str) -> kurabe_core::Result<Stack> {
-    let none = |name: &str, _: &str| {
-        Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")))
-    };
-    Stack::new(&DeviceSpec::parse("test", source, &none)?, 1)
+/// A card with these parameters, `key = value` a line, above so many media with constant times.
+fn card(parameters: &str, members: u64, access: &str, rate: &str) -> Result<DeviceSpec> {
+    let word = |words: &str| words.trim().replace(" = ", "=").replace('"', "").replace(' ', "_");
+    let given = parameters.lines().map(word).collect::<Vec<_>>().join(" ");
+    let medium = format!("constant capacity=64_MiB access={} rate={}", word(access), word(rate));
+    try_device(&[&format!("raid members={members} {given}"), &medium])
 }
 
 fn build(parameters: &str, members: u64, access: &str, rate: &str) -> Stack {
-    try_build(&card(parameters, members, access, rate)).unwrap()
-}
-
-fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(kind, offset_bytes, length_bytes)
+    Stack::new(&card(parameters, members, access, rate).unwrap(), 1).unwrap()
 }
 
 /// Runs requests, so many at once; how long that took.
-pub(super) fn run(stack: &mut Stack, depth: u64, requests: &[Request]) -> u64 {
+pub(super) fn run(stack: &mut Stack, depth: usize, requests: &[Request]) -> u64 {
     let start_ns = stack.now_ns();
-    let (mut sent, mut returned, mut last_ns) = (0, 0, start_ns);
-    while returned < requests.len() as u64 {
-        while sent < requests.len() as u64 && sent - returned < depth {
-            stack.submit(last_ns, requests[sent as usize], sent);
-            sent += 1;
-        }
-        stack.check_not_blocked().unwrap();
-        if let Some(at_ns) = stack.next_wake_ns() {
-            stack.advance(at_ns);
-        }
-        while let Some(done) = stack.take_completion() {
-            assert!(done.outcome.is_ok());
-            (returned, last_ns) = (returned + 1, done.at_ns);
-        }
-    }
-    last_ns - start_ns
+    fixture::run(stack, requests, depth).into_iter().max().map_or(0, |last_ns| last_ns - start_ns)
 }
 
 pub(super) fn sequence(kind: RequestKind, bytes: u32, count: u64) -> Vec<Request> {
@@ -72,10 +35,6 @@ pub(super) fn sequence(kind: RequestKind, bytes: u32, count: u64) -> Vec<Request
 pub(super) fn scattered(kind: RequestKind, bytes: u32, count: u64, places: u64) -> Vec<Request> {
     let mut random = Random::new(3, count);
     (0..count).map(|_| request(kind, random.below(places) * u64::from(bytes), bytes)).collect()
-}
-
-pub(super) fn count(account: &TimeAccount, counter: &str) -> u64 {
-    account.counts.iter().find(|count| count.counter == counter).map_or(0, |count| count.count)
 }
 
 fn volatile(stack: &Stack) -> Volatile {
@@ -218,13 +177,9 @@ fn small_writes_in_a_row_become_whole_rows_in_the_memory() {
 fn a_full_memory_is_told_as_such() {
     let mut stack = build(CACHE, 2, "1 ms", "10 MB/s");
     run(&mut stack, 1, &sequence(RequestKind::Write, 1 << 20, 20));
-    let account = stack.take_account();
-    let share = |cause: &str| {
-        let entry = account.shares.iter().find(|share| share.cause == cause);
-        entry.map_or(0.0, |share| share.time_ns as f64 / account.latency_ns as f64)
-    };
-    assert!(share("cache-full") > 0.9, "{:?}", account.shares);
-    assert!(share("memory") < 0.1, "{:?}", account.shares);
+    let account = account(&mut stack);
+    assert!(share(&account, "cache-full") > 0.9, "{:?}", account.shares);
+    assert!(share(&account, "memory") < 0.1, "{:?}", account.shares);
 }
 
 /// A write that goes past the memory holds the row of a block that waits to be written back.
@@ -278,11 +233,7 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         // Everything is written, with a request less for every member that is missing.
         run(&mut stack, 4, &scattered(RequestKind::Write, 4096, 40, 100));
         run(&mut stack, 4, &sequence(RequestKind::Write, 1 << 20, 4));
-        let account = stack.take_account();
-        assert!(
-            account.shares.iter().all(|share| share.cause != "unexplained"),
-            "level {level}: {account:?}"
-        );
+        account(&mut stack);
         let last = (0..members as usize).filter(|member| !failing.contains(member));
         for member in last.take(2) {
             stack.control("raid", Control::FailMember(member)).unwrap();
@@ -312,14 +263,13 @@ fn without_copies_a_failed_member_is_the_end() {
 
 #[test]
 fn unequal_members_count_as_the_smallest() {
-    let source = card("level = 5", 3, "1 ms", "100 MB/s");
-    let (above, medium) = source.split_once("[[layer]]\nkind = \"constant\"").unwrap();
-    let above = above.replace("members = { value = 3, source = \"test\" }", "");
-    let member = |bytes: &str| {
-        let medium = medium.replace("64 MiB", bytes);
-        format!("[[layer.member]]\ncount = 2\n[[layer.member.layer]]\nkind = \"constant\"{medium}\n")
-    };
-    let stack = try_build(&format!("{above}{}{}", member("64 MiB"), member("32 MiB"))).unwrap();
+    let mut spec = card("level = 5", 3, "1 ms", "100 MB/s").unwrap();
+    spec.layers[0].settings.list.retain(|setting| setting.parameter.key != "members");
+    let medium = spec.layers.pop().unwrap();
+    spec.layers[0].members = vec![MemberSpec { count: 2, layers: vec![medium] }; 2];
+    spec.layers[0].members[1].layers[0].name = "smaller".to_owned();
+    spec.set("smaller.capacity", "32 MiB").unwrap();
+    let stack = Stack::new(&spec, 1).unwrap();
     assert_eq!(stack.capacity_bytes(), 3 * (32 << 20));
 }
 
@@ -346,7 +296,7 @@ proptest! {
     #[test]
     fn striping_gains_no_more_than_the_number_of_drives(
         members in 2u64..9,
-        depth in 1u64..17,
+        depth in 1usize..17,
         bytes in prop::sample::select(vec![4096u32, 65_536, 1 << 20]),
         strip in prop::sample::select(vec![8u64, 64, 1024]),
         scatter: bool,
@@ -376,7 +326,7 @@ proptest! {
         read in prop::sample::select(vec!["none", "always", "adaptive"]),
         memory in prop::sample::select(vec!["2 GB/s", "20 MB/s"]),
         battery: bool,
-        depth in 1u64..9,
+        depth in 1usize..9,
         seed: u64,
     ) {
         let parameters = format!(
@@ -387,13 +337,8 @@ proptest! {
         let mut stack = build(&parameters, members, "80 us", "200 MB/s");
         let requests = mix(seed, stack.capacity_bytes(), 150);
         run(&mut stack, depth, &requests);
-        let account = stack.take_account();
-        prop_assert_eq!(account.operations, 150);
-        prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-        prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{:?}", account.shares);
-        while let Some(at_ns) = stack.next_wake_ns() {
-            stack.advance(at_ns);
-        }
+        prop_assert_eq!(account(&mut stack).operations, 150);
+        settle(&mut stack);
         prop_assert_eq!(volatile(&stack), Volatile::default());
     }
 
@@ -403,9 +348,7 @@ proptest! {
         let parameters = CACHE.replace("level = 0", &format!("level = {level}"));
         let mut stack = build(&parameters, 6, "50 us", "200 MB/s");
         run(&mut stack, 4, &sequence(RequestKind::Write, 4096, blocks));
-        while let Some(at_ns) = stack.next_wake_ns() {
-            stack.advance(at_ns);
-        }
+        settle(&mut stack);
         prop_assert_eq!(count(&stack.take_account(), "destaged-bytes"), blocks * 4096);
     }
 
@@ -430,7 +373,8 @@ proptest! {
              strips_per_request = {count}\ndestages = {count}\nflush_interval = \"{time}\"\n\
              write_policy = \"{write}\"\nbattery = false",
         );
-        if let Ok(mut stack) = try_build(&card(&parameters, members, "1 us", "1 GB/s")) {
+        let spec = card(&parameters, members, "1 us", "1 GB/s");
+        if let Ok(mut stack) = spec.and_then(|spec| Stack::new(&spec, 1)) {
             let requests = mix(1, stack.capacity_bytes(), 12);
             run(&mut stack, 3, &requests);
         }

@@ -1,3 +1,4 @@
+use crate::fixture::{account, device, request, run};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
@@ -5,56 +6,21 @@ use proptest::prelude::*;
 
 /// A medium of 1 ms and 1 MB/s behind a bus; a byte takes 300 ns read and 500 ns written, phases 10, 20 and 30 µs.
 fn spec(extra: &str) -> DeviceSpec {
-    let source = format!(
-        r#"
-        schema = 1
-        name = "test"
-        title = {{ en = "test", ja = "test" }}
-        [[layer]]
-        kind = "scsi"
-        initiator_in = {{ value = 100, source = "t" }}
-        target_in = {{ value = 200, source = "t" }}
-        initiator_out = {{ value = 100, source = "t" }}
-        target_out = {{ value = 400, source = "t" }}
-        selection = {{ value = "10 us", source = "t" }}
-        command = {{ value = "20 us", source = "t" }}
-        status = {{ value = "30 us", source = "t" }}
-        {extra}
-        [[layer]]
-        kind = "constant"
-        capacity = {{ value = "16 MiB", source = "t" }}
-        access = {{ value = "1 ms", source = "t" }}
-        rate = {{ value = "1 MB/s", source = "t" }}
-        "#
-    );
-    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
+    let bytes = "initiator_in=100 target_in=200 initiator_out=100 target_out=400";
+    let bus = format!("scsi {bytes} selection=10_us command=20_us status=30_us {extra}");
+    device(&[&bus, "constant capacity=16_MiB access=1_ms rate=1_MB/s"])
 }
 
 fn stack(extra: &str) -> Stack {
     Stack::new(&spec(extra), 1).unwrap()
 }
 
-fn set(key: &str, value: &str) -> String {
-    format!("{key} = {{ value = {value}, source = \"t\" }}\n")
-}
-
-fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request::new(kind, offset_bytes, length_bytes)
-}
-
-/// When requests that come at once are done, in the order of their ends; every nanosecond is explained.
+/// When requests that come at once are done, in the order of their ends.
 fn ends_ns(mut stack: Stack, requests: &[Request]) -> Vec<u64> {
-    for (token, request) in requests.iter().enumerate() {
-        stack.submit(0, *request, token as u64);
-    }
-    while let Some(at_ns) = stack.next_wake_ns() {
-        stack.advance(at_ns);
-    }
-    stack.check_not_blocked().unwrap();
-    let account = stack.take_account();
-    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
-    assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{account:?}");
-    std::iter::from_fn(|| stack.take_completion()).map(|done| done.at_ns).collect()
+    let mut ends = run(&mut stack, requests, requests.len());
+    account(&mut stack);
+    ends.sort_unstable();
+    ends
 }
 
 fn time_ns(extra: &str, kind: RequestKind, length_bytes: u32) -> u64 {
@@ -75,41 +41,36 @@ fn only_an_asynchronous_bus_is_said_to_ask_for_each_byte() {
         )
     };
     assert_eq!(asks(""), (true, true));
-    assert_eq!(asks(&set("transfer", "\"synchronous\"")), (false, false));
+    assert_eq!(asks("transfer=synchronous"), (false, false));
 }
 
 #[test]
 fn without_overlap_medium_and_bus_take_turns() {
-    let pieces = set("read_piece", "\"1000 B\"") + &set("write_piece", "\"1000 B\"");
-    assert_eq!(time_ns(&pieces, RequestKind::Read, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 300_000));
-    assert_eq!(time_ns(&pieces, RequestKind::Write, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 500_000));
+    let pieces = "read_piece=1000_B write_piece=1000_B";
+    assert_eq!(time_ns(pieces, RequestKind::Read, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 300_000));
+    assert_eq!(time_ns(pieces, RequestKind::Write, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 500_000));
 }
 
 #[test]
 fn pipelined_the_slower_side_sets_the_pace() {
-    let extra = set("read_piece", "\"1000 B\"")
-        + &set("write_piece", "\"1000 B\"")
-        + &set("read_overlap", "\"pipelined\"")
-        + &set("write_overlap", "\"pipelined\"");
-    assert_eq!(time_ns(&extra, RequestKind::Read, 3000), PHASES_NS + 3 * 2_000_000 + 300_000);
-    assert_eq!(time_ns(&extra, RequestKind::Write, 3000), PHASES_NS + 500_000 + 3 * 2_000_000);
+    let extra = "read_piece=1000_B write_piece=1000_B read_overlap=pipelined write_overlap=pipelined";
+    assert_eq!(time_ns(extra, RequestKind::Read, 3000), PHASES_NS + 3 * 2_000_000 + 300_000);
+    assert_eq!(time_ns(extra, RequestKind::Write, 3000), PHASES_NS + 500_000 + 3 * 2_000_000);
 }
 
 #[test]
 fn synchronously_the_slower_of_both_ends_sets_the_rate() {
-    let extra = set("transfer", "\"synchronous\"")
-        + &set("initiator_synchronous", "\"20 MB/s\"")
-        + &set("target_synchronous", "\"5 MB/s\"");
-    assert_eq!(time_ns(&extra, RequestKind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
+    let extra = "transfer=synchronous initiator_synchronous=20_MB/s target_synchronous=5_MB/s";
+    assert_eq!(time_ns(extra, RequestKind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
 }
 
 #[test]
 fn a_medium_may_begin_before_the_piece_is_whole() {
-    let extra = set("write_lead", "\"100 B\"");
+    let extra = "write_lead=100_B";
     // 100 bytes over the bus, then the medium: the rest arrives meanwhile.
-    assert_eq!(time_ns(&extra, RequestKind::Write, 1000), PHASES_NS + 50_000 + 2_000_000);
+    assert_eq!(time_ns(extra, RequestKind::Write, 1000), PHASES_NS + 50_000 + 2_000_000);
     // The bus may be what is waited for.
-    let slow = extra + &set("write_piece", "\"1000 B\"");
+    let slow = format!("{extra} write_piece=1000_B");
     assert_eq!(time_ns(&slow, RequestKind::Write, 100), PHASES_NS + 50_000 + 1_100_000);
 }
 
@@ -118,8 +79,8 @@ fn a_target_that_stays_on_the_bus_keeps_others_off_it() {
     let two = [request(RequestKind::Read, 0, 1000), request(RequestKind::Read, 4096, 1000)];
     let alone_ns = PHASES_NS + 2_000_000 + 300_000;
     assert_eq!(ends_ns(stack(""), &two), [alone_ns, 2 * alone_ns]);
-    let extra = set("disconnect", "true") + &set("tags", "2") + &set("reconnect", "\"5 us\"");
-    let ends = ends_ns(stack(&extra), &two);
+    let extra = "disconnect=true tags=2 reconnect=5_us";
+    let ends = ends_ns(stack(extra), &two);
     // The second command goes over while the medium works for the first, which comes back at a price.
     assert_eq!(ends[0], alone_ns + 5_000);
     assert_eq!(ends[1], 30_000 + 2 * 2_000_000 + 5_000 + 300_000 + 30_000);
@@ -174,7 +135,7 @@ fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
 #[test]
 fn a_flush_goes_down_only_to_a_reported_write_cache() {
     assert_eq!(time_ns("", RequestKind::Flush, 0), 0);
-    assert_eq!(time_ns(&set("write_cache", "true"), RequestKind::Flush, 0), PHASES_NS + 1_000_000);
+    assert_eq!(time_ns("write_cache=true", RequestKind::Flush, 0), PHASES_NS + 1_000_000);
     assert_eq!(time_ns("", RequestKind::Trim, 4096), 0);
 }
 
@@ -202,17 +163,14 @@ proptest! {
         let requests: Vec<Request> =
             (0..count).map(|number| request(kind, number as u64 * 65_536, length)).collect();
         let both = |overlap: &str| {
-            set("read_piece", &format!("\"{piece} B\""))
-                + &set("write_piece", &format!("\"{piece} B\""))
-                + &set("read_overlap", overlap)
-                + &set("write_overlap", overlap)
-                + &set("buffers", &buffers.to_string())
-                + &set("write_lead", &format!("\"{lead} B\""))
-                + &set("tags", &tags.to_string())
-                + &set("disconnect", if tags > 1 { "true" } else { "false" })
+            format!(
+                "read_piece={piece}_B write_piece={piece}_B read_overlap={overlap} write_overlap={overlap} \
+                 buffers={buffers} write_lead={lead}_B tags={tags} disconnect={}",
+                tags > 1
+            )
         };
         let last = |overlap: &str| ends_ns(stack(&both(overlap)), &requests).into_iter().max().unwrap();
-        let (turns_ns, side_by_side_ns) = (last("\"none\""), last("\"pipelined\""));
+        let (turns_ns, side_by_side_ns) = (last("none"), last("pipelined"));
         let bytes = u64::from(length) * count as u64;
         let bus_ns = bytes * if write { 500 } else { 300 };
         let medium_ns = bytes * 1000 + count as u64 * 1_000_000;

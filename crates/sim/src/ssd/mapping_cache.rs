@@ -6,8 +6,7 @@
 //!
 //! Not modelled: table updates by garbage collection, and garbage collection of the table's own pages.
 
-/// No page.
-const NONE: u32 = u32::MAX;
+use crate::use_order::UseOrder;
 
 /// What a look-up costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,32 +24,22 @@ pub(super) struct MappingCache {
     units_per_page: u32,
     most: usize,
     held: usize,
-    /// By page: its neighbours in the order of use, whether it is held and whether it was changed.
-    links: Vec<LruLink>,
-    oldest: u32,
-    newest: u32,
-}
-
-#[derive(Clone, Copy)]
-struct LruLink {
-    older: u32,
-    newer: u32,
-    held: bool,
-    changed: bool,
+    /// Pages that are held.
+    order: UseOrder,
+    /// By page: whether it was changed since it was read.
+    changed: Vec<bool>,
 }
 
 impl MappingCache {
     /// A cache of `most` pages, at least one, for a table of so many units.
     pub(super) fn new(units: u32, units_per_page: u32, most: u64) -> Self {
         let pages = units.div_ceil(units_per_page).max(1);
-        let link = LruLink { older: NONE, newer: NONE, held: false, changed: false };
         Self {
             units_per_page,
             most: most.clamp(1, u64::from(pages)) as usize,
             held: 0,
-            links: vec![link; pages as usize],
-            oldest: NONE,
-            newest: NONE,
+            order: UseOrder::new(pages as usize),
+            changed: vec![false; pages as usize],
         }
     }
 
@@ -61,50 +50,19 @@ impl MappingCache {
 
     /// Uses a page, and changes it if `changes`.
     pub(super) fn look_up(&mut self, page: u32, changes: bool) -> Lookup {
-        if self.links[page as usize].held {
-            self.links[page as usize].changed |= changes;
-            if self.newest != page {
-                self.unlink(page);
-                self.append(page);
-            }
+        if self.order.has(page) {
+            self.changed[page as usize] |= changes;
+            self.order.use_now(page);
             return Lookup::Hit;
         }
-        let mut written_back = None;
-        if self.held == self.most {
-            let old = self.oldest;
-            self.unlink(old);
-            written_back = Some(old).filter(|old| self.links[*old as usize].changed);
-            self.links[old as usize].held = false;
-            self.held -= 1;
+        let given_up = self.order.oldest().filter(|_| self.held == self.most);
+        match given_up {
+            Some(old) => self.order.remove(old),
+            None => self.held += 1,
         }
-        self.append(page);
-        self.held += 1;
-        let link = &mut self.links[page as usize];
-        (link.held, link.changed) = (true, changes);
-        Lookup::Miss { written_back }
-    }
-
-    fn unlink(&mut self, page: u32) {
-        let LruLink { older, newer, .. } = self.links[page as usize];
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.links[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.links[newer as usize].older = older,
-        }
-    }
-
-    fn append(&mut self, page: u32) {
-        let last = self.newest;
-        let link = &mut self.links[page as usize];
-        (link.older, link.newer) = (last, NONE);
-        match last {
-            NONE => self.oldest = page,
-            _ => self.links[last as usize].newer = page,
-        }
-        self.newest = page;
+        self.order.use_now(page);
+        self.changed[page as usize] = changes;
+        Lookup::Miss { written_back: given_up.filter(|old| self.changed[*old as usize]) }
     }
 }
 

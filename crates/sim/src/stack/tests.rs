@@ -10,10 +10,6 @@ use crate::world::RequestKind;
 struct Stuck;
 
 impl Layer for Stuck {
-    fn capacity_bytes(&self) -> u64 {
-        1 << 20
-    }
-
     fn arrive(&mut self, _job: crate::JobId, _world: &mut World) {}
 
     fn waits_for(&self) -> Option<Text> {
@@ -28,7 +24,7 @@ const STUCK: LayerKind = LayerKind {
     below: crate::Below::Nothing,
     parameters: &[],
     relations: &[],
-    build: |_| Ok(Box::new(Stuck)),
+    build: |_| Ok(Built::new(Stuck, 1 << 20)),
 };
 
 /// Below a host and a cable, which have nothing to complain of themselves.
@@ -56,10 +52,6 @@ fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
 struct Odd;
 
 impl Layer for Odd {
-    fn capacity_bytes(&self) -> u64 {
-        1 << 20
-    }
-
     fn arrive(&mut self, job: crate::JobId, world: &mut World) {
         assert!(world.request(job).length_bytes.is_multiple_of(2), "an odd length");
         world.finish_at(world.now_ns() + 10, job);
@@ -67,7 +59,7 @@ impl Layer for Odd {
 }
 
 const ODD: LayerKind =
-    LayerKind { word: "odd", title: ("odd", "odd"), build: |_| Ok(Box::new(Odd)), ..STUCK };
+    LayerKind { word: "odd", title: ("odd", "odd"), build: |_| Ok(Built::new(Odd, 1 << 20)), ..STUCK };
 
 #[test]
 fn a_layer_that_panics_ends_its_stack_and_no_other() {

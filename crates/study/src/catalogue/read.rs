@@ -24,17 +24,6 @@ const TABLE_KEYS: [&str; 13] = [
 ];
 const COLUMN_KEYS: [&str; 6] = ["key", "name", "unit", "decimals", "figure", "work"];
 const ROW_KEYS: [&str; 6] = ["id", "device", "source", "model", "class", "note"];
-const CLASSES: [(&str, DeviceClass); 9] = [
-    ("hard-disk", DeviceClass::HardDisk),
-    ("sd-card", DeviceClass::SdCard),
-    ("usb-2-stick", DeviceClass::Usb2Stick),
-    ("usb-3-stick", DeviceClass::Usb3Stick),
-    ("usb-ssd", DeviceClass::UsbSsd),
-    ("sata-ssd", DeviceClass::SataSsd),
-    ("nvme-pcie-3", DeviceClass::NvmePcie3),
-    ("nvme-pcie-4", DeviceClass::NvmePcie4),
-    ("nvme-pcie-5", DeviceClass::NvmePcie5),
-];
 
 /// The tables of a file.
 pub(super) fn read_tables(name: &str, source: &str) -> Result<Vec<PublishedTable>> {
@@ -62,14 +51,7 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         procedure: table.require("procedure")?.text()?,
         profile: profile.map(|profile| profile.name),
         size_bytes: table.read("size", |value| value.parsed(parse_bytes))?,
-        statistic: table.require("statistic")?.choice(&[
-            ("mean", PublishedStatistic::Mean),
-            ("median", PublishedStatistic::Median),
-            ("best", PublishedStatistic::Best),
-            ("single", PublishedStatistic::Single),
-            ("specified", PublishedStatistic::Specified),
-            ("unknown", PublishedStatistic::Unknown),
-        ])?,
+        statistic: table.require("statistic")?.choice(PublishedStatistic::WORDS)?,
         host: table.read("host", Value::text)?,
         note: table.read("note", Value::text)?,
         rows: rows.each(|value| read_row(value, &columns))?,
@@ -163,7 +145,7 @@ fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedR
         device: read_device(&table.require("device")?)?,
         source: table.read("source", Value::words)?,
         model: table.read("model", Value::words)?,
-        class: table.read("class", |value| value.choice(&CLASSES))?,
+        class: table.read("class", |value| value.choice(DeviceClass::WORDS))?,
         note: table.read("note", Value::text)?,
         figures: columns
             .iter()
@@ -200,9 +182,8 @@ row = [{ id = "a", device = "A", read = 845.9 }]
 
     #[test]
     fn a_class_has_one_word_in_files_and_in_json() {
-        assert_eq!(CLASSES.map(|(_, class)| class), DeviceClass::ALL);
-        for (word, class) in CLASSES {
-            assert_eq!(serde_json::to_value(class).unwrap(), word);
+        for (word, class) in DeviceClass::WORDS {
+            assert_eq!(serde_json::to_value(class).unwrap(), *word);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question};
 use crate::axis::is_same_value;
-use crate::study::{Part, StudyRow};
+use crate::study::{Part, StudyRow, read_unique};
 use kurabe_compare::Use;
 use kurabe_core::{DataTable, Result, Value, nearest, text};
 
@@ -10,6 +10,8 @@ const KEYS: [&str; 15] = [
     "id", "title", "ask", "rows", "along", "figures", "for", "from", "to", "at_most", "at_least", "margin",
     "why", "article", "part",
 ];
+/// Keys of every question.
+const COMMON_KEYS: [&str; 4] = ["id", "title", "ask", "article"];
 const ARTICLE_KEYS: [&str; 9] = ["says", "best", "first", "last", "is", "is_not", "keep", "break", "why"];
 
 /// The words of `ask`.
@@ -34,19 +36,12 @@ const KINDS: [(&str, QuestionKind); 6] = [
 
 /// The questions of a study with these tables.
 pub(crate) fn read_questions(list: &[Value<'_>], parts: &[Part]) -> Result<Vec<Question>> {
-    let mut questions: Vec<Question> = Vec::new();
-    for value in list {
-        let question = read_question(value, parts)?;
-        if questions.iter().any(|other| other.id == question.id) {
-            let id = &question.id;
-            return Err(value.error(&text!(
-                "another question has the id `{id}`",
-                "id `{id}` は別の問いで使われています"
-            )));
-        }
-        questions.push(question);
-    }
-    Ok(questions)
+    read_unique(
+        list,
+        |value| read_question(value, parts),
+        |question| Some(&question.id),
+        |id| text!("another question has the id `{id}`", "id `{id}` は別の問いで使われています"),
+    )
 }
 
 fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
@@ -93,41 +88,27 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     })
 }
 
+impl QuestionKind {
+    /// Keys that decide something with it, beside those of every question.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Best => &["along", "rows", "figures", "for", "part", "margin"],
+            Self::Change => &["along", "rows", "figures", "from", "to", "margin"],
+            Self::Order => &["rows", "figures"],
+            Self::Line => &["along", "rows", "figures", "margin"],
+            Self::Keeps => &["rows", "figures", "at_most", "at_least"],
+            Self::Untold => &["why"],
+        }
+    }
+}
+
 /// A key that does nothing with this `ask` is a mistake.
 fn check_keys(table: &DataTable<'_>, kind: QuestionKind) -> Result<()> {
-    let fitting: &[(&str, &[QuestionKind])] = &[
-        ("along", &[QuestionKind::Best, QuestionKind::Change, QuestionKind::Line]),
-        (
-            "rows",
-            &[
-                QuestionKind::Best,
-                QuestionKind::Change,
-                QuestionKind::Order,
-                QuestionKind::Line,
-                QuestionKind::Keeps,
-            ],
-        ),
-        (
-            "figures",
-            &[
-                QuestionKind::Best,
-                QuestionKind::Change,
-                QuestionKind::Order,
-                QuestionKind::Line,
-                QuestionKind::Keeps,
-            ],
-        ),
-        ("for", &[QuestionKind::Best]),
-        ("part", &[QuestionKind::Best]),
-        ("from", &[QuestionKind::Change]),
-        ("to", &[QuestionKind::Change]),
-        ("at_most", &[QuestionKind::Keeps]),
-        ("at_least", &[QuestionKind::Keeps]),
-        ("margin", &[QuestionKind::Best, QuestionKind::Change, QuestionKind::Line]),
-        ("why", &[QuestionKind::Untold]),
-    ];
-    for (key, kinds) in fitting {
-        let Some(value) = table.get(key).filter(|_| !kinds.contains(&kind)) else { continue };
+    for key in KEYS {
+        if COMMON_KEYS.contains(&key) || kind.keys().contains(&key) {
+            continue;
+        }
+        let Some(value) = table.get(key) else { continue };
         let word = KINDS.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
         return Err(value.error(&text!(
             "`{key}` does nothing with `ask = \"{word}\"`",
@@ -178,7 +159,7 @@ fn read_figures(table: &DataTable<'_>, kind: QuestionKind, parts: &[Part]) -> Re
 fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
     let table = value.table(&["part", "columns", "weight"])?;
     let part = find_part(&table.require("part")?, parts)?;
-    let keys: Vec<&str> = part.columns.iter().map(|column| column.key.as_str()).collect();
+    let keys: Vec<&str> = part.columns.iter().map(|column| column.head.key.as_str()).collect();
     let columns = match table.get("columns") {
         None => keys.iter().map(|key| (*key).to_owned()).collect(),
         Some(list) => list.each(|key| one_of(key, &keys))?,

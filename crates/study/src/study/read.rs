@@ -6,9 +6,10 @@ use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
 use crate::plan::Devices;
 use crate::question::read_questions;
+use crate::result::ColumnResult;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, DataTable, Error, Result, Value, text};
+use kurabe_core::{DataFile, DataTable, Error, Result, Text, Value, text};
 use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
@@ -43,17 +44,13 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
     let file = DataFile::parse(name, source)?;
     let root = file.root(&["schema", "name", "title", "source", "note", "part", "question", "why"])?;
     root.require("schema")?.integer(1..=1)?;
-    let mut parts: Vec<Part> = Vec::new();
-    for value in root.require("part")?.elements() {
-        let part = read_part(&value, catalogue)?;
-        if parts.iter().any(|other| other.id == part.id) {
-            let id = &part.id;
-            return Err(
-                value.error(&text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"))
-            );
-        }
-        parts.push(part);
-    }
+    let parts = root.require("part")?.elements();
+    let parts = read_unique(
+        &parts,
+        |value| read_part(value, catalogue),
+        |part| Some(&part.id),
+        |id| text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"),
+    )?;
     Ok(Study {
         name: root.words("name")?,
         title: root.require("title")?.text()?,
@@ -66,6 +63,24 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
         why: root.read("why", read_why)?,
         parts,
     })
+}
+
+/// What `read` makes of each element of a list, no two of one id.
+pub(crate) fn read_unique<T>(
+    list: &[Value<'_>],
+    read: impl Fn(&Value<'_>) -> Result<T>,
+    id_of: impl Fn(&T) -> Option<&String>,
+    taken: impl Fn(&str) -> Text,
+) -> Result<Vec<T>> {
+    let mut items: Vec<T> = Vec::new();
+    for value in list {
+        let item = read(value)?;
+        if let Some(id) = id_of(&item).filter(|id| items.iter().any(|other| id_of(other) == Some(id))) {
+            return Err(value.error(&taken(id)));
+        }
+        items.push(item);
+    }
+    Ok(items)
 }
 
 fn read_why(value: &Value<'_>) -> Result<WhyRun> {
@@ -90,18 +105,14 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
     let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
     let beside = table.read("catalogue", |value| find_table(value, catalogue))?;
     let columns = table.require("column")?.each(|value| read_column(value, beside, &profile))?;
-    let rows = table.require("row")?;
     let reader = RowReader { beside, columns: &columns, profile: &profile };
-    let mut read: Vec<StudyRow> = Vec::new();
-    for value in rows.elements() {
-        let row = reader.read(&value)?;
-        if let Some(id) = row.id.as_ref().filter(|_| read.iter().any(|other| other.id == row.id)) {
-            return Err(
-                value.error(&text!("another row has the id `{id}`", "id `{id}` は別の行で使われています"))
-            );
-        }
-        read.push(row);
-    }
+    let rows = table.require("row")?.elements();
+    let rows = read_unique(
+        &rows,
+        |value| reader.read(value),
+        |row| row.id.as_ref(),
+        |id| text!("another row has the id `{id}`", "id `{id}` は別の行で使われています"),
+    )?;
     Ok(Part {
         id: table.words("id")?,
         title: table.require("title")?.text()?,
@@ -109,7 +120,7 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         catalogue: beside.map(|table| table.id.clone()),
         axes: table.each("axis", read_axis)?,
         columns: columns.into_iter().map(|(column, _)| column).collect(),
-        rows: read,
+        rows,
         profile,
     })
 }
@@ -200,26 +211,22 @@ fn read_column(
             _ => Ok(table.words(key)?),
         }
     };
-    let column = StudyColumn {
-        key: words("key", published.map(|published| published.key.as_str()))?,
-        name: match (table.get("name"), published) {
-            (None, Some(published)) => published.name.clone(),
-            _ => table.require("name")?.text()?,
-        },
-        unit: words("unit", published.map(|published| published.unit.as_str()))?,
-        decimals: match (table.get("decimals"), published) {
-            (Some(value), _) => value.integer(0..=6)? as usize,
-            (None, published) => published.map_or(1, |published| published.decimals),
-        },
-        figure: read_figure(
-            value,
-            &table,
-            published.and_then(|published| published.figure.as_ref()),
-            profile,
-        )?,
-        curve: table.read("curve", Value::boolean)?.unwrap_or(false),
+    let key = words("key", published.map(|published| published.key.as_str()))?;
+    let name = match (table.get("name"), published) {
+        (None, Some(published)) => published.name.clone(),
+        _ => table.require("name")?.text()?,
     };
-    Ok((column, place))
+    let unit = words("unit", published.map(|published| published.unit.as_str()))?;
+    let decimals = match (table.get("decimals"), published) {
+        (Some(value), _) => value.integer(0..=6)? as usize,
+        (None, published) => published.map_or(1, |published| published.decimals),
+    };
+    let formula = published.and_then(|published| published.figure.as_ref());
+    let figure = read_figure(value, &table, formula, profile)?;
+    let curve = table.read("curve", Value::boolean)?.unwrap_or(false);
+    let less_is_better = figure.less_is_better(&unit);
+    let head = ColumnResult { key, name, unit, decimals, curve, less_is_better };
+    Ok((StudyColumn { head, figure }, place))
 }
 
 fn find_column(key: &Value<'_>, beside: Option<&PublishedTable>) -> Result<usize> {
@@ -300,7 +307,7 @@ impl RowReader<'_> {
         let step = table.read("step", Value::words)?;
         for (column, _) in self.columns {
             column.figure.check(step.as_deref(), self.profile).map_err(|what| {
-                let key = &column.key;
+                let key = &column.head.key;
                 value.error(&text!("column `{key}`: {what}", "列 `{key}`: {what}"; what))
             })?;
         }
@@ -334,7 +341,7 @@ impl RowReader<'_> {
     }
 
     fn read_marks(&self, table: &DataTable<'_>) -> Result<Vec<FigureMark>> {
-        let keys: Vec<&str> = self.columns.iter().map(|(column, _)| column.key.as_str()).collect();
+        let keys: Vec<&str> = self.columns.iter().map(|(column, _)| column.head.key.as_str()).collect();
         let mut marks: Vec<FigureMark> = Vec::new();
         for (word, kind) in MARKS {
             let Some(value) = table.get(word) else { continue };

@@ -166,9 +166,9 @@ mod tests {
     use crate::doc::Doc;
     use crate::doc::Style;
     use kurabe_core::text;
-    use kurabe_sim::{Below, Builder, Layer, LayerKind, LayerSettings, MemberSpec};
+    use kurabe_sim::{Below, Builder, Built, LayerKind, LayerSettings, MemberSpec};
 
-    fn never(builder: &mut Builder<'_>) -> kurabe_core::Result<Box<dyn Layer>> {
+    fn never(builder: &mut Builder<'_>) -> kurabe_core::Result<Built> {
         Err(builder.error("", &text!("not built here", "ここでは作りません")))
     }
 

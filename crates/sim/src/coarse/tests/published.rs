@@ -1,7 +1,8 @@
 //! The devices of the articles against the figures that were printed, by the tools' procedures in small. Which of the
 //! figures calibrate a parameter is said in the device files; the others are predictions.
 
-use super::{Driver, in_order, request, scattered};
+use super::{Driver, in_order, scattered};
+use crate::fixture::request;
 use crate::library::device_named;
 use crate::world::{Request, RequestKind};
 use kurabe_core::random::Random;

@@ -1,0 +1,95 @@
+//! The order in which numbered places were used, of which the one used longest ago gives way: a list linked through an array.
+
+/// No place.
+const NONE: u32 = u32::MAX;
+/// Neighbour of a place that is not in the order.
+const ABSENT: u32 = u32::MAX - 1;
+
+/// The order of use.
+#[derive(Clone, Debug)]
+pub(crate) struct UseOrder {
+    /// By place: the one used before it, and the one used after it.
+    links: Vec<(u32, u32)>,
+    oldest: u32,
+    newest: u32,
+}
+
+impl UseOrder {
+    /// An empty order of so many places.
+    pub(crate) fn new(places: usize) -> Self {
+        Self { links: vec![(ABSENT, ABSENT); places], oldest: NONE, newest: NONE }
+    }
+
+    /// There is another place, which is not in the order.
+    pub(crate) fn add_place(&mut self) {
+        self.links.push((ABSENT, ABSENT));
+    }
+
+    /// Whether a place is in the order.
+    pub(crate) fn has(&self, place: u32) -> bool {
+        self.links[place as usize].0 != ABSENT
+    }
+
+    /// The place that was used longest ago.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        Some(self.oldest).filter(|oldest| *oldest != NONE)
+    }
+
+    /// A place is used now; it comes into the order if it was not there.
+    pub(crate) fn use_now(&mut self, place: u32) {
+        if self.newest == place {
+            return;
+        }
+        self.remove(place);
+        let before = std::mem::replace(&mut self.newest, place);
+        self.links[place as usize] = (before, NONE);
+        match before {
+            NONE => self.oldest = place,
+            before => self.links[before as usize].1 = place,
+        }
+    }
+
+    /// Takes a place out, if it is there.
+    pub(crate) fn remove(&mut self, place: u32) {
+        let (older, newer) = std::mem::replace(&mut self.links[place as usize], (ABSENT, ABSENT));
+        match older {
+            ABSENT => return,
+            NONE => self.oldest = newer,
+            older => self.links[older as usize].1 = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.links[newer as usize].0 = older,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_order_of_a_plain_list(steps in prop::collection::vec((0u32..8, any::<bool>()), 0..200)) {
+            let (mut order, mut list) = (UseOrder::new(4), Vec::new());
+            (0..4).for_each(|_| order.add_place());
+            for (place, is_used) in steps {
+                list.retain(|other| *other != place);
+                if is_used {
+                    order.use_now(place);
+                    list.push(place);
+                } else {
+                    order.remove(place);
+                }
+                prop_assert_eq!(order.oldest(), list.first().copied());
+                prop_assert!((0..8).all(|place| order.has(place) == list.contains(&place)));
+            }
+            while let Some(oldest) = order.oldest() {
+                order.remove(oldest);
+                prop_assert_eq!(oldest, list.remove(0));
+            }
+            prop_assert!(list.is_empty());
+        }
+    }
+}
