@@ -45,7 +45,7 @@ pub(crate) trait Discipline: Clone + Live + Send {
 
 /// The layer of a link.
 #[derive(Clone)]
-pub(crate) struct Link<D> {
+pub(crate) struct LinkLayer<D> {
     targets: Vec<(LayerId, u16)>,
     /// The wire, on which data of both directions take turns unless there is another for those that come back.
     wire: Wire,
@@ -54,7 +54,7 @@ pub(crate) struct Link<D> {
     discipline: D,
 }
 
-impl<D: Discipline + 'static> Link<D> {
+impl<D: Discipline + 'static> LinkLayer<D> {
     /// A link above everything that can be addressed below.
     pub(crate) fn build(builder: &Builder<'_>, wire: Wire, wire_back: Option<Wire>, discipline: D) -> Built {
         let targets = builder.targets();
@@ -74,7 +74,7 @@ impl<D: Discipline + 'static> Link<D> {
     }
 }
 
-impl<D: Discipline + 'static> Layer for Link<D> {
+impl<D: Discipline + 'static> Layer for LinkLayer<D> {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if usize::from(world.request(job).unit) >= self.targets.len() {
             return world.fail(job, ErrorNumber::INVALID);

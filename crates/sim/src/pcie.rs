@@ -8,7 +8,7 @@
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
-use crate::link::{Discipline, Link, Wire};
+use crate::link::{Discipline, LinkLayer, Wire};
 use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
 use crate::vocabulary::page;
@@ -64,7 +64,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let (payload, lanes) = (values.payload as f64, values.lanes as f64);
     let rate = lane_bytes_per_s(values.generation) * lanes * payload / (payload + 24.0);
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
-    Ok(Link::build(builder, wire.clone(), Some(wire), Pcie { values, words }))
+    Ok(LinkLayer::build(builder, wire.clone(), Some(wire), Pcie { values, words }))
 }
 
 impl Live for Pcie {

@@ -10,7 +10,7 @@
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
-use crate::link::{Discipline, Link, Wire};
+use crate::link::{Discipline, LinkLayer, Wire};
 use crate::sata::rate_bytes_per_s;
 use crate::settings::{Live, Setting};
 use crate::vocabulary::page;
@@ -65,7 +65,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
     let one_drive = values.switching == "cbs";
     let port = PortMultiplier { one_drive, unit: 0, ready_ns: 0, outstanding: 0, ended_ns: 0, values, words };
-    Ok(Link::build(builder, wire, None, port))
+    Ok(LinkLayer::build(builder, wire, None, port))
 }
 
 impl Live for PortMultiplier {

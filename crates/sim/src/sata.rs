@@ -9,7 +9,7 @@
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
-use crate::link::{CommandSlots, Discipline, Link, Wire};
+use crate::link::{CommandSlots, Discipline, LinkLayer, Wire};
 use crate::settings::{Live, Setting};
 use crate::vocabulary::page;
 use crate::world::{JobId, RequestKind, World};
@@ -70,7 +70,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let rate = rate_bytes_per_s(values.generation) * values.efficiency;
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
     let slots = CommandSlots::new(values.depth);
-    Ok(Link::build(builder, wire, None, Sata { slots, flushing: false, values, words }))
+    Ok(LinkLayer::build(builder, wire, None, Sata { slots, flushing: false, values, words }))
 }
 
 impl Live for Sata {

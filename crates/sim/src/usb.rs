@@ -10,7 +10,7 @@
 use crate::account::Cause;
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
-use crate::link::{CommandSlots, Discipline, Link, Wire};
+use crate::link::{CommandSlots, Discipline, LinkLayer, Wire};
 use crate::settings::{Live, Setting};
 use crate::vocabulary::{entry, page};
 use crate::world::{JobId, World};
@@ -83,7 +83,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let words = Words::new(builder);
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
     let slots = CommandSlots::new(if bot { 1 } else { values.depth });
-    Ok(Link::build(builder, wire, None, Usb { slots, bot, last_unit: 0, waiting, values, words }))
+    Ok(LinkLayer::build(builder, wire, None, Usb { slots, bot, last_unit: 0, waiting, values, words }))
 }
 
 impl Live for Usb {
