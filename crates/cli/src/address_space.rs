@@ -40,12 +40,10 @@ pub fn make_do() -> Result<()> {
 
 fn too_little(limit_bytes: u64) -> Error {
     let (limit, least) = (format_bytes(limit_bytes), format_bytes(LEAST_BYTES));
-    Error::new(
-        ErrorKind::Unsupported,
-        text!(
+    ErrorKind::Unsupported
+        .error(text!(
             "the address space is limited to {limit}, and kurabe needs {least}",
             "アドレス空間の上限が {limit} です。kurabe には {least} 必要です"
-        ),
-    )
-    .remedy(text!("raise the limit: ulimit -v", "上限を上げてください: ulimit -v"))
+        ))
+        .remedy(text!("raise the limit: ulimit -v", "上限を上げてください: ulimit -v"))
 }

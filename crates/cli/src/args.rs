@@ -414,10 +414,25 @@ fn rate(words: &str) -> Result<f64, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use kurabe_core::mention::{COMMANDS, FLAGS};
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn whatever_a_sentence_mentions_can_be_typed() {
+        let (mut commands, mut typed) = (vec![(String::new(), Cli::command())], vec!["--help".to_owned()]);
+        while let Some((above, command)) = commands.pop() {
+            let path = above + command.get_name();
+            typed.extend(command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))));
+            commands.extend(command.get_subcommands().map(|below| (format!("{path} "), below.clone())));
+            typed.push(path);
+        }
+        for mention in FLAGS.iter().chain(COMMANDS) {
+            assert!(typed.contains(&format!("{mention:#}")), "{mention:#}");
+        }
     }
 
     #[test]

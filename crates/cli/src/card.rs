@@ -5,7 +5,7 @@ use crate::lang::lang;
 use crate::output::{print, print_json};
 use crate::stored::store_with_runs;
 use kurabe_chart::Theme;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};
 use kurabe_report::{card as picture_of, png};
 use std::path::{Path, PathBuf};
@@ -43,14 +43,12 @@ fn is_png(path: &Path) -> Result<bool> {
     match ending.as_deref() {
         Some("png") => Ok(true),
         Some("svg") => Ok(false),
-        _ => Err(Error::new(
-            ErrorKind::Usage,
-            text!(
+        _ => Err(ErrorKind::Usage
+            .error(text!(
                 "{} ends neither in .png nor in .svg",
                 "{} の拡張子は .png でも .svg でもありません",
                 shown::path(path)
-            ),
-        )
-        .remedy(text!("name it, for example, card.png", "card.png のような名前にしてください"))),
+            ))
+            .remedy(text!("name it, for example, card.png", "card.png のような名前にしてください"))),
     }
 }

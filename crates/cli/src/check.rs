@@ -4,7 +4,7 @@ use crate::args::{CheckArgs, Global};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_texts, say};
 use crate::share::Share;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_report::{image_error, image_json, image_lines};
 use kurabe_store::StoreCheck;
 use std::path::Path;
@@ -47,13 +47,10 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     }
     let count = damages.len();
     let s = if count == 1 { "" } else { "s" };
-    Err(Error::new(
-        ErrorKind::Store,
-        text!(
-            "the store is damaged in {count} place{s}; {runs} of its runs can be read",
-            "保存先が {count} か所で壊れています。読める測定は {runs} 件です"
-        ),
-    )
+    Err(ErrorKind::Store.error(text!(
+        "the store is damaged in {count} place{s}; {runs} of its runs can be read",
+        "保存先が {count} か所で壊れています。読める測定は {runs} 件です"
+    ))
     .remedy(text!(
         "`kurabe export` saves the runs that can be read; `kurabe import` takes them into a new store (--db FILE)",
         "読める測定は `kurabe export` で書き出し、新しい保存先(--db FILE)に `kurabe import` で取り込んでください"

@@ -89,17 +89,15 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     let recommendation = kurabe_compare::recommend(&list, &purpose).ok_or_else(|| {
         let name = &purpose.name;
-        Error::new(
-            ErrorKind::Usage,
-            text!(
+        ErrorKind::Usage
+            .error(text!(
                 "these runs have no cell in common that `{name}` needs",
                 "これらの測定には、`{name}` に必要な共通の項目がありません"
-            ),
-        )
-        .remedy(text!(
-            "measure all of them with one profile, such as default or cdm-9",
-            "すべてを同じプロファイル(default や cdm-9 など)で測ってください"
-        ))
+            ))
+            .remedy(text!(
+                "measure all of them with one profile, such as default or cdm-9",
+                "すべてを同じプロファイル(default や cdm-9 など)で測ってください"
+            ))
     })?;
     if global.json {
         let answer = answer_for(&recommendation, &names(&list));
@@ -125,14 +123,12 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let digests = digests(&*store, global)?;
     let groups = measured_again(&filter.apply(store.list()?), &digests);
     if groups.is_empty() {
-        return Err(Error::new(
-            ErrorKind::NoSuchRun,
-            text!(
+        return Err(ErrorKind::NoSuchRun
+            .error(text!(
                 "no such device was measured twice with one profile",
                 "同じプロファイルで 2 回以上測ったデバイスが見つかりません"
-            ),
-        )
-        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+            ))
+            .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
     }
     for (place, (device, ids)) in groups.iter().enumerate() {
         let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);

@@ -12,7 +12,8 @@ use std::error::Error as _;
 pub fn what(error: &clap::Error) -> Text {
     let words = error.to_string();
     let en = words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    Text { ja: sentence(error).unwrap_or_else(|| en.clone()), en }
+    let ja = sentence(error).unwrap_or_else(|| en.clone());
+    Text::of(en, ja)
 }
 
 /// The whole message for Japanese readers; `None` if there are only clap's words for it.

@@ -20,6 +20,7 @@ pub use keys::{KeySource, PivotKey, PivotWords};
 use crate::digest::CellName;
 use keys::{is_meant, natural};
 use kurabe_core::digest::Digests;
+use kurabe_core::mention::{BY, LIST};
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
 use kurabe_stats::Judged;
@@ -147,7 +148,7 @@ pub fn pivot(
         let key = &keys[place].key;
         return Err(Error::new(
             ErrorKind::Usage,
-            text!("--by names `{key}` twice", "--by に `{key}` が 2 回あります"),
+            text!("{BY} names `{key}` twice", "{BY} に `{key}` が 2 回あります"),
         )
         .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
@@ -215,8 +216,7 @@ fn unknown_value(what: Text, word: &str, values: &mut [String]) -> Error {
     let error = Error::new(ErrorKind::NoSuchRun, what);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
     if names.is_empty() {
-        return error
-            .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます"));
+        return error.remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます"));
     }
     let more = if names.len() > NAMED { ", …" } else { "" };
     let all = names[..names.len().min(NAMED)].join(", ");

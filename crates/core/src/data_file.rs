@@ -6,6 +6,7 @@
 //! its own.
 
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::mention::Mention;
 use crate::text;
 use crate::text::Text;
 use std::ops::Range;
@@ -163,8 +164,8 @@ impl<'f> Value<'f> {
             None => self.error(error.what()),
             Some(place) => {
                 let (user, line) = (self.file.name, self.place().line);
-                let Text { en, ja } = error.what();
-                let what = text!("{en} (used by {user}, line {line})", "{ja}({user} の {line} 行目で使用)");
+                let what = error.what();
+                let what = text!("{what} (used by {user}, line {line})", "{what}({user} の {line} 行目で使用)"; what);
                 Error::new(error.kind(), what).at(place.clone())
             }
         };
@@ -355,7 +356,7 @@ impl<'f> Value<'f> {
     /// When a language is missing.
     pub fn text(&self) -> Result<Text> {
         let table = self.table(&["en", "ja"])?;
-        Ok(Text { en: table.words("en")?, ja: table.words("ja")? })
+        Ok(Text::of(table.words("en")?, table.words("ja")?))
     }
 }
 
@@ -381,7 +382,7 @@ pub fn nearest(word: &str, words: &[&str]) -> Text {
 }
 
 /// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
-pub fn nearest_of_many(word: &str, words: &[&str], command: &str) -> Text {
+pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
     let small = word.to_lowercase();
     let stem = format!("{small}-");
     // Half a name means the first that begins so: lists have the newest first.

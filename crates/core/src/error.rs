@@ -3,7 +3,9 @@
 //! The sentence fits after "cannot …" or stands alone; it is shown once, at the edge, with the line of the data
 //! file at fault when there is one.
 
+use crate::mention::{IODEPTH, Mention, SIZE, THREADS};
 use crate::shown;
+use crate::text;
 use crate::text::{Lang, Text};
 use std::fmt;
 
@@ -59,6 +61,11 @@ impl ErrorKind {
     /// The process exit code for this kind.
     pub fn exit_code(self) -> u8 {
         self as u8
+    }
+
+    /// An error of this kind, with what happened.
+    pub fn error(self, what: Text) -> Error {
+        Error::new(self, what)
     }
 
     /// A stable word for scripts (`--json`).
@@ -188,82 +195,64 @@ impl Error {
     }
 
     /// An operating-system error in a context; the kind follows from the error.
-    pub fn os(what: Text, error: &std::io::Error) -> Self {
+    pub fn os(what: Text, error: &std::io::Error) -> Error {
         use std::io::ErrorKind as Os;
-        let (kind, remedy) = match error.kind() {
-            Os::NotFound => (ErrorKind::Target, None),
-            Os::NotADirectory => (ErrorKind::Target, Some(path_remedy())),
-            // std has no name for it yet.
-            kind if format!("{kind:?}") == "FilesystemLoop" => (ErrorKind::Target, Some(path_remedy())),
-            Os::PermissionDenied => (
-                ErrorKind::Permission,
-                Some(text_remedy(
-                    "check the owner and mode of the path, or run as a user who may",
-                    "パスの所有者と権限を確認するか、権限のあるユーザーで実行してください",
-                )),
-            ),
-            Os::ReadOnlyFilesystem => (
-                ErrorKind::Permission,
-                Some(text_remedy(
-                    "the file system is read-only: remount it read-write unless its kind cannot be written (squashfs, ISO 9660), \
-                     or measure a file on it with reads only",
-                    "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか(squashfs や ISO 9660 は不可)、\
-                     既存のファイルを読み取りだけで測ってください",
-                )),
-            ),
-            Os::QuotaExceeded => (
-                ErrorKind::NoSpace,
-                Some(text_remedy(
-                    "the quota is used up, whatever the file system has free: remove files of its user, have it raised, or ask for \
-                     a smaller test file with --size",
-                    "空き容量とは別に、割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、\
-                     割り当てを増やすか、--size で小さなテストファイルを指定してください",
-                )),
-            ),
-            Os::StorageFull => (
-                ErrorKind::NoSpace,
-                Some(text_remedy(
-                    "free some room, or ask for a smaller test file with --size",
-                    "空きを増やすか、--size で小さなテストファイルを指定してください",
-                )),
-            ),
+        let made = match error.kind() {
+            Os::NotFound => ErrorKind::Target.error(what),
+            // std has no name for a loop yet.
+            kind if kind == Os::NotADirectory || format!("{kind:?}") == "FilesystemLoop" => {
+                ErrorKind::Target.error(what).remedy(text!(
+                    "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
+                    "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません"
+                ))
+            }
+            Os::PermissionDenied => ErrorKind::Permission.error(what).remedy(text!(
+                "check the owner and mode of the path, or run as a user who may",
+                "パスの所有者と権限を確認するか、権限のあるユーザーで実行してください"
+            )),
+            Os::ReadOnlyFilesystem => ErrorKind::Permission.error(what).remedy(text!(
+                "the file system is read-only: remount it read-write unless its kind cannot be written (squashfs, ISO 9660), \
+                 or measure a file on it with reads only",
+                "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか(squashfs や ISO 9660 は不可)、\
+                 既存のファイルを読み取りだけで測ってください"
+            )),
+            Os::QuotaExceeded => ErrorKind::NoSpace.error(what).remedy(text!(
+                "the quota is used up, whatever the file system has free: remove files of its user, have it raised, or ask for \
+                 a smaller test file with {SIZE}",
+                "空き容量とは別に、割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、\
+                 割り当てを増やすか、{SIZE} で小さなテストファイルを指定してください"
+            )),
+            Os::StorageFull => ErrorKind::NoSpace.error(what).remedy(text!(
+                "free some room, or ask for a smaller test file with {SIZE}",
+                "空きを増やすか、{SIZE} で小さなテストファイルを指定してください"
+            )),
             // A limit of the process, or what the file system takes at most (4 GiB on FAT).
-            Os::FileTooLarge => (
-                ErrorKind::NoSpace,
-                Some(text_remedy(
-                    "no file may become that large here: raise the limit (ulimit -f), ask for less with --size, or use a file system that takes larger files",
-                    "ここではこの大きさのファイルを作れません。制限(ulimit -f)を上げるか、--size を小さくするか、大きなファイルを扱えるファイルシステムを使ってください",
-                )),
-            ),
-            Os::InvalidFilename => (
-                ErrorKind::Target,
-                Some(text_remedy(
-                    "the path is too long for the system: give a shorter one, such as a bind mount of the directory (mount --bind . /mnt)",
-                    "パスがシステムの上限を超えています。ディレクトリをバインドマウントする(mount --bind . /mnt)などして、短いパスを指定してください",
-                )),
-            ),
-            Os::OutOfMemory => (
-                ErrorKind::Io,
-                Some(text_remedy(
-                    "free some memory, or raise the limit (ulimit -v, the container's memory)",
-                    "メモリーを空けるか、制限(ulimit -v、コンテナのメモリー)を上げてください",
-                )),
-            ),
-            Os::Unsupported => (ErrorKind::Unsupported, None),
-            _ => (ErrorKind::Io, None),
+            Os::FileTooLarge => ErrorKind::NoSpace.error(what).remedy(text!(
+                "no file may become that large here: raise the limit (ulimit -f), ask for less with {SIZE}, or use a file system that takes larger files",
+                "ここではこの大きさのファイルを作れません。制限(ulimit -f)を上げるか、{SIZE} を小さくするか、大きなファイルを扱えるファイルシステムを使ってください"
+            )),
+            Os::InvalidFilename => ErrorKind::Target.error(what).remedy(text!(
+                "the path is too long for the system: give a shorter one, such as a bind mount of the directory ({})",
+                "パスがシステムの上限を超えています。ディレクトリをバインドマウントする({})などして、短いパスを指定してください",
+                Mention::Shell("mount --bind . /mnt")
+            )),
+            Os::OutOfMemory => ErrorKind::Io.error(what).remedy(text!(
+                "free some memory, or raise the limit (ulimit -v, the container's memory)",
+                "メモリーを空けるか、制限(ulimit -v、コンテナのメモリー)を上げてください"
+            )),
+            Os::Unsupported => ErrorKind::Unsupported.error(what),
+            _ => ErrorKind::Io.error(what),
         };
-        let mut made = Self::new(kind, what).because(error);
-        made.inner.remedy = remedy;
-        made
+        made.because(error)
     }
 
     /// A thread, or a process, that the operating system does not give.
     pub fn no_thread(error: &std::io::Error) -> Error {
-        Self::new(ErrorKind::Unsupported, crate::text!("cannot start a thread", "スレッドを開始できません"))
+        ErrorKind::Unsupported.error(text!("cannot start a thread", "スレッドを開始できません"))
             .because(error)
-            .remedy(crate::text!(
-                "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of memory (ulimit -v), or use fewer --threads and a smaller --iodepth",
-                "プロセスとスレッドの上限(ulimit -u、コンテナの pids 制限)かメモリーの上限(ulimit -v)を上げるか、--threads と --iodepth を小さくしてください"
+            .remedy(text!(
+                "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of memory (ulimit -v), or use fewer {THREADS} and a smaller {IODEPTH}",
+                "プロセスとスレッドの上限(ulimit -u、コンテナの pids 制限)かメモリーの上限(ulimit -v)を上げるか、{THREADS} と {IODEPTH} を小さくしてください"
             ))
     }
 
@@ -280,6 +269,12 @@ impl Error {
     /// The remedy, if one is known.
     pub fn remedy_text(&self) -> Option<&Text> {
         self.inner.remedy.as_ref()
+    }
+
+    /// What happened and why, in a line.
+    pub fn what_and_why(&self) -> Text {
+        let cause = self.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
+        self.what().map(|what| format!("{what}{cause}"))
     }
 
     /// The place in a data file.
@@ -307,17 +302,6 @@ impl Error {
         }
         out
     }
-}
-
-fn path_remedy() -> Text {
-    text_remedy(
-        "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
-        "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません",
-    )
-}
-
-fn text_remedy(en: &str, ja: &str) -> Text {
-    Text { en: en.to_owned(), ja: ja.to_owned() }
 }
 
 impl fmt::Display for Error {

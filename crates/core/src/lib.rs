@@ -15,6 +15,7 @@ pub mod glib_random;
 pub mod imported;
 pub mod listed;
 pub mod made;
+pub mod mention;
 pub mod model;
 pub mod number;
 pub mod outside;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
-use crate::{nearest_of_many, text};
+use crate::{mention, nearest_of_many, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -79,7 +79,7 @@ pub fn profile_named(name: &str) -> Result<Profile> {
                 ErrorKind::Usage,
                 text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"),
             )
-            .remedy(nearest_of_many(&short, &names, "kurabe profiles")))
+            .remedy(nearest_of_many(&short, &names, mention::PROFILES)))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Sentences that people read, in both languages side by side.
 //!
 //! The model: a `Text` is written in English and Japanese at the place where it arises (`text!`), so a missing
-//! translation is a compile error and no catalogue of keys can drift. The edge picks the language.
+//! translation is a compile error and no catalogue of keys can drift. The edge picks the language. What a text mentions of
+//! the command line ([`Mention`](crate::mention::Mention)) stays with it, so that the edge can word that, too.
 
-use crate::shown;
+use crate::{mention, shown};
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -36,20 +37,53 @@ impl Lang {
 }
 
 /// One sentence in both languages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.
     pub en: String,
     /// Japanese.
     pub ja: String,
+    /// Both with marks around what they mention, if they mention anything.
+    #[serde(skip)]
+    marked: Option<Box<[String; 2]>>,
 }
 
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.en, &self.ja) == (&other.en, &other.ja)
+    }
+}
+
+impl Eq for Text {}
+
 impl Text {
+    /// A sentence of its English and its Japanese words.
+    pub fn of(en: impl Into<String>, ja: impl Into<String>) -> Self {
+        let [en, ja] = [en.into(), ja.into()];
+        if !mention::is_marked(&en) && !mention::is_marked(&ja) {
+            return Self { en, ja, marked: None };
+        }
+        Self { en: mention::typed(&en), ja: mention::typed(&ja), marked: Some(Box::new([en, ja])) }
+    }
+
     /// The same words in both languages: a name, a figure, a message of the operating system.
     pub fn same(words: impl Into<String>) -> Self {
         let en = words.into();
-        Self { ja: en.clone(), en }
+        Self::of(en.clone(), en)
+    }
+
+    /// The words of a language with marks around what they mention: to become a part of another text.
+    pub fn marked(&self, lang: Lang) -> &str {
+        match &self.marked {
+            Some(marked) => lang.pick(&marked[0], &marked[1]),
+            None => self.get(lang),
+        }
+    }
+
+    /// Whether it mentions anything of the command line.
+    pub fn mentions_any(&self) -> bool {
+        self.marked.is_some()
     }
 
     /// Whether neither language has a word.
@@ -59,19 +93,26 @@ impl Text {
 
     /// The words of both languages changed in the same way.
     pub fn map(&self, change: impl Fn(&str) -> String) -> Self {
-        Self { en: change(&self.en), ja: change(&self.ja) }
+        Self::of(change(self.marked(Lang::En)), change(self.marked(Lang::Ja)))
     }
 
     /// Adds words of each language behind those that are there.
     pub fn push(&mut self, more: &Self) {
-        self.en.push_str(&more.en);
-        self.ja.push_str(&more.ja);
+        let joined = |lang| [self.marked(lang), more.marked(lang)].concat();
+        *self = Self::of(joined(Lang::En), joined(Lang::Ja));
     }
 
     /// Texts behind each other, with an English and a Japanese separator between them.
     pub fn join(texts: impl IntoIterator<Item = Self>, between: [&str; 2]) -> Self {
-        let (en, ja): (Vec<String>, Vec<String>) = texts.into_iter().map(|text| (text.en, text.ja)).unzip();
-        Self { en: en.join(between[0]), ja: ja.join(between[1]) }
+        let texts: Vec<Self> = texts.into_iter().collect();
+        let join =
+            |lang, between| texts.iter().map(|text| text.marked(lang)).collect::<Vec<_>>().join(between);
+        Self::of(join(Lang::En, between[0]), join(Lang::Ja, between[1]))
+    }
+
+    /// Clauses of a sentence: `a; b`, `a。b`.
+    pub fn clauses(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::join(texts, ["; ", "。"])
     }
 
     /// Texts as a list: `a, b`, `a、b`.
@@ -115,13 +156,13 @@ impl From<String> for Text {
 #[macro_export]
 macro_rules! text {
     ($en:literal, $ja:literal; $($part:ident),+ $(,)?) => {
-        $crate::Text {
-            en: { $(let $part = &$part.en;)+ format!($en) },
-            ja: { $(let $part = &$part.ja;)+ format!($ja) },
-        }
+        $crate::Text::of(
+            { $(let $part = $part.marked($crate::Lang::En);)+ format!($en) },
+            { $(let $part = $part.marked($crate::Lang::Ja);)+ format!($ja) },
+        )
     };
     ($en:literal, $ja:literal $(, $($args:tt)*)?) => {
-        $crate::Text { en: format!($en $(, $($args)*)?), ja: format!($ja $(, $($args)*)?) }
+        $crate::Text::of(format!($en $(, $($args)*)?), format!($ja $(, $($args)*)?))
     };
 }
 

@@ -1,10 +1,11 @@
 //! Whether a profile fits a target: which tasks are left, and whether each can be run there.
 
+use kurabe_core::mention::{BS, BUFFERED, DESTROY_DATA_ON, OFFSET, RECORD, REPLAY, SIZE, WRITE_EXISTING};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
 /// keeps the reads. A task that cannot be run there is left out as long as another can; `unfit` tells why.
@@ -25,14 +26,12 @@ pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>>
     match (fitting.is_empty(), refusal) {
         (false, _) => Ok(fitting),
         (true, Some(refusal)) => Err(refusal),
-        (true, None) => Err(Error::new(
-            ErrorKind::Refused,
-            text!(
+        (true, None) => Err(ErrorKind::Refused
+            .error(text!(
                 "nothing is left to measure: the profile only writes, and the target is read-only",
                 "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
-            ),
-        )
-        .remedy(how_to_write(target.kind))),
+            ))
+            .remedy(how_to_write(target.kind))),
     }
 }
 
@@ -116,33 +115,29 @@ impl Needs {
     fn check(&self, label: &str, target: &TargetRecord) -> Result<()> {
         let (largest, span_bytes) = (self.largest_bytes, self.span_bytes);
         if span_bytes < largest {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!(
+            return Err(ErrorKind::Target
+                .error(text!(
                     "{label} needs {}, but only {} lie within its span",
                     "{label} には {} 必要ですが、範囲には {} しかありません",
                     format_bytes(largest),
                     format_bytes(span_bytes)
-                ),
-            )
-            .remedy(text!(
-                "choose a larger --size, a smaller --bs or a smaller --offset",
-                "--size を大きくするか、--bs または --offset を小さくしてください"
-            )));
+                ))
+                .remedy(text!(
+                    "choose a larger {SIZE}, a smaller {BS} or a smaller {OFFSET}",
+                    "{SIZE} を大きくするか、{BS} または {OFFSET} を小さくしてください"
+                )));
         }
         let unit = u64::from(target.alignment_bytes);
         if let Some(odd) = self.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!(
+            return Err(ErrorKind::Target
+                .error(text!(
                     "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
                     "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
-                ),
-            )
-            .remedy(text!(
-                "use multiples of {unit} bytes, or --buffered",
-                "{unit} バイトの倍数にするか、--buffered を使ってください"
-            )));
+                ))
+                .remedy(text!(
+                    "use multiples of {unit} bytes, or {BUFFERED}",
+                    "{unit} バイトの倍数にするか、{BUFFERED} を使ってください"
+                )));
         }
         Ok(())
     }
@@ -151,51 +146,47 @@ impl Needs {
 fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
     let label = &task.label;
     if matches!(task.work, Work::Command(_)) && target.kind == TargetKind::Model {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!("`{label}` is a program, and a model runs none", "`{label}` はプログラムなので、モデルでは実行できません"),
-        )
-        .remedy(text!(
-            "record it on a real device with `kurabe record`, and replay the trace on the model with --replay",
-            "実機で `kurabe record` により記録し、そのトレースを --replay でモデルに再生してください"
-        )));
+        return Err(ErrorKind::Target
+            .error(text!(
+                "`{label}` is a program, and a model runs none",
+                "`{label}` はプログラムなので、モデルでは実行できません"
+            ))
+            .remedy(text!(
+                "record it on a real device with `{RECORD}`, and replay the trace on the model with {REPLAY}",
+                "実機で `{RECORD}` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
+            )));
     }
     if matches!(task.work, Work::Command(_)) && target.kind != TargetKind::Directory {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
+        return Err(ErrorKind::Target
+            .error(text!(
                 "`{label}` works with files, so it needs a directory as its target",
                 "`{label}` はファイルを扱うため、対象にはディレクトリが必要です"
-            ),
-        )
-        .remedy(text!(
-            "mount the device and name a directory on it",
-            "デバイスをマウントし、その中のディレクトリを指定してください"
-        )));
+            ))
+            .remedy(text!(
+                "mount the device and name a directory on it",
+                "デバイスをマウントし、その中のディレクトリを指定してください"
+            )));
     }
     Needs::of(task, target).map_or(Ok(()), |needs| needs.check(&task.label, target))
 }
 
 pub(crate) fn writes_left_out(kind: TargetKind) -> Text {
     let how = how_to_write(kind);
-    Text {
-        en: format!("write cells are left out: {}", how.en),
-        ja: format!("書き込みは測りません。{}", how.ja),
-    }
+    text!("write cells are left out: {how}", "書き込みは測りません。{how}"; how)
 }
 
 fn how_to_write(kind: TargetKind) -> Text {
     match kind {
         TargetKind::BlockDevice => text!(
-            "writing to a device needs --destroy-data-on naming it, and destroys what is on it",
-            "デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
+            "writing to a device needs {DESTROY_DATA_ON} naming it, and destroys what is on it",
+            "デバイスへの書き込みには {DESTROY_DATA_ON} での指定が必要で、中身は失われます"
         ),
         TargetKind::CharacterDevice => {
             text!("this device is only read", "このデバイスは読み出しだけ測れます")
         }
         _ => text!(
-            "writing to an existing file needs --write-existing, and destroys its contents",
-            "既存のファイルへの書き込みには --write-existing が必要で、中身は失われます"
+            "writing to an existing file needs {WRITE_EXISTING}, and destroys its contents",
+            "既存のファイルへの書き込みには {WRITE_EXISTING} が必要で、中身は失われます"
         ),
     }
 }

@@ -26,7 +26,7 @@ use kurabe_core::record::{
 };
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Op, Workload};
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Error, Result, mention::NO_FILL, text};
 use kurabe_program::Stop;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -274,8 +274,8 @@ impl<M: Model> Modelled<'_, M> {
 /// Says that a model got no test file, because it was left out.
 pub fn unfilled_notice() -> Notice {
     let text = text!(
-        "no test file was written before (--no-fill): what is read lies where data of long ago do",
-        "テストファイルは事前に書き込んでいません(--no-fill)。ずっと前に書かれたデータの位置から読み出します"
+        "no test file was written before ({NO_FILL}): what is read lies where data of long ago do",
+        "テストファイルは事前に書き込んでいません({NO_FILL})。ずっと前に書かれたデータの位置から読み出します"
     );
     Notice::new(NoticeKind::Other, text)
 }

@@ -114,10 +114,7 @@ impl<'a, G: Ground> Session<'a, G> {
     /// Says what holds for the whole run.
     pub(crate) fn end(&mut self) -> Result<()> {
         for remark in self.disturbance.on_the_machine() {
-            let text = Text {
-                en: format!("{} over the whole run", remark.en),
-                ja: format!("測定全体を通して、{}", remark.ja),
-            };
+            let text = text!("{remark} over the whole run", "測定全体を通して、{remark}"; remark);
             self.context.notice(NoticeKind::Noise, text)?;
         }
         Ok(())
@@ -237,8 +234,8 @@ impl<'a, G: Ground> Session<'a, G> {
             self.context.notice(NoticeKind::WritesLeftOut, writes_left_out(facts.kind))?;
         }
         let mut reasons: Vec<Text> = Vec::new();
-        for Text { en, ja } in unfit(self.context.profile, &facts) {
-            let text = Text { en: format!("left out: {en}"), ja: format!("測らない項目: {ja}") };
+        for reason in unfit(self.context.profile, &facts) {
+            let text = text!("left out: {reason}", "測らない項目: {reason}"; reason);
             // The reads and the writes of a step that does not fit have the same reason, which is told once.
             if !reasons.contains(&text) {
                 reasons.push(text.clone());

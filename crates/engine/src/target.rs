@@ -20,6 +20,7 @@ use crate::target::test_file::{Container, Remains, Scratch, Scratches, TestFile}
 use crate::verify::{Ledger, Stamping};
 use kurabe_core::device::Buffer;
 use kurabe_core::made::MadeFacts;
+use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -276,15 +277,13 @@ impl Target {
             )));
         }
         if options.size_is_asked && options.size_bytes > size_bytes {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!(
+            return Err(ErrorKind::Target
+                .error(text!(
                     "{} were asked for, but {path} has only {size}",
                     "{} を指定されましたが、{path} は {size} しかありません",
                     format_bytes(options.size_bytes)
-                ),
-            )
-            .remedy(text!("ask for at most {size} with --size", "--size を {size} 以下にしてください")));
+                ))
+                .remedy(text!("ask for at most {size} with {SIZE}", "{SIZE} を {size} 以下にしてください")));
         }
         let all = options.whole_device && !options.size_is_asked;
         self.span_bytes = if all { size_bytes } else { options.size_bytes.min(size_bytes) };
@@ -301,18 +300,16 @@ impl Target {
             Ok(Some(unit)) => self.alignment_bytes = unit,
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
             Ok(None) | Err(_) => {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    text!(
+                return Err(ErrorKind::Unsupported
+                    .error(text!(
                         "{} refuses direct I/O, so the page cache cannot be left out",
                         "{} はダイレクト I/O を受け付けないため、ページキャッシュを避けられません",
                         self.given
-                    ),
-                )
-                .remedy(text!(
-                    "--buffered measures through the page cache, and says so in the result",
-                    "--buffered を付けるとページキャッシュ経由で測り、結果にそう記録します"
-                )));
+                    ))
+                    .remedy(text!(
+                        "{BUFFERED} measures through the page cache, and says so in the result",
+                        "{BUFFERED} を付けるとページキャッシュ経由で測り、結果にそう記録します"
+                    )));
             }
         }
         Ok(())
@@ -451,13 +448,10 @@ fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
 }
 
 fn no_test_file() -> Error {
-    Error::new(
-        ErrorKind::Internal,
-        text!(
-            "a test file is asked for, and the profile needs none",
-            "テストファイルを使わないプロファイルでテストファイルが要求されました"
-        ),
-    )
+    ErrorKind::Internal.error(text!(
+        "a test file is asked for, and the profile needs none",
+        "テストファイルを使わないプロファイルでテストファイルが要求されました"
+    ))
 }
 
 fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
@@ -473,18 +467,16 @@ fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
         FileType::CharacterDevice if is_endless => return Ok(TargetKind::CharacterDevice),
         _ => {}
     }
-    Err(Error::new(
-        ErrorKind::Target,
-        text!(
+    Err(ErrorKind::Target
+        .error(text!(
             "{} is neither a directory, a file nor a block device",
             "{} はディレクトリでもファイルでもブロックデバイスでもありません",
             shown::path(given)
-        ),
-    )
-    .remedy(text!(
-        "name a directory on the storage that you want to measure",
-        "測りたいストレージ上のディレクトリを指定してください"
-    )))
+        ))
+        .remedy(text!(
+            "name a directory on the storage that you want to measure",
+            "測りたいストレージ上のディレクトリを指定してください"
+        )))
 }
 
 impl TargetOptions {
@@ -498,8 +490,8 @@ impl TargetOptions {
         }
         let shown = shown::path(given);
         let what = text!(
-            "--destroy-data-on is for a block device, and {shown} is none",
-            "--destroy-data-on はブロックデバイス用ですが、{shown} はブロックデバイスではありません"
+            "{DESTROY_DATA_ON} is for a block device, and {shown} is none",
+            "{DESTROY_DATA_ON} はブロックデバイス用ですが、{shown} はブロックデバイスではありません"
         );
         Err(Error::new(ErrorKind::Refused, what).remedy(text!(
             "leave it out: a directory is measured in a test file, and nothing that is there is written",
@@ -516,32 +508,31 @@ fn refuse_other_device(device: &Path, number: u64, consent: &Path) -> Result<()>
         return Ok(());
     }
     let device = shown::path(device);
-    Err(Error::new(
-        ErrorKind::Refused,
-        text!(
-            "--destroy-data-on names {}, but the target is {device}",
-            "--destroy-data-on は {} ですが、測定対象は {device} です",
+    Err(ErrorKind::Refused
+        .error(text!(
+            "{DESTROY_DATA_ON} names {}, but the target is {device}",
+            "{DESTROY_DATA_ON} は {} ですが、測定対象は {device} です",
             shown::path(consent)
-        ),
-    )
-    .remedy(text!(
-        "to destroy all data on the target, name the same device twice",
-        "対象のデータをすべて失ってよい場合は、同じデバイスを両方に指定してください"
-    )))
+        ))
+        .remedy(text!(
+            "to destroy all data on the target, name the same device twice",
+            "対象のデータをすべて失ってよい場合は、同じデバイスを両方に指定してください"
+        )))
 }
 
 fn refuse_protected(device: &Path, number: u64) -> Result<()> {
     if !platform::is_write_protected(number) {
         return Ok(());
     }
+    const SETRW: Mention = Mention::Shell("blockdev --setrw");
     let device = shown::path(device);
     Err(Error::new(
         ErrorKind::Permission,
         text!("{device} is write-protected", "{device} は書き込み禁止です"),
     )
     .remedy(text!(
-        "take the protection off (its switch, or blockdev --setrw {device}), or measure reads alone",
-        "保護を解除する(本体のスイッチ、または blockdev --setrw {device})か、読み出しだけを測ってください"
+        "take the protection off (its switch, or {SETRW} {device}), or measure reads alone",
+        "保護を解除する(本体のスイッチ、または {SETRW} {device})か、読み出しだけを測ってください"
     )))
 }
 
@@ -560,8 +551,8 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
     let fits = free_bytes.map(|free| free / MIB * 9 / 10).filter(|mib| *mib > 0);
     Error::new(ErrorKind::NoSpace, what).remedy(match fits {
         Some(mib) => text!(
-            "free some room, or ask for less: --size {mib}m",
-            "空きを増やすか、--size {mib}m のように小さくしてください"
+            "free some room, or ask for less: {SIZE} {mib}m",
+            "空きを増やすか、{SIZE} {mib}m のように小さくしてください"
         ),
         None => text!(
             "free some room, or choose another directory",

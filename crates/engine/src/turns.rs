@@ -11,6 +11,7 @@ use crate::drive::measure::Engine;
 use crate::ground::Ground;
 use crate::session::Session;
 use crate::task::Ongoing;
+use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::Task;
 use kurabe_core::random::Random;
 use kurabe_core::record::NoticeKind;
@@ -276,8 +277,8 @@ impl Turns<'_, '_> {
                 text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"),
             )
             .remedy(text!(
-                "allow the same on all of them (--write-existing, --destroy-data-on), or choose another profile",
-                "どの対象にも同じ許可(--write-existing、--destroy-data-on)を与えるか、別のプロファイルを選んでください"
+                "allow the same on all of them ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or choose another profile",
+                "どの対象にも同じ許可({WRITE_EXISTING}、{DESTROY_DATA_ON})を与えるか、別のプロファイルを選んでください"
             )));
         }
         for (place, tasks) in shared.into_iter().enumerate() {

@@ -25,6 +25,7 @@ pub use plan::{SweepPlan, further_steps, swept_axis};
 
 use curves::MeasuredCurve;
 use finding::Named;
+use kurabe_core::mention::{MAX, TIME};
 use kurabe_core::record::RunRecord;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -113,8 +114,8 @@ fn too_little() -> Named {
     Named::unknown(
         text!("too few points for a curve", "点が少なすぎて曲線になりません"),
         text!(
-            "fewer than three were measured whole; a longer --time, or a larger --max, gives more",
-            "最後まで測れた点が 3 つ未満です。--time か --max を大きくすると増えます"
+            "fewer than three were measured whole; a longer {TIME}, or a larger {MAX}, gives more",
+            "最後まで測れた点が 3 つ未満です。{TIME} か {MAX} を大きくすると増えます"
         ),
     )
 }

@@ -16,7 +16,7 @@ pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
 
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, mention::LIST, text};
 
 /// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
     if records.is_empty() {
         return Err(Error::new(ErrorKind::NoSuchRun, text!("no run to export", "書き出す測定がありません"))
             .remedy(text!(
-                "`kurabe list` shows the runs in the store",
-                "`kurabe list` で保存された測定を確認できます"
+                "`{LIST}` shows the runs in the store",
+                "`{LIST}` で保存された測定を確認できます"
             )));
     }
     match format {

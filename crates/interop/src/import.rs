@@ -44,6 +44,7 @@ mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
+use kurabe_core::mention::{REPLAY, RUN};
 use shapes::LineShapes;
 use split::{LineMark, Recognizer, split};
 
@@ -276,8 +277,8 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
                 "{name} は測定結果ではなくトレース({format})です"
             ),
             text!(
-                "replay it: kurabe run --replay {name} TARGET",
-                "再生してください: kurabe run --replay {name} 測定対象"
+                "replay it: {RUN} {REPLAY} {name} TARGET",
+                "再生してください: {RUN} {REPLAY} {name} 測定対象"
             ),
         )
     } else if is_job_file(input) {
@@ -286,7 +287,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
                 "{name} is a job file of fio, not a result",
                 "{name} は測定結果ではなく fio のジョブファイルです"
             ),
-            text!("run it: kurabe run {name} TARGET", "実行してください: kurabe run {name} 測定対象"),
+            text!("run it: {RUN} {name} TARGET", "実行してください: {RUN} {name} 測定対象"),
         )
     } else {
         let what = match nearest(input) {

@@ -13,6 +13,7 @@ pub(crate) use crate::job::own::OwnStep;
 
 use crate::job::options::{JobSection, OptionReader, sections};
 use crate::job::step::{SectionJob, read_job};
+use kurabe_core::mention::{CACHE, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::Data;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -154,8 +155,8 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
     }
     if jobs.iter().all(|job| job.keeps_cache) {
         notes.add(text!(
-            "invalidate=0: the page cache is left as it is by `kurabe run JOBFILE`; with --profile add --cache keep",
-            "invalidate=0: `kurabe run ジョブファイル` ではページキャッシュを破棄しません。--profile では --cache keep を付けてください"
+            "invalidate=0: the page cache is left as it is by `{RUN} JOBFILE`; with {PROFILE} add {CACHE} keep",
+            "invalidate=0: `{RUN} ジョブファイル` ではページキャッシュを破棄しません。{PROFILE} では {CACHE} keep を付けてください"
         ));
     } else if jobs.iter().any(|job| job.keeps_cache) {
         notes.add(text!(
@@ -164,8 +165,8 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
         ));
     }
     notes.add(text!(
-        "fio runs a job once: --runs repeats it, and then there is an interval",
-        "fio はジョブを 1 回だけ実行します。--runs で繰り返すと区間推定がつきます"
+        "fio runs a job once: {RUNS} repeats it, and then there is an interval",
+        "fio はジョブを 1 回だけ実行します。{RUNS} で繰り返すと区間推定がつきます"
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::random_bytes;
 use std::time::SystemTime;
 
@@ -23,14 +23,12 @@ fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
         .filter(|time| years.contains(&time.year()))
         .map(|time| time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
         .ok_or_else(|| {
-            Error::new(
-                ErrorKind::Unsupported,
-                text!(
+            ErrorKind::Unsupported
+                .error(text!(
                     "the clock of this machine is beyond the years 0 to 9999, so no time can be written down",
                     "このマシンの時計が西暦 0〜9999 年の範囲を外れているため、時刻を記録できません"
-                ),
-            )
-            .remedy(text!("set the clock (date, or NTP)", "時計を合わせてください(date または NTP)"))
+                ))
+                .remedy(text!("set the clock (date, or NTP)", "時計を合わせてください(date または NTP)"))
         })
 }
 

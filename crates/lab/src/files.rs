@@ -4,7 +4,7 @@
 //! leave to replace, the name is taken by a link, which fails where something has it already. What is no file (a pipe,
 //! `/dev/stdout`) has no name to take and is written to.
 
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::FORCE, shown, text};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ fn exists_already(path: &Path, existing: Existing) -> Error {
     match existing {
         Existing::Kept => named_otherwise(error),
         _ => error.remedy(text!(
-            "choose another name, or replace it with --force",
-            "別の名前を指定するか、--force で置き換えてください"
+            "choose another name, or replace it with {FORCE}",
+            "別の名前を指定するか、{FORCE} で置き換えてください"
         )),
     }
 }

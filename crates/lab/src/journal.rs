@@ -14,6 +14,7 @@ use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
+use kurabe_core::mention::{DB, IMPORT};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::Remains;
@@ -85,7 +86,8 @@ impl<'a> Journal<'a> {
     pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
         let is_left = remains.iter().any(|remains| remains.is_in_place);
         for Remains { error, .. } in remains {
-            let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
+            let clauses = [error.what_and_why()].into_iter().chain(error.remedy_text().cloned());
+            let text = Text::join(clauses, ["; "; 2]);
             self.tell(Event::Notice { notice: Notice::new(NoticeKind::Other, text) })?;
         }
         if self.made.is_some() && !is_left {
@@ -218,41 +220,33 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
     }
     let measured = outcome.err().filter(is_stores);
     let failure = measured.into_iter().chain(failures.into_iter().filter(is_stores)).next();
-    let (en, ja) = failure.as_ref().map_or_else(
-        || ("the store did not take the run".to_owned(), "保存先に書けませんでした".to_owned()),
-        |failure| (failure.what().en.clone(), failure.what().ja.clone()),
+    let what = failure.as_ref().map_or_else(
+        || text!("the store did not take the run", "保存先に書けませんでした"),
+        |failure| failure.what().clone(),
     );
     let error = match store.rescue(&lost) {
         Ok(path) => {
             let path = kurabe_core::shown::path(&path);
-            Error::new(
-                ErrorKind::Store,
-                text!(
-                    "{en}; what was measured is in {path} instead",
-                    "{ja}。測定した結果は代わりに {path} に保存しました"
-                ),
-            )
-            .remedy(text!(
-                "`kurabe import {path}` takes it into a store; --db FILE names another one",
-                "`kurabe import {path}` で保存先に取り込めます(--db FILE で別の保存先を指定できます)"
-            ))
+            ErrorKind::Store
+                .error(text!(
+                    "{what}; what was measured is in {path} instead",
+                    "{what}。測定した結果は代わりに {path} に保存しました";
+                    what
+                ))
+                .remedy(text!(
+                    "`{IMPORT} {path}` takes it into a store; {DB} FILE names another one",
+                    "`{IMPORT} {path}` で保存先に取り込めます({DB} FILE で別の保存先を指定できます)"
+                ))
         }
         Err(error) => {
-            let (also_en, also_ja) = (error.to_string(), &error.what().ja);
-            Error::new(ErrorKind::Store, text!("{en}; {also_en}", "{ja}。{also_ja}"))
+            let also = Text::of(error.to_string(), error.what().ja.as_str());
+            Error::new(ErrorKind::Store, Text::clauses([what, also]))
         }
     };
     Err(match failure.as_ref().and_then(Error::cause) {
         Some(cause) => error.because(cause),
         None => error,
     })
-}
-
-/// An error in one sentence: what, why, and what to do.
-fn clauses(error: &Error, language: impl Fn(&Text) -> &String) -> String {
-    let why = error.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
-    let remedy = error.remedy_text().map(|remedy| format!("; {}", language(remedy))).unwrap_or_default();
-    format!("{}{why}{remedy}", language(error.what()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! `model:NAME` as a target.
 
 use crate::request::RunRequest;
+use kurabe_core::mention::{
+    BUFFERED, CACHE, CHUNK, DESTROY_DATA_ON, DIRECT, ENGINE, NO_FILL, PAGES, PROFILE, RUN, SET, TRACE,
+    VERIFY, WAIT, WHY, WITH_SERIAL, WRITE_EXISTING,
+};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::Settings;
@@ -35,16 +39,16 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
         (
             text!("{file} describes a device", "{file} はデバイスの定義ファイルです"),
             text!(
-                "name it as a model: kurabe run model:{file}",
-                "モデルとして指定してください: kurabe run model:{file}"
+                "name it as a model: {RUN} model:{file}",
+                "モデルとして指定してください: {RUN} model:{file}"
             ),
         )
     } else if has("[[step") {
         (
             text!("{file} is a profile", "{file} はプロファイルです"),
             text!(
-                "name it as such: kurabe run --profile {file} TARGET",
-                "プロファイルとして指定してください: kurabe run --profile {file} 対象"
+                "name it as such: {RUN} {PROFILE} {file} TARGET",
+                "プロファイルとして指定してください: {RUN} {PROFILE} {file} 対象"
             ),
         )
     } else {
@@ -58,45 +62,43 @@ pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
     if !request.no_fill || model_name(&request.target).is_some() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!(
-            "--no-fill is for models: a real test file is always written before it is read",
-            "--no-fill はモデル用です。実際のテストファイルは、必ず読み出す前に書き込みます"
-        ),
-    )
-    .remedy(text!(
-        "leave it out, or name an existing file or a device, which is not filled",
-        "外すか、書き込みを伴わない既存のファイルやデバイスを対象にしてください"
-    )))
+    Err(ErrorKind::Usage
+        .error(text!(
+            "{NO_FILL} is for models: a real test file is always written before it is read",
+            "{NO_FILL} はモデル用です。実際のテストファイルは、必ず読み出す前に書き込みます"
+        ))
+        .remedy(text!(
+            "leave it out, or name an existing file or a device, which is not filled",
+            "外すか、書き込みを伴わない既存のファイルやデバイスを対象にしてください"
+        )))
 }
 
 /// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.
 pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> {
     let (settings, usual) = (request.settings, Settings::default());
     let words = [
-        ("--engine", settings.engine != usual.engine),
-        ("--wait", settings.wait != usual.wait),
-        ("--pages", settings.pages != usual.pages),
-        ("--direct", request.overrides.direct == Some(true)),
-        ("--buffered", request.overrides.direct == Some(false)),
-        ("--cache", settings.cache != usual.cache),
-        ("--verify", request.verify),
-        ("--trace", request.kernel_trace),
-        ("--write-existing", request.writing.existing_file),
-        ("--destroy-data-on", request.writing.destroy_data_on.is_some()),
-        ("--with-serial", request.with_serial),
-        ("--chunk", request.overrides.chunk_bytes.is_some()),
+        (ENGINE, settings.engine != usual.engine),
+        (WAIT, settings.wait != usual.wait),
+        (PAGES, settings.pages != usual.pages),
+        (DIRECT, request.overrides.direct == Some(true)),
+        (BUFFERED, request.overrides.direct == Some(false)),
+        (CACHE, settings.cache != usual.cache),
+        (VERIFY, request.verify),
+        (TRACE, request.kernel_trace),
+        (WRITE_EXISTING, request.writing.existing_file),
+        (DESTROY_DATA_ON, request.writing.destroy_data_on.is_some()),
+        (WITH_SERIAL, request.with_serial),
+        (CHUNK, request.overrides.chunk_bytes.is_some()),
     ];
     let Some((word, _)) = words.iter().find(|(_, given)| *given) else { return Ok(()) };
     let remedy = match *word {
-        "--chunk" => text!(
-            "the model's host decides: --set host.copy_piece=SIZE, --set host.copy_turn=SIZE",
-            "モデルのホストで決まります。--set host.copy_piece=サイズ、--set host.copy_turn=サイズ を使ってください"
+        CHUNK => text!(
+            "the model's host decides: {SET} host.copy_piece=SIZE, {SET} host.copy_turn=SIZE",
+            "モデルのホストで決まります。{SET} host.copy_piece=サイズ、{SET} host.copy_turn=サイズ を使ってください"
         ),
-        "--trace" => text!(
-            "leave it out: a model tells where its time goes without it (kurabe why)",
-            "外してください。モデルの時間の内訳は、指定しなくても kurabe why で見られます"
+        TRACE => text!(
+            "leave it out: a model tells where its time goes without it ({WHY})",
+            "外してください。モデルの時間の内訳は、指定しなくても {WHY} で見られます"
         ),
         _ => text!("leave it out", "外してください"),
     };

@@ -9,6 +9,7 @@ use crate::open::{Open, OpenTarget};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::environment::Environment;
+use kurabe_core::mention::{BS, REPLAY, RW, SET};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{Cell, RunHeader, VersusRecord};
@@ -60,14 +61,12 @@ impl Prepared {
                 Unopened::Path
             }
             None => {
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    text!(
-                        "--set changes a model, and the target is none",
-                        "--set はモデル用ですが、対象はモデルではありません"
-                    ),
-                )
-                .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
+                return Err(ErrorKind::Usage
+                    .error(text!(
+                        "{SET} changes a model, and the target is none",
+                        "{SET} はモデル用ですが、対象はモデルではありません"
+                    ))
+                    .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
             }
         };
         Ok(Self { request, plan, target })
@@ -119,16 +118,13 @@ impl Prepared {
         let other = tasks.iter().find(|task| !matches!(task.work, Work::Io(_) | Work::Replay(_)));
         let Some(other) = other else { return Ok(()) };
         let label = &other.label;
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            text!(
-                "operations are listed of workloads and replays only, and {label} is neither",
-                "操作の一覧を取れるのはワークロードと再生だけで、{label} はどちらでもありません"
-            ),
-        )
+        Err(ErrorKind::Unsupported.error(text!(
+            "operations are listed of workloads and replays only, and {label} is neither",
+            "操作の一覧を取れるのはワークロードと再生だけで、{label} はどちらでもありません"
+        ))
         .remedy(text!(
-            "name a workload (--rw, --bs …), a trace (--replay), or a profile that has nothing else",
-            "ワークロード(--rw、--bs など)かトレース(--replay)、またはそれだけのプロファイルを指定してください"
+            "name a workload ({RW}, {BS} …), a trace ({REPLAY}), or a profile that has nothing else",
+            "ワークロード({RW}、{BS} など)かトレース({REPLAY})、またはそれだけのプロファイルを指定してください"
         )))
     }
 

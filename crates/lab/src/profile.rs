@@ -2,6 +2,7 @@
 
 use crate::request::{Overrides, Procedure, RunRequest};
 use crate::trace::{TraceNames, traces};
+use kurabe_core::mention::{CHUNK, DIRECTION, FILES, MAX, Mention, OVER, RUNS, SIZE, TIME};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::profile_library::profile_named;
@@ -62,16 +63,16 @@ fn sweep(plan: &SweepPlan) -> Result<Profile> {
     if let Some(max) = plan.max_bytes.filter(|max| *max < LEAST_SWEEP_BYTES) {
         return Err(Error::new(
             ErrorKind::Usage,
-            text!("--max of {max} bytes leaves no curve", "--max が {max} バイトでは曲線になりません"),
+            text!("{MAX} of {max} bytes leaves no curve", "{MAX} が {max} バイトでは曲線になりません"),
         )
         .remedy(text!("use 512 KiB or more; 1 GiB is usual", "512 KiB 以上にしてください(通常は 1 GiB)")));
     }
     if plan.axes == [SweepAxis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
         return Err(Error::new(
             ErrorKind::Usage,
-            text!("--over write needs writes", "--over write では書き込みが必要です"),
+            text!("{OVER} write needs writes", "{OVER} write では書き込みが必要です"),
         )
-        .remedy(text!("leave out --direction read", "--direction read を外してください")));
+        .remedy(text!("leave out {DIRECTION} read", "{DIRECTION} read を外してください")));
     }
     Ok(plan.profile())
 }
@@ -117,45 +118,39 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
         |step| matches!(step, Step::Io(IoStep { end, .. }) if end.time_ns.is_some() || !end.is_given()),
     );
     let name = &profile.name;
-    let misfit = |flag: &str| {
-        Error::new(
-            ErrorKind::Usage,
-            text!(
-                "`{name}` has no step that {flag} could change",
-                "`{name}` には {flag} で変えられるステップがありません"
-            ),
-        )
+    let misfit = |flag: Mention| {
+        ErrorKind::Usage.error(text!(
+            "`{name}` has no step that {flag} could change",
+            "`{name}` には {flag} で変えられるステップがありません"
+        ))
     };
     if overrides.time_ns.is_some() && timed == 0 {
-        return Err(misfit("--time").remedy(text!(
+        return Err(misfit(TIME).remedy(text!(
             "leave it out: these steps end by themselves",
             "外してください。これらのステップは時間では終わりません"
         )));
     }
     if overrides.size_bytes.is_some() && !profile.needs_span() {
-        return Err(misfit("--size").remedy(text!(
-            "leave it out; git-pull has --files",
-            "外してください。git-pull には --files があります"
+        return Err(misfit(SIZE).remedy(text!(
+            "leave it out; git-pull has {FILES}",
+            "外してください。git-pull には {FILES} があります"
         )));
     }
     if overrides.runs.is_some() && profile.rounds.is_some() {
-        return Err(misfit("--runs").remedy(text!(
+        return Err(misfit(RUNS).remedy(text!(
             "leave it out, or change [rounds] in a profile of your own: its rounds decide how often",
             "外すか、自分のプロファイルで [rounds] を変えてください。回数はラウンドで決まります"
         )));
     }
     if overrides.files.is_some() && files == 0 {
-        return Err(
-            misfit("--files").remedy(text!("use it with git-pull", "git-pull と一緒に使ってください"))
-        );
+        return Err(misfit(FILES).remedy(text!("use it with git-pull", "git-pull と一緒に使ってください")));
     }
     match (overrides.chunk_bytes, chunks) {
         (Some(_), 0) => {
-            Err(misfit("--chunk")
-                .remedy(text!("use it with delay-ratio", "delay-ratio と一緒に使ってください")))
+            Err(misfit(CHUNK).remedy(text!("use it with delay-ratio", "delay-ratio と一緒に使ってください")))
         }
         // A sweep with one chunk would be the same copy several times.
-        (Some(_), 2..) => Err(misfit("--chunk").remedy(text!(
+        (Some(_), 2..) => Err(misfit(CHUNK).remedy(text!(
             "this profile goes through several chunks; use delay-ratio",
             "このプロファイルは複数の大きさを試します。delay-ratio を使ってください"
         ))),

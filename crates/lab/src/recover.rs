@@ -165,15 +165,13 @@ pub(crate) fn is_gone(run: &str, made: &MadeFile) -> bool {
 
 fn no_answer(path: &Path) -> Error {
     let (path, limit_s) = (shown::path(path), LIMIT.as_secs());
-    Error::new(
-        ErrorKind::Target,
-        text!(
+    ErrorKind::Target
+        .error(text!(
             "what a run that died left behind was not looked at: no answer from {path} in {limit_s} s",
             "異常終了した測定の残りを確認していません: {path} が {limit_s} 秒以内に応答しませんでした"
-        ),
-    )
-    .remedy(text!(
-        "nothing needs to be done; the next start looks again",
-        "そのままで構いません。次の起動時にもう一度確認します"
-    ))
+        ))
+        .remedy(text!(
+            "nothing needs to be done; the next start looks again",
+            "そのままで構いません。次の起動時にもう一度確認します"
+        ))
 }

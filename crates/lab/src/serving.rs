@@ -14,7 +14,7 @@ pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers
 
 use crate::model::{load_model, model_name};
 use crate::stores::StorePlace;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{Address, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving};
 use kurabe_sim::DeviceSpec;
 use record::RecordPlaces;
@@ -66,10 +66,7 @@ pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[St
 fn no_model(target: &Path) -> Error {
     let target = shown::path(target);
     Error::new(ErrorKind::Usage, text!("`{target}` is no model", "`{target}` はモデルではありません")).remedy(
-        text!(
-            "write model:NAME; `kurabe models` lists them",
-            "model:名前 と書いてください(一覧は `kurabe models`)"
-        ),
+        text!("write model:NAME; `{MODELS}` lists them", "model:名前 と書いてください(一覧は `{MODELS}`)"),
     )
 }
 

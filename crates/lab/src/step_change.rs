@@ -6,7 +6,7 @@
 use crate::profile::Traced;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::workload::{Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, mention::PROFILES, text};
 use serde::{Deserialize, Serialize};
 
 /// Changes of steps; what is absent stays as it is.
@@ -69,17 +69,15 @@ impl StepChange {
             return Ok(());
         }
         let name = &profile.name;
-        Err(Error::new(
-            ErrorKind::Usage,
-            text!(
+        Err(ErrorKind::Usage
+            .error(text!(
                 "`{name}` has no step that this could change",
                 "`{name}` には、これで変えられるステップがありません"
-            ),
-        )
-        .remedy(text!(
-            "choose a profile with steps of reads or writes (kurabe profiles)",
-            "読み書きのステップを持つプロファイルを選んでください(kurabe profiles)"
-        )))
+            ))
+            .remedy(text!(
+                "choose a profile with steps of reads or writes ({PROFILES})",
+                "読み書きのステップを持つプロファイルを選んでください({PROFILES})"
+            )))
     }
 
     /// The only step of a run that has no profile: random reads of 4 KiB, one at a time, where nothing else is said. `time_ns`

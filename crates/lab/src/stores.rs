@@ -1,6 +1,7 @@
 //! Where the store of whoever asks is, and opening it.
 
 use crate::recover::{owner_is_elsewhere, owner_lives};
+use kurabe_core::mention::{DB, FORCE, LIST, RM};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -64,7 +65,7 @@ fn check_folder(store: &Path) -> Result<()> {
     let folder = shown::path(folder);
     Err(Error::new(
         ErrorKind::Store,
-        text!("--db: the folder {folder} is not there", "--db: フォルダー {folder} がありません"),
+        text!("{DB}: the folder {folder} is not there", "{DB}: フォルダー {folder} がありません"),
     )
     .remedy(text!(
         "correct the path, or make the folder first: mkdir -p {folder}",
@@ -84,14 +85,12 @@ pub fn distinct_runs<'n>(
     if let Some(twice) =
         ids.iter().enumerate().find_map(|(place, id)| ids[..place].contains(id).then_some(id))
     {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!(
+        return Err(ErrorKind::Usage
+            .error(text!(
                 "{twice} is named twice: that is the same run",
                 "{twice} が 2 回指定されています(同じ測定です)"
-            ),
-        )
-        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+            ))
+            .remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます")));
     }
     ids.iter().map(|id| store.load(id)).collect()
 }
@@ -108,8 +107,8 @@ pub fn remove_run(store: &dyn Store, id: &str, force: bool) -> Result<()> {
     };
     store.remove(id, &is_kept).map_err(|error| match is_elsewhere.get() {
         true => error.remedy(text!(
-            "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
-            "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
+            "it belongs to another machine or a container; if that is gone: {RM} {FORCE} {id}",
+            "別のマシンかコンテナーの測定です。それがもうなければ: {RM} {FORCE} {id}"
         )),
         false => error,
     })

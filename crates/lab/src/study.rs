@@ -8,7 +8,7 @@ use crate::stream::{PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::record::{RunHeader, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::ON, shown, text};
 use kurabe_engine::Session;
 use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
 use kurabe_store::Store;
@@ -37,20 +37,18 @@ pub fn check_paths(options: &StudyOptions) -> Result<()> {
         let Err(error) = std::fs::metadata(path) else { return Ok(()) };
         let path = shown::path(path);
         if error.kind() != std::io::ErrorKind::NotFound {
-            let what = text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません");
+            let what = text!("{ON} {name}={path}: cannot use it", "{ON} {name}={path}: 使えません");
             return Err(Error::os(what, &error));
         }
-        Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "--on {name}={path}: cannot use it, there is no such path",
-                "--on {name}={path}: 使えません。このパスは存在しません"
-            ),
-        )
-        .remedy(text!(
-            "name a directory, a file or a block device that exists",
-            "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
-        )))
+        Err(ErrorKind::Target
+            .error(text!(
+                "{ON} {name}={path}: cannot use it, there is no such path",
+                "{ON} {name}={path}: 使えません。このパスは存在しません"
+            ))
+            .remedy(text!(
+                "name a directory, a file or a block device that exists",
+                "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
+            )))
     })
 }
 

@@ -3,7 +3,7 @@
 use kurabe_core::profile::{Profile, ReplayStep, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Direction, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::RECORD, text};
 use kurabe_interop::{TraceFormat, read_trace};
 use kurabe_stats::{Histogram, MeasuredLatencies};
 use kurabe_study::embedded_trace;
@@ -41,10 +41,12 @@ pub(crate) fn traces(profile: &Profile, named: TraceNames) -> Result<Vec<Option<
 /// When it cannot be read.
 fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
     let file = File::open(name).map_err(|error| {
-        Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(text!(
-            "check the path, which begins in the current directory; `kurabe record` makes a trace",
-            "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
-        ))
+        Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(
+            text!(
+                "check the path, which begins in the current directory; `{RECORD}` makes a trace",
+                "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD}` で作れます"
+            ),
+        )
     })?;
     read_trace(name, BufReader::new(file), format)
 }
@@ -83,17 +85,15 @@ pub fn measured_latencies(name: &str) -> Result<Vec<MeasuredLatencies>> {
     let all = latency(None);
     if all.latency.count == 0 {
         let format = &trace.format;
-        return Err(Error::new(
-            ErrorKind::Import,
-            text!(
+        return Err(ErrorKind::Import
+            .error(text!(
                 "{name} ({format}) does not tell how long its operations took",
                 "{name}({format})には各操作の所要時間がありません"
-            ),
-        )
-        .remedy(text!(
-            "give a trace of DiskSim's `validate` format, which has the measured times",
-            "実測時間を含む DiskSim の `validate` 形式のトレースを指定してください"
-        )));
+            ))
+            .remedy(text!(
+                "give a trace of DiskSim's `validate` format, which has the measured times",
+                "実測時間を含む DiskSim の `validate` 形式のトレースを指定してください"
+            )));
     }
     Ok(vec![all, latency(Some(Direction::Read)), latency(Some(Direction::Write))])
 }

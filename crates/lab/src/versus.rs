@@ -16,6 +16,7 @@ use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
+use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
@@ -264,52 +265,46 @@ impl VersusRequest {
                 text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"),
             )
             .remedy(text!(
-                "name two or more, the baseline first, or what is to differ (--vary bs=4k,16k); `kurabe run` measures one",
-                "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください(--vary bs=4k,16k)。1 つだけ測るなら \
-                 `kurabe run` です"
+                "name two or more, the baseline first, or what is to differ ({VARY} bs=4k,16k); `{RUN}` measures one",
+                "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください({VARY} bs=4k,16k)。1 つだけ測るなら \
+                 `{RUN}` です"
             )));
         }
         if self.targets.len() > 1 && !self.variants.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
-                    "--vary compares configurations of one target, and there are several",
-                    "--vary は 1 つの対象の条件を変えて比べますが、対象が複数あります"
-                ),
-            )
-            .remedy(text!(
-                "name one target, or leave out --vary",
-                "対象を 1 つにするか、--vary を外してください"
-            )));
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "{VARY} compares configurations of one target, and there are several",
+                    "{VARY} は 1 つの対象の条件を変えて比べますが、対象が複数あります"
+                ))
+                .remedy(text!(
+                    "name one target, or leave out {VARY}",
+                    "対象を 1 つにするか、{VARY} を外してください"
+                )));
         }
         let is_model = self.targets.first().is_some_and(|target| model_name(target).is_some());
         if let Some((parameter, _)) =
             self.variants.iter().flat_map(|variant| &variant.sets).next().filter(|_| !is_model)
         {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
-                    "--vary {parameter} changes a model, and the target is none",
-                    "--vary {parameter} はモデル用ですが、対象はモデルではありません"
-                ),
-            )
-            .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "{VARY} {parameter} changes a model, and the target is none",
+                    "{VARY} {parameter} はモデル用ですが、対象はモデルではありません"
+                ))
+                .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
         }
         let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
             return Ok(());
         };
         let device = shown::path(device);
-        Err(Error::new(
-            ErrorKind::Usage,
-            text!(
-                "--destroy-data-on {device} is none of the targets",
-                "--destroy-data-on {device} は対象に含まれていません"
-            ),
-        )
-        .remedy(text!(
-            "name the device as it stands among the targets",
-            "対象に書いたとおりの名前を指定してください"
-        )))
+        Err(ErrorKind::Usage
+            .error(text!(
+                "{DESTROY_DATA_ON} {device} is none of the targets",
+                "{DESTROY_DATA_ON} {device} は対象に含まれていません"
+            ))
+            .remedy(text!(
+                "name the device as it stands among the targets",
+                "対象に書いたとおりの名前を指定してください"
+            )))
     }
 
     fn are_models(&self) -> bool {
@@ -368,17 +363,15 @@ impl VersusRequest {
             let is_equal = |before: &usize| runs[*before].does_the_same(&runs[place]);
             if let Some(before) = (0..place).find(is_equal) {
                 let (one, other) = (&self.variants[before].name, &variant.name);
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    text!(
+                return Err(ErrorKind::Usage
+                    .error(text!(
                         "{one} and {other} come to the same here",
                         "{one} と {other} はここでは同じ条件になります"
-                    ),
-                )
-                .remedy(text!(
-                    "leave one of them out, or choose a --profile that they change",
-                    "どちらかを外すか、条件によって変わる --profile を選んでください"
-                )));
+                    ))
+                    .remedy(text!(
+                        "leave one of them out, or choose a {PROFILE} that they change",
+                        "どちらかを外すか、条件によって変わる {PROFILE} を選んでください"
+                    )));
             }
         }
         Ok(())
@@ -416,17 +409,15 @@ impl VersusRequest {
         profile.rules.direct &= !self.buffered;
         if profile.rounds.is_some() {
             let name = &profile.name;
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
+            return Err(ErrorKind::Usage
+                .error(text!(
                     "`{name}` goes on in rounds until each device is steady, so targets cannot take turns",
                     "`{name}` は定常状態になるまでラウンドを繰り返すため、交互には測れません"
-                ),
-            )
-            .remedy(text!(
-                "measure each with `kurabe run --profile {name}`, then `kurabe compare`",
-                "それぞれ `kurabe run --profile {name}` で測り、`kurabe compare` で比べてください"
-            )));
+                ))
+                .remedy(text!(
+                    "measure each with `{RUN} {PROFILE} {name}`, then `{COMPARE}`",
+                    "それぞれ `{RUN} {PROFILE} {name}` で測り、`{COMPARE}` で比べてください"
+                )));
         }
         let rules = &mut profile.rules;
         (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns);

@@ -4,12 +4,13 @@
 use kurabe_core::outside::text_of_file;
 use kurabe_core::workload::{Data, Pattern};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::fmt::Display;
 
 /// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
 ///
 /// # Errors
 /// When one has another form.
-pub fn assignments(flag: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
+pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
     let assignment =
         |words: &String| match words.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
             Some((name, value)) if !name.is_empty() && !value.is_empty() => {

@@ -115,13 +115,10 @@ fn place(name: &str, word: &str, places: Placeholders<'_>, shell: bool) -> Resul
         "work" => places.work,
         "origin" => places.origin,
         _ => {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!(
-                    "`{{{name}}}` in `{word}` stands for nothing",
-                    "`{word}` の `{{{name}}}` に当たるものはありません"
-                ),
-            )
+            return Err(ErrorKind::DataFile.error(text!(
+                "`{{{name}}}` in `{word}` stands for nothing",
+                "`{word}` の `{{{name}}}` に当たるものはありません"
+            ))
             .remedy(text!(
                 "there are {{work}} and {{origin}}; to pass braces on, double them: {{{{{name}}}}}",
                 "使えるのは {{work}} と {{origin}} です。波括弧をそのまま渡すには {{{{{name}}}}} と重ねてください"

@@ -106,14 +106,11 @@ fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Resul
     } else {
         return Ok(());
     };
-    Err(Error::new(
-        ErrorKind::Refused,
-        text!(
-            "refusing to run programs as root in {directory}, where others could put theirs ({})",
-            "{directory} では root でプログラムを実行しません。ほかのユーザーがすり替えられるためです({})",
-            cause.en
-        ),
-    )
+    Err(ErrorKind::Refused.error(text!(
+        "refusing to run programs as root in {directory}, where others could put theirs ({})",
+        "{directory} では root でプログラムを実行しません。ほかのユーザーがすり替えられるためです({})",
+        cause.en
+    ))
     .remedy(text!(
         "measure as the user whose directory it is, or in a directory that only root can write (chmod go-w; of a file system without owners: mount -o umask=022)",
         "そのディレクトリのユーザーとして測るか、root だけが書き込める場所を使ってください(chmod go-w。所有者のないファイルシステムなら mount -o umask=022)"

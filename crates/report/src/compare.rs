@@ -22,6 +22,7 @@ use crate::words::stutter::stutter_words;
 use facts::{Spoken, full_label};
 use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
+use kurabe_core::mention::{COMPARE, JSON};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, number, text};
@@ -43,7 +44,7 @@ pub fn render_pairs(
 ) -> String {
     let mut doc = Doc::new();
     let ids: Vec<&str> = headers.iter().map(|header| header.id.as_str()).collect();
-    doc.heading(1, format!("kurabe compare {}", ids.join(" "))).append(sides(pairs, headers));
+    doc.heading(1, format!("{COMPARE} {}", ids.join(" "))).append(sides(pairs, headers));
     if let Some(words) = fastest {
         doc.gap().say(words);
     }
@@ -85,7 +86,7 @@ fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
         facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
     };
     let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
-    Text { en: line(&role.en, &name.en), ja: line(&role.ja, &name.ja) }
+    Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja))
 }
 
 /// Columns of a terminal that a run's name takes above its figures.
@@ -217,7 +218,7 @@ pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
     let name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
     let Some(other) = &cell.counterpart else { return name };
     let other = words::directed(other.direction, &full_label(&other.key, &other.label));
-    Text { en: from_to(&name.en, &other.en), ja: from_to(&name.ja, &other.ja) }
+    Text::of(from_to(&name.en, &other.en), from_to(&name.ja, &other.ja))
 }
 
 /// `RND 4→16 KiB Q1 T1`: two names with what they share written once.
@@ -299,8 +300,8 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
             more => {
                 let all = cells.len();
                 text!(
-                    "only {run} has {all} more cells: {named} and {more} others (--json names all)",
-                    "{run} にしかない項目 {all} 件: {named} ほか {more} 件(--json ですべて表示)";
+                    "only {run} has {all} more cells: {named} and {more} others ({JSON} names all)",
+                    "{run} にしかない項目 {all} 件: {named} ほか {more} 件({JSON} ですべて表示)";
                     run, named
                 )
             }

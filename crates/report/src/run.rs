@@ -37,6 +37,7 @@ use crate::doc::spark::{course, sparkline};
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{model, words};
 use figures::Figures;
+use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
@@ -108,7 +109,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         (false, true) => headline,
         (false, false) => text!("{name} ({headline})", "{name} ({headline})"; name, headline),
     };
-    let mut first: Vec<Text> = vec![format!("kurabe run {}", shown::line(&header.id)).into()];
+    let mut first: Vec<Text> = vec![format!("{RUN} {}", shown::line(&header.id)).into()];
     first.extend([number::date_minute_with_offset(header.measured_at()).into(), target]);
     first.retain(|item| !item.is_empty());
     let mut second: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
@@ -134,19 +135,19 @@ fn end(record: &RunRecord) -> Doc {
     let id = shown::line(&header.id);
     let mut items = vec![
         text!("saved as {id}", "{id} として保存"),
-        text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details"),
-        text!("export: kurabe export {id}", "書き出し: kurabe export {id}"),
+        text!("details: {SHOW} {id} {DETAILS}", "詳細: {SHOW} {id} {DETAILS}"),
+        text!("export: {EXPORT} {id}", "書き出し: {EXPORT} {id}"),
     ];
     if header.model.is_some() {
-        items.push(text!("where the time went: kurabe why {id}", "時間の内訳: kurabe why {id}"));
+        items.push(text!("where the time went: {WHY} {id}", "時間の内訳: {WHY} {id}"));
     } else if record.cells.iter().flat_map(|cell| &cell.repetitions).any(|one| one.kernel.is_some()) {
-        items.push(text!("what limited it: kurabe why {id}", "ボトルネック: kurabe why {id}"));
+        items.push(text!("what limited it: {WHY} {id}", "ボトルネック: {WHY} {id}"));
     }
     let same = header.origin.as_ref().and_then(|origin| origin.profile.as_deref());
     if let Some(profile) = same.filter(|profile| PROFILES.iter().any(|(name, _)| name == profile)) {
         items.push(text!(
-            "measure in the same way: kurabe run --profile {profile}",
-            "同じ手順で測定: kurabe run --profile {profile}"
+            "measure in the same way: {RUN} {PROFILE} {profile}",
+            "同じ手順で測定: {RUN} {PROFILE} {profile}"
         ));
     }
     remarks::status(record).append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2)).done()

@@ -17,6 +17,7 @@ pub use verdicts::{study_result_json, verdict_answer};
 use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::words;
+use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
@@ -105,12 +106,11 @@ fn why_part(result: &StudyResult) -> Doc {
         })
     };
     let Some(run) = result.why.clone().or_else(first).filter(|_| models) else { return Doc::new() };
-    let sets: String = run.sets.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let sets: String = run.sets.iter().map(|(key, value)| format!(" {SET:#} {key}={value}")).collect();
     let quoted = |cell: &str| if cell.contains(' ') { format!("\"{cell}\"") } else { cell.to_owned() };
-    let cell = run.cell.map(|cell| format!(" --cell {}", quoted(&cell))).unwrap_or_default();
+    let cell = run.cell.map(|cell| format!(" {CELL:#} {}", quoted(&cell))).unwrap_or_default();
     let (model, profile) = (&run.model, &run.profile);
-    let commands =
-        [format!("kurabe run model:{model}{sets} --profile {profile}"), format!("kurabe why{cell}")];
+    let commands = [format!("{RUN:#} model:{model}{sets} {PROFILE:#} {profile}"), format!("{WHY:#}{cell}")];
     let title = Paragraph::new(text!("where the time goes:", "時間の内訳を見るには:"));
     let commands = commands.map(|command| Paragraph::new(command).indent(2, 6));
     std::iter::once(title).chain(commands).map(|paragraph| paragraph.role(Role::Quiet)).collect()
@@ -129,7 +129,7 @@ fn part_doc(part: &PartResult) -> Doc {
         doc.gap().push(table.indent(2)).push_all(all_are.map(Paragraph::aside));
     }
     for (label, run) in part.rows.iter().filter_map(|row| Some((&row.label, row.run.as_ref()?))) {
-        doc.aside(text!("{label}: stored, kurabe show {run}", "{label}: 保存済み、kurabe show {run}"; label));
+        doc.aside(text!("{label}: stored, {SHOW} {run}", "{label}: 保存済み、{SHOW} {run}"; label));
     }
     doc.append(curves(part));
     doc.push_all(order_lines(part).into_iter().chain(remark_lines(part)).map(Paragraph::aside));

@@ -226,7 +226,7 @@ pub(crate) fn time(time: &str) -> Text {
     } else {
         time.to_owned()
     };
-    Text { en: time.to_owned(), ja }
+    Text::of(time, ja)
 }
 
 /// `12 operations`, with its plural.

@@ -371,7 +371,7 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
         why: Text::same(why),
     };
     let mut which = best_verdict();
-    which.choices[1].name = Text { en: "second, with more".to_owned(), ja: "他方、増設".to_owned() };
+    which.choices[1].name = text!("second, with more", "他方、増設");
     (which.count, which.calibrated) = (4, 3);
     which.unreached = vec![caveat("read", "a defect")];
     which.assumed = vec![caveat("write", "nobody knows")];

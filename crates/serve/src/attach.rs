@@ -21,6 +21,7 @@ use crate::hub::HubCommand;
 use crate::protocol::Export;
 use file_system::{DiskFiles, file_name};
 use fuser::{Config, Session, SessionACL};
+use kurabe_core::mention::{ATTACH, BY, SERVE};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Liveness, Number, claims, life_of, mounts_at};
@@ -151,8 +152,8 @@ impl Attachment {
             let device = NbdDevice::over(export, serve, ended).map_err(|error| {
                 let what = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
                 Error::os(what, &error).remedy(text!(
-                    "it needs root and a free device of the kernel's driver (`modprobe nbd`); --by fuse needs no driver",
-                    "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。--by fuse ならドライバーは不要です"
+                    "it needs root and a free device of the kernel's driver (`modprobe nbd`); {BY} fuse needs no driver",
+                    "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。{BY} fuse ならドライバーは不要です"
                 ))
             })?;
             self.nbds.push(device);
@@ -172,8 +173,8 @@ impl Attachment {
                 &error,
             )
             .remedy(text!(
-                "it needs root and /dev/fuse (`modprobe fuse`); `kurabe serve` needs neither",
-                "root 権限と /dev/fuse(`modprobe fuse`)が必要です。`kurabe serve` ならどちらも不要です"
+                "it needs root and /dev/fuse (`modprobe fuse`); `{SERVE}` needs neither",
+                "root 権限と /dev/fuse(`modprobe fuse`)が必要です。`{SERVE}` ならどちらも不要です"
             ))
         })?;
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
@@ -181,10 +182,11 @@ impl Attachment {
         for (place, export) in exports.iter().enumerate() {
             let device = LoopDevice::over(&self.folder.point().join(file_name(place)), export.is_rotational);
             self.loops.push(device.map_err(|error| {
-                Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error).remedy(text!(
-                    "it needs root and loop devices (`modprobe loop`); `kurabe serve` needs neither",
-                    "root 権限とループデバイス(`modprobe loop`)が必要です。`kurabe serve` ならどちらも不要です"
-                ))
+                Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
+                    .remedy(text!(
+                        "it needs root and loop devices (`modprobe loop`); `{SERVE}` needs neither",
+                        "root 権限とループデバイス(`modprobe loop`)が必要です。`{SERVE}` ならどちらも不要です"
+                    ))
             })?);
         }
         Ok(())
@@ -425,8 +427,8 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     find().map_err(|error| {
         let shown = shown::path(device);
         Error::os(text!("cannot tell what {shown} is", "{shown} が何か調べられません"), &error).remedy(text!(
-            "name the device that `kurabe attach` printed",
-            "`kurabe attach` が表示したデバイスを指定してください"
+            "name the device that `{ATTACH}` printed",
+            "`{ATTACH}` が表示したデバイスを指定してください"
         ))
     })
 }

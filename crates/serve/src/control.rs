@@ -3,6 +3,7 @@
 use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
 use kurabe_core::environment::Environment;
+use kurabe_core::mention::{CONTROL, SERVE};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{NoiseMark, NoiseWatch};
@@ -159,7 +160,7 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
     let mut line = String::new();
     BufReader::new(client.take(MOST_LINE_BYTES)).read_line(&mut line)?;
     let outcome = serde_json::from_str(&line).map_err(|error| {
-        let what = text!("this is no request of `kurabe control`", "`kurabe control` の要求として読めません");
+        let what = text!("this is no request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
         Error::new(ErrorKind::Usage, what).because(error)
     });
     let answer = match outcome.and_then(|request| controls.obey(request)) {
@@ -183,8 +184,8 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     let cannot = |error: &std::io::Error| {
         Error::os(text!("cannot ask the server at {shown}", "{shown} のサーバーに接続できません"), error)
             .remedy(text!(
-                "name the socket that `kurabe serve` was given; is that still running?",
-                "`kurabe serve` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
+                "name the socket that `{SERVE}` was given; is that still running?",
+                "`{SERVE}` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
             ))
     };
     let ask = || -> std::io::Result<String> {

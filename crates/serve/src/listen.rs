@@ -1,7 +1,7 @@
 //! Where clients knock: a socket of the owner's alone, or a port of this machine.
 
 use crate::attach::AttachBy;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SOCKET, shown, text};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, Stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -53,8 +53,8 @@ impl Doorway {
         opened.map_err(|error| {
             Error::os(text!("cannot listen at port {port}", "ポート {port} で待ち受けられません"), &error)
                 .remedy(text!(
-                    "choose another port, or --socket PATH",
-                    "別のポートか、--socket パス を指定してください"
+                    "choose another port, or {SOCKET} PATH",
+                    "別のポートか、{SOCKET} パス を指定してください"
                 ))
         })
     }

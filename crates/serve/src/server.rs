@@ -12,6 +12,7 @@ use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::round_trip;
 use crate::workers::Workers;
+use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{DeviceSpec, Stack};
@@ -295,17 +296,15 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     if (1..=most).contains(&exports) {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!(
+    Err(ErrorKind::Usage
+        .error(text!(
             "the top of the stack addresses {units} things, not {exports}",
             "スタックの最上段が持つのは {units} 台で、{exports} 台ではありません"
-        ),
-    )
-    .remedy(text!(
-        "leave out what joins them: --without zfs,mirror (`kurabe models show` draws the layers)",
-        "束ねている層を --without zfs,mirror のように省いてください(層は `kurabe models show` で確認できます)"
-    )))
+        ))
+        .remedy(text!(
+            "leave out what joins them: {WITHOUT} zfs,mirror (`{MODELS_SHOW}` draws the layers)",
+            "束ねている層を {WITHOUT} zfs,mirror のように省いてください(層は `{MODELS_SHOW}` で確認できます)"
+        )))
 }
 
 /// One export has no name; several have numbers.

@@ -2,7 +2,7 @@
 
 use crate::spec::DeviceSpec;
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, nearest_of_many, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::MODELS, nearest_of_many, text};
 
 macro_rules! library {
     ($folder:literal: $($name:literal),* $(,)?) => {
@@ -142,5 +142,5 @@ fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'sta
 fn no_model(name: &str, files: &[(&str, &str)]) -> Error {
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let what = text!("there is no model named `{name}`", "`{name}` というモデルはありません");
-    Error::new(ErrorKind::Usage, what).remedy(nearest_of_many(name, &names, "kurabe models"))
+    Error::new(ErrorKind::Usage, what).remedy(nearest_of_many(name, &names, MODELS))
 }

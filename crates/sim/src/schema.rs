@@ -209,10 +209,10 @@ impl Parameter {
     /// What to write for it.
     pub(crate) fn remedy(&self) -> Text {
         let (example, range) = (self.kind.example(), self.range());
-        range.map_or(example.clone(), |range| Text {
-            en: format!("{}; from {}", example.en, range.en),
-            ja: format!("{}。{}です", example.ja, range.ja),
-        })
+        range.map_or(
+            example.clone(),
+            |range| text!("{example}; from {range}", "{example}。{range}です"; example, range),
+        )
     }
 
     /// Reads a value of this type.

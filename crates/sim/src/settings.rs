@@ -1,7 +1,7 @@
 //! The values of a layer's parameters, each with its source and the place where it stands.
 
 use crate::schema::Parameter;
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::MODELS_SHOW, text};
 use std::sync::Arc;
 
 /// Rows of numbers, shared: a measured drive has hundreds, and every stack that is built or copied keeps them.
@@ -164,12 +164,10 @@ impl LayerSettings {
             Some(setting) => (ErrorKind::Usage, format!("{layer}.{key}={}", setting.written)),
             None => (ErrorKind::DataFile, format!("{layer}.{key}")),
         };
-        let error =
-            Error::new(kind, Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) })
-                .remedy(text!(
-                    "`kurabe models show` tells what every parameter of a model means",
-                    "各パラメーターの意味は `kurabe models show` で確認できます"
-                ));
+        let error = Error::new(kind, text!("{at}: {what}", "{at}: {what}"; what)).remedy(text!(
+            "`{MODELS_SHOW}` tells what every parameter of a model means",
+            "各パラメーターの意味は `{MODELS_SHOW}` で確認できます"
+        ));
         match setting.and_then(|setting| setting.place.clone()) {
             Some(place) => error.at(place),
             None => error,

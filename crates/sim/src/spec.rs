@@ -8,7 +8,7 @@
 use crate::layer::{Below, KINDS, LayerKind};
 use crate::schema::Parameter;
 use crate::settings::{LayerSettings, Setting};
-use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, mention::SET, nearest, text};
 use std::sync::LazyLock;
 
 /// Keys of a file.
@@ -124,14 +124,12 @@ impl DeviceSpec {
         let place = names().into_iter().position(|layer| layer == name);
         let place = place.filter(|place| self.layers[*place].members.is_empty()).ok_or_else(|| {
             let device = &self.name;
-            Error::new(
-                ErrorKind::Usage,
-                text!(
+            ErrorKind::Usage
+                .error(text!(
                     "{device} has no layer `{name}` that could be left out",
                     "{device} に省ける層 `{name}` はありません"
-                ),
-            )
-            .remedy(nearest(name, &names()))
+                ))
+                .remedy(nearest(name, &names()))
         })?;
         self.layers.remove(place);
         Ok(())
@@ -225,29 +223,25 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
         if layer.name == name {
             let Some(parameter) = layer.kind.parameters.iter().find(|parameter| parameter.key == key) else {
                 let keys: Vec<&str> = layer.kind.parameters.iter().map(|parameter| parameter.key).collect();
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    text!(
-                        "--set {name}.{key}: `{name}` has no parameter `{key}`",
-                        "--set {name}.{key}: `{name}` に `{key}` というパラメーターはありません"
-                    ),
-                )
-                .remedy(nearest(key, &keys)));
+                return Err(ErrorKind::Usage
+                    .error(text!(
+                        "{SET} {name}.{key}: `{name}` has no parameter `{key}`",
+                        "{SET} {name}.{key}: `{name}` に `{key}` というパラメーターはありません"
+                    ))
+                    .remedy(nearest(key, &keys)));
             };
             if key == "members" && !layer.members.is_empty() {
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    text!(
-                        "--set {name}.members: this device lists its members one by one",
-                        "--set {name}.members: このデバイスはメンバーを個別に列挙しています"
-                    ),
-                )
-                .remedy(text!(
-                    "copy its file and change the list there",
-                    "デバイスファイルをコピーして、一覧を書き換えてください"
-                )));
+                return Err(ErrorKind::Usage
+                    .error(text!(
+                        "{SET} {name}.members: this device lists its members one by one",
+                        "{SET} {name}.members: このデバイスはメンバーを個別に列挙しています"
+                    ))
+                    .remedy(text!(
+                        "copy its file and change the list there",
+                        "デバイスファイルをコピーして、一覧を書き換えてください"
+                    )));
             }
-            layer.settings.put(changed(parameter, &format!("--set {name}.{key}={value}"), value)?);
+            layer.settings.put(changed(parameter, &format!("{SET} {name}.{key}={value}"), value)?);
         }
         for member in &mut layer.members {
             change(&mut member.layers, name, key, value)?;
@@ -273,24 +267,18 @@ pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
 /// A value that a user gives; `at` is where, for errors.
 pub(crate) fn changed(parameter: &'static Parameter, at: &str, value: &str) -> Result<Setting> {
     read_flag(parameter, value).map_err(|error| {
-        let what = error.what();
-        let (en, ja) = (bare(&what.en), bare(&what.ja));
-        Error::new(ErrorKind::Usage, Text { en: format!("{at}: {en}"), ja: format!("{at}: {ja}") })
+        let what = error.what().map(|what| format!("{at}: {}", what.trim_start_matches("value: ")));
+        Error::new(ErrorKind::Usage, what)
             .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
     })
-}
-
-/// An error's words without the name of the file, which a flag does not have.
-fn bare(what: &str) -> &str {
-    what.strip_prefix("--set: ").unwrap_or(what)
 }
 
 /// A value from the command line: a word where it is no number, table or truth value.
 fn read_flag(parameter: &'static Parameter, value: &str) -> Result<Setting> {
     let bare = format!("value = {value}");
     let quoted = format!("value = {value:?}");
-    let source = if DataFile::parse("--set", &bare).is_ok() { bare } else { quoted };
-    let file = DataFile::parse("--set", &source)?;
+    let source = if DataFile::parse("value", &bare).is_ok() { bare } else { quoted };
+    let file = DataFile::parse("value", &source)?;
     let value = file.root(&["value"])?.require("value")?;
     let mut setting = Setting::read(parameter, &value, "set for this run")?;
     (setting.place, setting.changed) = (None, true);

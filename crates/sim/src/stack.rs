@@ -202,34 +202,26 @@ impl Stack {
             return Ok(());
         }
         if self.world.is_over() {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                text!(
+            return Err(ErrorKind::Internal
+                .error(text!(
                     "the model has got to the end of its time, 36 years, with {count} requests in it",
                     "{count} 個の要求が残ったまま、モデルの時間の上限(36 年)に達しました"
-                ),
-            )
-            .remedy(text!(
-                "look for a time or a rate that is too large or too small by far",
-                "桁の違う時間や転送速度がないか確かめてください"
-            )));
+                ))
+                .remedy(text!(
+                    "look for a time or a rate that is too large or too small by far",
+                    "桁の違う時間や転送速度がないか確かめてください"
+                )));
         }
         let holder = self.named_layers().rev().find_map(|(name, layer)| {
             let what = layer.waits_for()?;
-            Some(Text {
-                en: format!("{name} waits for {}", what.en),
-                ja: format!("{name} が{}を待っています", what.ja),
-            })
+            Some(text!("{name} waits for {what}", "{name} が{what}を待っています"; what))
         });
         let holder = holder.unwrap_or_else(|| text!("no layer says why", "理由を示した層はありません"));
-        let (en, ja) = (&holder.en, &holder.ja);
-        Err(Error::new(
-            ErrorKind::Internal,
-            Text {
-                en: format!("the model is blocked with {count} requests in it: {en}"),
-                ja: format!("モデルが {count} 個の要求を抱えたまま止まりました: {ja}"),
-            },
-        ))
+        Err(ErrorKind::Internal.error(text!(
+            "the model is blocked with {count} requests in it: {holder}",
+            "モデルが {count} 個の要求を抱えたまま止まりました: {holder}";
+            holder
+        )))
     }
 
     /// Does something to a layer, to each of this name.
@@ -240,8 +232,7 @@ impl Stack {
         for place in self.places_of(layer)? {
             self.world.enter(LayerId(place as u16));
             self.layers[place].control(control, &mut self.world).map_err(|what| {
-                let what = Text { en: format!("{layer}: {}", what.en), ja: format!("{layer}: {}", what.ja) };
-                Error::new(ErrorKind::Usage, what)
+                Error::new(ErrorKind::Usage, text!("{layer}: {what}", "{layer}: {what}"; what))
             })?;
         }
         self.settle(self.now_ns());
@@ -413,7 +404,7 @@ impl Stack {
         let name = names.iter().position(|name| *name == layer.name).unwrap_or(names.len()) as u16;
         let mut depths = self.places.iter().filter(|place| place.name == name).map(|place| place.depth);
         let depth = depths.next();
-        let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
+        let text = |(en, ja): Words| Text::of(en, ja);
         LayerRecord {
             name: layer.name.clone(),
             kind: layer.kind.word.to_owned(),

@@ -16,7 +16,7 @@ use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::EXPORT, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::Read;
@@ -98,8 +98,8 @@ fn refused(what: Text) -> Error {
 /// What its author could still give otherwise.
 fn not_held(what: Text) -> Error {
     refused(what).remedy(text!(
-        "ask its author for `kurabe export RUN`",
-        "作成者に `kurabe export RUN` の出力をもらってください"
+        "ask its author for `{EXPORT} RUN`",
+        "作成者に `{EXPORT} RUN` の出力をもらってください"
     ))
 }
 

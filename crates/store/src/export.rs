@@ -8,7 +8,7 @@ use crate::check::check;
 use crate::json::{self, Misfit};
 use crate::tidy_json::to_tidy_text;
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::EXPORT, text};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -72,14 +72,12 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
         run.status = RunStatus::Interrupted;
     }
     check(&run).map_err(|fault| {
-        let (field, en, ja) = (fault.field, fault.what.en, fault.what.ja);
-        Error::new(
-            ErrorKind::Import,
-            text!(
-                "the run to import is wrong at `run.{field}`: {en}",
-                "取り込むファイルの `run.{field}` に誤りがあります: {ja}"
-            ),
-        )
+        let (field, what) = (fault.field, fault.what);
+        ErrorKind::Import.error(text!(
+            "the run to import is wrong at `run.{field}`: {what}",
+            "取り込むファイルの `run.{field}` に誤りがあります: {what}";
+            what
+        ))
     })?;
     Ok(run)
 }
@@ -103,14 +101,12 @@ fn check_versions(bytes: &[u8]) -> Result<()> {
     }
     let Outer { kurabe_record } = json::from_slice(bytes).map_err(misfit)?;
     let version = kurabe_record.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Import,
-            text!(
+        ErrorKind::Import
+            .error(text!(
                 "the file to import is JSON, but not an exported run: it has no `kurabe_record`",
                 "取り込むファイルは JSON ですが、測定の書き出しではありません(`kurabe_record` がありません)"
-            ),
-        )
-        .remedy(text!("write one with `kurabe export`", "`kurabe export` で書き出したものを指定してください"))
+            ))
+            .remedy(text!("write one with `{EXPORT}`", "`{EXPORT}` で書き出したものを指定してください"))
     })?;
     check_version("kurabe_record", version, EXPORT_VERSION)?;
     let Inner { run } = json::from_slice(bytes).map_err(misfit)?;
@@ -121,13 +117,10 @@ fn check_version(field: &str, version: u64, newest: u32) -> Result<()> {
     if (1..=u64::from(newest)).contains(&version) {
         return Ok(());
     }
-    let error = Error::new(
-        ErrorKind::Import,
-        text!(
-            "the file to import has `{field}` {version}; this kurabe reads 1 to {newest}",
-            "取り込むファイルの `{field}` は {version} です。この kurabe が読めるのは 1〜{newest} です"
-        ),
-    );
+    let error = ErrorKind::Import.error(text!(
+        "the file to import has `{field}` {version}; this kurabe reads 1 to {newest}",
+        "取り込むファイルの `{field}` は {version} です。この kurabe が読めるのは 1〜{newest} です"
+    ));
     if version == 0 {
         return Err(error);
     }

@@ -99,7 +99,7 @@ mod tests {
             run("b", "2026-02-01T00:00:00Z", "cdm-9", "model:disk"),
             run("c", "2026-02-02T08:00:00Z", "quick", "/mnt/ssd"),
         ];
-        runs[1].model = Some(Text { en: "a Hard Disk".to_owned(), ja: "ハードディスク".to_owned() });
+        runs[1].model = Some(text!("a Hard Disk", "ハードディスク"));
         runs[2].device = Some("Samsung SSD".to_owned());
         runs[2].labels.insert("owner".to_owned(), "Aki".to_owned());
         runs[0].measured_at = Some("2025-12-24T10:00:00".to_owned());

@@ -1,6 +1,6 @@
 //! Keys of labels.
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 
 const LONGEST_KEY: usize = 64;
 
@@ -13,13 +13,10 @@ pub fn check_label_key(key: &str) -> Result<()> {
     if (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(allowed) {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!(
-            "`{key}` cannot be the key of a label: a key has 1 to 64 characters out of a-z 0-9 _ . -",
-            "`{key}` はラベルのキーに使えません: キーは a-z 0-9 _ . - からなる 1〜64 文字です"
-        ),
-    ))
+    Err(ErrorKind::Usage.error(text!(
+        "`{key}` cannot be the key of a label: a key has 1 to 64 characters out of a-z 0-9 _ . -",
+        "`{key}` はラベルのキーに使えません: キーは a-z 0-9 _ . - からなる 1〜64 文字です"
+    )))
 }
 
 #[cfg(test)]

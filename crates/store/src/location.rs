@@ -1,6 +1,6 @@
 //! Where the store lies unless the user says otherwise.
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, mention::DB, text};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -18,17 +18,15 @@ pub fn default_path(env: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
     let data = path("XDG_DATA_HOME").filter(|path| path.is_absolute());
     let data = data.or_else(|| path("HOME").map(|home| home.join(".local/share")));
     data.map(|data| data.join("kurabe").join("kurabe.db")).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Store,
-            text!(
+        ErrorKind::Store
+            .error(text!(
                 "cannot tell where the store is: KURABE_DB, XDG_DATA_HOME and HOME are all unset",
                 "保存先を決められません: KURABE_DB、XDG_DATA_HOME、HOME のいずれも設定されていません"
-            ),
-        )
-        .remedy(text!(
-            "name the store with --db FILE or the variable KURABE_DB",
-            "--db FILE または環境変数 KURABE_DB で保存先を指定してください"
-        ))
+            ))
+            .remedy(text!(
+                "name the store with {DB} FILE or the variable KURABE_DB",
+                "{DB} FILE または環境変数 KURABE_DB で保存先を指定してください"
+            ))
     })
 }
 

@@ -4,6 +4,7 @@
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
+use kurabe_core::mention::{LIST, RUN};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
@@ -149,10 +150,7 @@ pub trait Store {
                     ErrorKind::NoSuchRun,
                     text!("the store has no run yet", "測定がまだひとつもありません"),
                 )
-                .remedy(text!(
-                    "measure something first: `kurabe run`",
-                    "まず `kurabe run` で測定してください"
-                ))
+                .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
             });
         }
         let mut ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
@@ -243,23 +241,21 @@ pub trait Store {
 /// The error for a run that is not there.
 pub fn no_such_run(id: &str) -> Error {
     Error::new(ErrorKind::NoSuchRun, text!("there is no run `{id}`", "`{id}` という測定はありません"))
-        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` で一覧を見られます"))
+        .remedy(text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"))
 }
 
 /// The error for a run that must not be removed.
 pub fn being_measured(id: &str, owner: &ProcessIdentity) -> Error {
     let pid = owner.pid;
-    Error::new(
-        ErrorKind::Refused,
-        text!(
+    ErrorKind::Refused
+        .error(text!(
             "the run `{id}` is being measured now (process {pid})",
             "測定 `{id}` は実行中です(プロセス {pid})"
-        ),
-    )
-    .remedy(text!(
-        "wait for its end, or stop it with Ctrl+C where it runs",
-        "終わるのを待つか、実行している端末で Ctrl+C を押して止めてください"
-    ))
+        ))
+        .remedy(text!(
+            "wait for its end, or stop it with Ctrl+C where it runs",
+            "終わるのを待つか、実行している端末で Ctrl+C を押して止めてください"
+        ))
 }
 
 fn ambiguous(prefix: &str, ids: &[String]) -> Error {
@@ -268,14 +264,12 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
         names.push_str(", …");
     }
     let count = ids.len();
-    Error::new(
-        ErrorKind::NoSuchRun,
-        text!(
+    ErrorKind::NoSuchRun
+        .error(text!(
             "`{prefix}` may be any of {count} runs: {names}",
             "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
-        ),
-    )
-    .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
+        ))
+        .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
 }
 
 /// Whether this is the run that is stored: all but id and labels is equal; of another tool's run also all but how and

@@ -4,7 +4,7 @@
 //! Plain whole numbers (`1..8`) count by one: they are numbers of drives, lanes, generations.
 
 use kurabe_core::quantity::{format_bytes, format_time_setting, parse_bytes, parse_duration_ns};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::AXIS, text};
 use serde::Serialize;
 
 /// Most values of an axis.
@@ -28,9 +28,9 @@ impl StudyAxis {
         let Some((parameter, values)) =
             words.split_once('=').filter(|(parameter, _)| is_parameter(parameter))
         else {
-            return Err(usage(&format!("--axis {words}"), &text!("this is no axis", "軸として読めません")));
+            return Err(usage(&format!("{AXIS} {words}"), &text!("this is no axis", "軸として読めません")));
         };
-        let values = parse_values(values).map_err(|what| usage(&format!("--axis {words}"), &what))?;
+        let values = parse_values(values).map_err(|what| usage(&format!("{AXIS} {words}"), &what))?;
         Ok(Self { parameter: parameter.to_owned(), values })
     }
 }

@@ -18,7 +18,7 @@ pub use work::PublishedWork;
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, closest, mention, text};
 use serde::Serialize;
 
 macro_rules! library {
@@ -279,14 +279,13 @@ impl Catalogue {
             [] => {
                 let ids: Vec<String> = self.entries().map(|entry| entry.id()).collect();
                 let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                let command = mention::CATALOGUE;
                 let remedy = match closest(id, &ids) {
                     Some(near) => text!(
-                        "did you mean `{near}`? `kurabe catalogue {id}` searches, `kurabe catalogue` lists all",
-                        "`{near}` ではありませんか。`kurabe catalogue {id}` で検索、`kurabe catalogue` で一覧できます"
+                        "did you mean `{near}`? `{command} {id}` searches, `{command}` lists all",
+                        "`{near}` ではありませんか。`{command} {id}` で検索、`{command}` で一覧できます"
                     ),
-                    None => {
-                        text!("`kurabe catalogue` lists all of them", "`kurabe catalogue` で一覧できます")
-                    }
+                    None => text!("`{command}` lists all of them", "`{command}` で一覧できます"),
                 };
                 Err(usage(text!(
                     "the catalogue has no entry `{id}`",

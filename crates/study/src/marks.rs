@@ -12,7 +12,7 @@ use crate::catalogue::Catalogue;
 use crate::plan::{Devices, product};
 use crate::study::{FigureMark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
 use kurabe_core::profile::{Profile, Step};
-use kurabe_core::{Result, Text};
+use kurabe_core::{Result, Text, text};
 use kurabe_sim::DeviceSpec;
 use std::sync::OnceLock;
 
@@ -179,6 +179,5 @@ fn from(carried: &CarriedMarks, reason: &Text, study: &str) -> Text {
         true => carried.part.clone(),
         false => format!("{}/{}", carried.study, carried.part),
     };
-    let (en, ja) = (&reason.en, &reason.ja);
-    Text { en: format!("as in table {place}: {en}"), ja: format!("表 {place} と同じ: {ja}") }
+    text!("as in table {place}: {reason}", "表 {place} と同じ: {reason}"; reason)
 }

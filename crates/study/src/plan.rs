@@ -7,6 +7,7 @@
 use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::study::{FigureMark, Part, Study, StudyRow};
+use kurabe_core::mention::{AXIS, MODELS_SHOW, Mention, PROFILE, RUN, SET, STUDY_SHOW};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -161,8 +162,8 @@ fn check_bindings(parts: &[Part], options: &StudyOptions) -> Result<()> {
         let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
         return Err(match names.is_empty() {
             true => usage(what).remedy(text!(
-                "this study runs on models only; measure a device with `kurabe run --profile …`",
-                "このスタディはモデル専用です。実機は `kurabe run --profile …` で測れます"
+                "this study runs on models only; measure a device with `{RUN} {PROFILE} …`",
+                "このスタディはモデル専用です。実機は `{RUN} {PROFILE} …` で測れます"
             )),
             false => usage(what).remedy(nearest(name, &names)),
         });
@@ -196,7 +197,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &
         }
         *parts = kept;
         if !applied {
-            return Err(no_parameter("--axis", &axis.parameter, study));
+            return Err(no_parameter(AXIS, &axis.parameter, study));
         }
     }
     Ok(())
@@ -207,12 +208,12 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
         // An axis goes through its own values, so the change would be told and do nothing.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
             return Err(usage(text!(
-                "--set {parameter}={value} changes nothing: {parameter} is an axis of this study",
-                "--set {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
+                "{SET} {parameter}={value} changes nothing: {parameter} is an axis of this study",
+                "{SET} {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
             ))
             .remedy(text!(
-                "give the axis this value: --axis {parameter}={value}",
-                "軸の値として指定してください: --axis {parameter}={value}"
+                "give the axis this value: {AXIS} {parameter}={value}",
+                "軸の値として指定してください: {AXIS} {parameter}={value}"
             )));
         }
         let mut has_any = false;
@@ -220,20 +221,20 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
             has_any = has_any || devices.named(&row.model)?.get(parameter).is_some();
         }
         if !has_any {
-            return Err(no_parameter("--set", parameter, study));
+            return Err(no_parameter(SET, parameter, study));
         }
     }
     Ok(())
 }
 
-fn no_parameter(flag: &str, parameter: &str, study: &str) -> Error {
+fn no_parameter(flag: Mention, parameter: &str, study: &str) -> Error {
     usage(text!(
         "{flag} {parameter}: no model of {study} has this parameter",
         "{flag} {parameter}: {study} のどのモデルにもこのパラメーターはありません"
     ))
     .remedy(text!(
-        "`kurabe models show NAME` lists a model's parameters, `kurabe study show {study}` the study's models",
-        "モデルのパラメーターは `kurabe models show 名前`、スタディのモデルは `kurabe study show {study}` で見られます"
+        "`{MODELS_SHOW} NAME` lists a model's parameters, `{STUDY_SHOW} {study}` the study's models",
+        "モデルのパラメーターは `{MODELS_SHOW} 名前`、スタディのモデルは `{STUDY_SHOW} {study}` で見られます"
     ))
 }
 

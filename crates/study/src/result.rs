@@ -255,13 +255,10 @@ impl StudyResult {
             self.parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.error.as_ref()).collect();
         let first = errors.first()?;
         let (name, rows) = (&self.study, errors.len());
-        Some(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{name}: rows that could not be measured: {rows}; the first: {first}",
-                "{name}: 測定できない行が {rows} 件あります。最初のもの: {first}"; first
-            ),
-        ))
+        Some(ErrorKind::Target.error(text!(
+            "{name}: rows that could not be measured: {rows}; the first: {first}",
+            "{name}: 測定できない行が {rows} 件あります。最初のもの: {first}"; first
+        )))
     }
 }
 

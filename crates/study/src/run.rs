@@ -172,16 +172,9 @@ fn row_result(
 
 /// What happened, why, and what to do about it, as one line.
 fn failure(error: &Error) -> Text {
-    let Text { mut en, mut ja } = error.what().clone();
-    if let Some(cause) = error.cause() {
-        en.push_str(&format!(": {cause}"));
-        ja.push_str(&format!(": {cause}"));
-    }
-    if let Some(remedy) = error.remedy_text() {
-        en.push_str(&format!("; {}", remedy.en));
-        ja.push_str(&format!("。{}", remedy.ja));
-    }
-    Text { en, ja }
+    let cause = error.cause().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let what = error.what().map(|what| format!("{what}{cause}"));
+    Text::clauses([what].into_iter().chain(error.remedy_text().cloned()))
 }
 
 fn label(row: &StudyRow, path: Option<&str>) -> Text {

@@ -307,7 +307,7 @@ mod tests {
         for (name, _) in STUDIES {
             let study = study_named(name, &catalogue).unwrap();
             for row in study.parts.iter().flat_map(|part| &part.rows) {
-                let Text { en, ja } = &row.label;
+                let Text { en, ja, .. } = &row.label;
                 let english = ["image", "drive", "mirror", "without"].iter().any(|word| ja.contains(word));
                 assert!(!english && *en != row.model, "{name}: {en} | {ja}");
             }

@@ -214,7 +214,7 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
 fn a_row_that_fails_says_why_and_the_others_count() {
     let result = result(&StudyOptions::default(), &Inventor { fail: true, ..Inventor::default() });
     let failure = result.failure().unwrap();
-    let Text { en, ja } = failure.what();
+    let Text { en, ja, .. } = failure.what();
     assert!(en.ends_with(": 2; the first: it broke: worn out; mend it"), "{en}");
     assert!(ja.ends_with(": it broke: worn out。直してください"), "{ja}");
     let rows = &result.parts[0].rows;

@@ -116,17 +116,15 @@ impl SplitTrace {
             }
         }
         if disks.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                text!(
+            return Err(ErrorKind::Unsupported
+                .error(text!(
                     "no device under the target has a request queue that could be followed",
                     "対象の下に、追跡できる要求キューを持つデバイスがありません"
-                ),
-            )
-            .remedy(text!(
-                "trace a target on a disk (not in memory or on the network)",
-                "ディスク上の対象で試してください(メモリー上やネットワーク上は不可)"
-            )));
+                ))
+                .remedy(text!(
+                    "trace a target on a disk (not in memory or on the network)",
+                    "ディスク上の対象で試してください(メモリー上やネットワーク上は不可)"
+                )));
         }
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
@@ -180,14 +178,12 @@ fn disk(roots: &Roots, number: Number) -> Option<Disk> {
 fn watch(roots: &Roots, number: Number) -> Result<Watched> {
     let block = BlockNode::by_number(roots, number).map_err(|error| {
         let (major, minor) = number;
-        Error::new(
-            ErrorKind::Target,
-            text!(
+        ErrorKind::Target
+            .error(text!(
                 "there is no block device {major}:{minor}",
                 "ブロックデバイス {major}:{minor} はありません"
-            ),
-        )
-        .because(error)
+            ))
+            .because(error)
     })?;
     let disk = block.disk();
     let start_sector = disk.as_ref().and_then(|_| block.start_bytes()).unwrap_or(0) / SECTOR_BYTES;

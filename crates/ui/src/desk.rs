@@ -189,14 +189,12 @@ enum Failure {
 }
 
 fn busy() -> Error {
-    Error::new(
-        ErrorKind::Refused,
-        text!(
+    ErrorKind::Refused
+        .error(text!(
             "a measurement is going on, and a second one beside it would spoil both",
             "測定中です。同時に 2 つ測ると、どちらの結果も正しくなくなります"
-        ),
-    )
-    .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
+        ))
+        .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
 }
 
 fn locked(state: &Mutex<OnDesk>) -> MutexGuard<'_, OnDesk> {

@@ -20,6 +20,7 @@ mod desk;
 mod door;
 mod events;
 mod gate;
+mod message;
 mod pages;
 mod places;
 mod routes;
@@ -27,7 +28,6 @@ mod sampling;
 mod server;
 mod session;
 mod shared;
-mod told;
 
 pub use door::Door;
 pub use pages::measure::turns_of_form;

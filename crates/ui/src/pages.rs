@@ -18,8 +18,8 @@ pub(crate) mod session;
 pub(crate) mod studies;
 pub(crate) mod turns;
 
+use crate::message::Message;
 use crate::shared::{App, Reader, Site, aside};
-use crate::told::Told;
 use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -124,7 +124,7 @@ pub(crate) fn failed(
     status: StatusCode,
     error: &Error,
 ) -> Response {
-    let message = Told::of(error);
+    let message = Message::of(error);
     let mut answer = if *method == Method::POST {
         let words = |text: &Text| shown::line(text.get(reader.lang)).to_string();
         let body = json!({
@@ -154,7 +154,7 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-fn error_page(reader: Reader, address: &str, message: &Told) -> String {
+fn error_page(reader: Reader, address: &str, message: &Message) -> String {
     let mut html = Html::new();
     html.element("h1", &[], message.what.get(reader.lang));
     if let Some(cause) = &message.cause {
@@ -162,8 +162,8 @@ fn error_page(reader: Reader, address: &str, message: &Told) -> String {
     }
     if let Some(remedy) = &message.remedy {
         html.open("p", &[("class", "notice")]).words(remedy.get(reader.lang));
-        if let Some(way) = message.way {
-            html.raw(" ").element("a", &[("href", way)], text!("Go there", "開く").get(reader.lang));
+        if let Some(link) = message.link {
+            html.raw(" ").element("a", &[("href", link)], text!("Go there", "開く").get(reader.lang));
         }
         html.close("p");
     }

@@ -6,7 +6,7 @@ use crate::session::Sessions;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
 use kurabe_study::catalogue::Catalogue;
@@ -61,13 +61,10 @@ pub(crate) fn catalogue() -> Result<&'static Catalogue> {
 /// Does what may take its time beside the thread that serves.
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-        Err(Error::new(
-            ErrorKind::Internal,
-            text!(
-                "kurabe failed while it made this page",
-                "このページの作成中に kurabe 内部でエラーが起きました"
-            ),
-        ))
+        Err(ErrorKind::Internal.error(text!(
+            "kurabe failed while it made this page",
+            "このページの作成中に kurabe 内部でエラーが起きました"
+        )))
     })
 }
 

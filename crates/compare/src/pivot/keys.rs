@@ -116,14 +116,15 @@ impl PivotKey {
 }
 
 fn both(word: &str) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        text!(
+    ErrorKind::Usage
+        .error(text!(
             "`{word}` is both a label of yours and what the records tell",
             "`{word}` はラベルにも、記録された条件にもあります"
-        ),
-    )
-    .remedy(text!("write label:{word} or fact:{word}", "label:{word} または fact:{word} と書いてください"))
+        ))
+        .remedy(text!(
+            "write label:{word} or fact:{word}",
+            "label:{word} または fact:{word} と書いてください"
+        ))
 }
 
 /// Where the value of a key is found that is no label.

@@ -7,6 +7,7 @@ use super::sums::{Gathered, is_nothing};
 use super::{Baseline, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, unknown_value};
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
+use kurabe_core::mention::{BASELINE, CELL, LABEL};
 use kurabe_core::record::Measure;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_stats::{SummarySides, compare_summaries};
@@ -68,8 +69,8 @@ impl<'a> PivotLayout<'a> {
                 text!("no run tells {names}", "{names} が分かる測定はありません"),
             )
             .remedy(text!(
-                "label runs yourself (`kurabe label RUN firmware=1.2`) and lay them out by that label",
-                "自分でラベルを付け(`kurabe label 測定 firmware=1.2`)、そのラベルで並べることもできます"
+                "label runs yourself (`{LABEL} RUN firmware=1.2`) and lay them out by that label",
+                "自分でラベルを付け(`{LABEL} 測定 firmware=1.2`)、そのラベルで並べることもできます"
             )));
         }
         Ok(layout)
@@ -129,25 +130,23 @@ impl<'a> PivotLayout<'a> {
             1 => Ok(baselines.remove(0)),
             0 => Err(unknown_value(
                 text!(
-                    "--baseline {words}: none of the runs shown has this value",
-                    "--baseline {words}: この値の測定がありません"
+                    "{BASELINE} {words}: none of the runs shown has this value",
+                    "{BASELINE} {words}: この値の測定がありません"
                 ),
                 value,
                 &mut values,
             )),
             _ => {
                 let key = &keys[baselines[0].key_index].key;
-                Err(Error::new(
-                    ErrorKind::Usage,
-                    text!(
-                        "--baseline {words}: more than one key has this value",
-                        "--baseline {words}: この値は複数のキーにあります"
-                    ),
-                )
-                .remedy(text!(
-                    "name the key, too: --baseline {key}={value}",
-                    "キーも書いてください: --baseline {key}={value}"
-                )))
+                Err(ErrorKind::Usage
+                    .error(text!(
+                        "{BASELINE} {words}: more than one key has this value",
+                        "{BASELINE} {words}: この値は複数のキーにあります"
+                    ))
+                    .remedy(text!(
+                        "name the key, too: {BASELINE} {key}={value}",
+                        "キーも書いてください: {BASELINE} {key}={value}"
+                    )))
             }
         }
     }
@@ -183,8 +182,8 @@ impl<'a> PivotLayout<'a> {
         match cell {
             Some(cell) if groups.is_empty() => {
                 let what = text!(
-                    "--cell {cell}: these runs have no such cell",
-                    "--cell {cell}: この項目はありません"
+                    "{CELL} {cell}: these runs have no such cell",
+                    "{CELL} {cell}: この項目はありません"
                 );
                 let mut all = all;
                 all.dedup();

@@ -25,7 +25,7 @@ const WORDS: PivotWords = PivotWords {
         _ => Text::same("not told"),
     },
     effect: |_| None,
-    cell: |cell| Text { en: format!("read {}", cell.label), ja: format!("読み出し {}", cell.label) },
+    cell: |cell| text!("read {}", "読み出し {}", cell.label),
 };
 
 /// Runs with their digests, in the order of time.

@@ -7,6 +7,7 @@
 
 use crate::platform;
 use kurabe_core::device::Buffer;
+use kurabe_core::mention::{BS, IODEPTH, THREADS};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, Result, text};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -79,8 +80,8 @@ impl Arena {
                 &error,
             )
             .remedy(text!(
-                "use a smaller --bs, --iodepth or --threads",
-                "--bs、--iodepth、--threads を小さくしてください"
+                "use a smaller {BS}, {IODEPTH} or {THREADS}",
+                "{BS}、{IODEPTH}、{THREADS} を小さくしてください"
             ))
         })
     }

@@ -15,7 +15,7 @@ use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::ENGINE, text};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -193,8 +193,8 @@ impl Ring {
             Error::new(ErrorKind::Unsupported, text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
                 .remedy(text!(
-                    "use --engine threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
-                    "--engine threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナの seccomp)"
+                    "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
+                    "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナの seccomp)"
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
@@ -357,8 +357,8 @@ fn is_passing(error: &io::Error) -> bool {
 #[cold]
 fn ring_failed(error: &io::Error) -> Error {
     Error::os(text!("io_uring failed", "io_uring が失敗しました"), error).remedy(text!(
-        "use --engine threads, or allow io_uring_enter (the container's seccomp profile)",
-        "--engine threads を使うか、io_uring_enter を許可してください(コンテナの seccomp)"
+        "use {ENGINE} threads, or allow io_uring_enter (the container's seccomp profile)",
+        "{ENGINE} threads を使うか、io_uring_enter を許可してください(コンテナの seccomp)"
     ))
 }
 

@@ -15,7 +15,7 @@ use crate::drive::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, text};
 use kurabe_program::Stop;
 
 /// How often a stop is looked at while nothing is due.
@@ -282,27 +282,21 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
 pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
-        (OpKind::Read, Ok(got)) => Error::new(
-            ErrorKind::Io,
-            text!(
-                "reading {length} bytes at offset {offset} gave only {got}",
-                "オフセット {offset} から {length} バイト読もうとしましたが、{got} バイトしか読めませんでした"
-            ),
-        )
+        (OpKind::Read, Ok(got)) => ErrorKind::Io.error(text!(
+            "reading {length} bytes at offset {offset} gave only {got}",
+            "オフセット {offset} から {length} バイト読もうとしましたが、{got} バイトしか読めませんでした"
+        ))
         .remedy(text!(
-            "the target became shorter, or ends before its stated size: check it, or choose a smaller --size",
-            "対象が短くなったか、申告より手前で終わっています。対象を確かめるか、--size を小さくしてください"
+            "the target became shorter, or ends before its stated size: check it, or choose a smaller {SIZE}",
+            "対象が短くなったか、申告より手前で終わっています。対象を確かめるか、{SIZE} を小さくしてください"
         )),
-        (OpKind::Write, Ok(got)) => Error::new(
-            ErrorKind::NoSpace,
-            text!(
-                "writing {length} bytes at offset {offset} took only {got}",
-                "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
-            ),
-        )
+        (OpKind::Write, Ok(got)) => ErrorKind::NoSpace.error(text!(
+            "writing {length} bytes at offset {offset} took only {got}",
+            "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
+        ))
         .remedy(text!(
-            "the target became full or shorter meanwhile: free some room, or choose a smaller --size",
-            "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、--size を小さくしてください"
+            "the target became full or shorter meanwhile: free some room, or choose a smaller {SIZE}",
+            "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、{SIZE} を小さくしてください"
         )),
         (kind, outcome) => {
             let cause = std::io::Error::from_raw_os_error(outcome.err().map_or(0, |error| error.0));

@@ -7,6 +7,7 @@
 
 use crate::drive::recorder::{Observer, Recorder};
 use kurabe_core::listed::ListedOperation;
+use kurabe_core::mention::{PER_REQUEST, TIME};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, text};
 use kurabe_program::Stop;
@@ -163,17 +164,15 @@ impl Iterator for InOrder {
 
 fn too_many_operations() -> Error {
     let most = kurabe_core::number::count(MOST_OPERATIONS);
-    Error::new(
-        ErrorKind::Unsupported,
-        text!(
+    ErrorKind::Unsupported
+        .error(text!(
             "a repetition has more than {most} operations, which is all that can be listed of one",
             "1 回の操作数が、一覧にできる上限の {most} を超えました"
-        ),
-    )
-    .remedy(text!(
-        "make it shorter (--time), or leave --per-request out",
-        "--time を短くするか、--per-request を外してください"
-    ))
+        ))
+        .remedy(text!(
+            "make it shorter ({TIME}), or leave {PER_REQUEST} out",
+            "{TIME} を短くするか、{PER_REQUEST} を外してください"
+        ))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::drive::source::{Generator, Source};
 use crate::platform;
 use crate::target::Opened;
 use kurabe_core::device::Device;
+use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -402,15 +403,12 @@ pub(crate) fn watch(
 }
 
 fn too_many_lanes(lane_count: u32) -> Error {
-    Error::new(
-        ErrorKind::Unsupported,
-        text!(
-            "the threads engine would need {lane_count} threads (queue depth × threads); it takes at most {MOST_LANES}",
-            "threads エンジンでは {lane_count} 本のスレッド(キュー深さ × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
-        ),
-    )
+    ErrorKind::Unsupported.error(text!(
+        "the threads engine would need {lane_count} threads (queue depth × threads); it takes at most {MOST_LANES}",
+        "threads エンジンでは {lane_count} 本のスレッド(キュー深さ × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
+    ))
     .remedy(text!(
-        "use --engine uring, or a smaller --iodepth or --threads",
-        "--engine uring を使うか、--iodepth や --threads を小さくしてください"
+        "use {ENGINE} uring, or a smaller {IODEPTH} or {THREADS}",
+        "{ENGINE} uring を使うか、{IODEPTH} や {THREADS} を小さくしてください"
     ))
 }

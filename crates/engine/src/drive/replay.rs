@@ -13,6 +13,7 @@
 
 use crate::drive::readers::{Demand, Readers};
 use crate::drive::source::{Next, Source};
+use kurabe_core::mention::{SIZE, TIMING};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::{Op, OpKind};
@@ -59,8 +60,10 @@ impl ReplayFit {
             "トレースの {operations} 個の操作のうち、{rounded} 個をブロック単位に広げ、{wrapped} 個を対象範囲内に移し、{cut} 個を短くしました"
         );
         if units > 1 {
-            remark.en.push_str(&format!("; its {units} files or disks share the span"));
-            remark.ja.push_str(&format!("。{units} 個のファイルまたはディスクが同じ範囲を共有します"));
+            remark.push(&text!(
+                "; its {units} files or disks share the span",
+                "。{units} 個のファイルまたはディスクが同じ範囲を共有します"
+            ));
         }
         Some(remark)
     }
@@ -128,45 +131,39 @@ impl ReplaySource {
     pub(crate) fn new(trace: Arc<Trace>, timing: ReplayTiming, span: Span) -> Result<Self> {
         if span.usable_bytes() == 0 {
             let (length, block) = (span.length_bytes, span.alignment_bytes);
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!(
+            return Err(ErrorKind::Target
+                .error(text!(
                     "a trace cannot be done again in {length} bytes, less than a block of {block}",
                     "{length} バイトはブロック({block} バイト)より小さく、トレースを再現できません"
-                ),
-            )
-            .remedy(text!(
-                "give a larger target or --size",
-                "もっと大きな対象か --size を指定してください"
-            )));
+                ))
+                .remedy(text!(
+                    "give a larger target or {SIZE}",
+                    "もっと大きな対象か {SIZE} を指定してください"
+                )));
         }
         if timing != ReplayTiming::Fast && !trace.timed {
             let format = &trace.format;
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!(
+            return Err(ErrorKind::DataFile
+                .error(text!(
                     "the trace ({format}) tells no times to be kept",
                     "トレース({format})には再現すべき時刻がありません"
-                ),
-            )
-            .remedy(text!(
-                "replay it with --timing fast; in a profile: timing = \"fast\"",
-                "--timing fast で再生してください。プロファイルでは timing = \"fast\" です"
-            )));
+                ))
+                .remedy(text!(
+                    "replay it with {TIMING} fast; in a profile: timing = \"fast\"",
+                    "{TIMING} fast で再生してください。プロファイルでは timing = \"fast\" です"
+                )));
         }
         if timing == ReplayTiming::Think && trace.operations.iter().all(|operation| operation.took_ns == 0) {
             let format = &trace.format;
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!(
+            return Err(ErrorKind::DataFile
+                .error(text!(
                     "the trace ({format}) does not tell how long its operations took",
                     "トレース({format})には各操作の所要時間がありません"
-                ),
-            )
-            .remedy(text!(
-                "replay it with --timing closed; in a profile: timing = \"closed\"",
-                "--timing closed で再生してください。プロファイルでは timing = \"closed\" です"
-            )));
+                ))
+                .remedy(text!(
+                    "replay it with {TIMING} closed; in a profile: timing = \"closed\"",
+                    "{TIMING} closed で再生してください。プロファイルでは timing = \"closed\" です"
+                )));
         }
         if let ReplayTiming::Timestamps { speed } = timing
             && !(speed.is_finite() && speed > 0.0)

@@ -6,12 +6,13 @@ use crate::context::progress;
 use crate::ground::Ground;
 use crate::task::{Attempt, Ongoing, Repeated};
 use kurabe_core::event::Event;
+use kurabe_core::mention::{THREADS, TIME};
 use kurabe_core::profile::{Rules, Task, Work};
 use kurabe_core::quantity::format_time_setting;
 use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, NoticeKind, Repetition};
 use kurabe_core::workload::{Direction, Workload};
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, text};
 
 impl<G: Ground> Session<'_, G> {
     /// Does what is needed once before the first repetition.
@@ -116,8 +117,8 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::WarmUpCut,
                 text!(
-                    "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer --time warms up longer)",
-                    "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります(--time を延ばすと長く温めます)"
+                    "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer {TIME} warms up longer)",
+                    "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)"
                 ),
             )?;
         }
@@ -144,15 +145,15 @@ impl<G: Ground> Session<'_, G> {
             self.context.emit(Event::CellDone { cell: Box::new(cell) })?;
         }
         let label = &task.label;
-        let (en, ja) = match only_direction(&task) {
+        let during = match only_direction(&task) {
             Some(direction) => {
-                (format!("{} {label}", direction.word()), format!("{label} の{}", direction_ja(direction)))
+                let (en, ja) = (direction.word(), direction_ja(direction));
+                text!("{en} {label}", "{label} の{ja}")
             }
-            None => (label.clone(), format!("{label} の測定")),
+            None => text!("{label}", "{label} の測定"),
         };
         for remark in disturbance.on_the_device() {
-            let text =
-                Text { en: format!("{} during {en}", remark.en), ja: format!("{ja}中に、{}", remark.ja) };
+            let text = text!("{remark} during {during}", "{during}中に、{remark}"; remark, during);
             self.context.notice(NoticeKind::Noise, text)?;
         }
         cleaned_up
@@ -165,8 +166,8 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::GeneratorBound,
                 text!(
-                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more --threads can show it)",
-                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません(--threads を増やすと確かめられます)"
+                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more {THREADS} can show it)",
+                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません({THREADS} を増やすと確かめられます)"
                 ),
             )?;
         }

@@ -11,7 +11,7 @@ use crate::target::Target;
 use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, mention::VERIFY, text};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
 use serde::{Deserialize, Serialize};
@@ -110,8 +110,8 @@ impl Chooser {
             _ if target.is_verified() => ChosenIssue {
                 issue: Issue { engine: Engine::Threads, ..wished },
                 reason: text!(
-                    "every write is stamped and listed (--verify), which pread/pwrite does",
-                    "書き込みごとに印を付けて記録するため(--verify)、pread/pwrite を使います"
+                    "every write is stamped and listed ({VERIFY}), which pread/pwrite does",
+                    "書き込みごとに印を付けて記録するため({VERIFY})、pread/pwrite を使います"
                 ),
                 fallbacks: Vec::new(),
             },

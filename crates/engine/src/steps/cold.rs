@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::platform;
 use crate::real::{CachePolicy, Real};
 use kurabe_core::record::{NoticeKind, TargetKind};
-use kurabe_core::{Error, Result, Text, text};
+use kurabe_core::{Error, Result, Text, mention::CACHE, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, OFlags};
 use std::fs::File;
@@ -70,8 +70,8 @@ impl Real<'_> {
         context.notice_once(
             NoticeKind::CacheDrop,
             text!(
-                "the page cache is kept (--cache keep): figures include memory",
-                "ページキャッシュを残しています(--cache keep)。結果にはメモリーの速さが含まれます"
+                "the page cache is kept ({CACHE} keep): figures include memory",
+                "ページキャッシュを残しています({CACHE} keep)。結果にはメモリーの速さが含まれます"
             ),
         )?;
         Ok(true)

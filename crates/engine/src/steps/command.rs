@@ -140,12 +140,10 @@ fn timed_write_back(folder: &Folder) -> Result<u64> {
 }
 
 fn no_folder() -> Error {
-    Error::new(
-        ErrorKind::Unsupported,
-        text!(
+    ErrorKind::Unsupported
+        .error(text!(
             "a profile with a `command` step can have no step that needs a test file",
             "`command` ステップと、テストファイルを使うステップは、ひとつのプロファイルに混ぜられません"
-        ),
-    )
-    .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
+        ))
+        .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
 }

@@ -32,7 +32,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, shown, text};
 use kurabe_host::available_memory_bytes;
 use kurabe_program::Stop;
 use std::fs::File;
@@ -283,23 +283,21 @@ fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
         (shown::path(directory), size_bytes.saturating_mul(2), format_bytes(free_bytes));
     let fits = free_bytes / 2 / MIB * 9 / 10;
     let both = format_bytes(both);
-    Error::new(
-        ErrorKind::NoSpace,
-        text!(
+    ErrorKind::NoSpace
+        .error(text!(
             "the test file and its copy need {both}, but {directory} has only {free} free",
             "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
-        ),
-    )
-    .remedy(match fits {
-        0 => text!(
-            "free some room, or choose another directory",
-            "空きを増やすか、別のディレクトリを指定してください"
-        ),
-        _ => text!(
-            "free some room, or ask for less: --size {fits}m",
-            "空きを増やすか、--size {fits}m のように小さくしてください"
-        ),
-    })
+        ))
+        .remedy(match fits {
+            0 => text!(
+                "free some room, or choose another directory",
+                "空きを増やすか、別のディレクトリを指定してください"
+            ),
+            _ => text!(
+                "free some room, or ask for less: {SIZE} {fits}m",
+                "空きを増やすか、{SIZE} {fits}m のように小さくしてください"
+            ),
+        })
 }
 
 fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
@@ -317,8 +315,8 @@ fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
     Err(Error::new(ErrorKind::Unsupported, what).remedy(match fits {
         0 => text!("close other programs", "ほかのプログラムを終了してください"),
         _ => text!(
-            "ask for less: --size {fits}m, or close other programs",
-            "--size {fits}m のように小さくするか、ほかのプログラムを終了してください"
+            "ask for less: {SIZE} {fits}m, or close other programs",
+            "{SIZE} {fits}m のように小さくするか、ほかのプログラムを終了してください"
         ),
     }))
 }
@@ -333,7 +331,7 @@ fn too_small(span_bytes: u64) -> Error {
         ErrorKind::Target,
         text!("{span} is too little to be copied", "{span} は小さすぎてコピーを測れません"),
     )
-    .remedy(text!("choose a larger --size", "--size を大きくしてください"))
+    .remedy(text!("choose a larger {SIZE}", "{SIZE} を大きくしてください"))
 }
 
 fn thread_lost() -> Error {

@@ -12,7 +12,7 @@ use kurabe_core::event::Event;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind};
 use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, Workload};
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, mention::SIZE, text};
 
 /// Block and queue depth that write the test file.
 const FILL_BLOCK_BYTES: u32 = MIB as u32;
@@ -87,8 +87,8 @@ impl Real<'_> {
             context.notice(
                 NoticeKind::SizeCut,
                 text!(
-                    "the test file is {}, not {}: writing all of it would have taken too long (--size sets it)",
-                    "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました(--size で指定できます)",
+                    "the test file is {}, not {}: writing all of it would have taken too long ({SIZE} sets it)",
+                    "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました({SIZE} で指定できます)",
                     format_bytes(written_bytes),
                     format_bytes(asked_bytes)
                 ),

@@ -20,7 +20,7 @@ use kurabe_core::model::{CopyHabits, Model};
 use kurabe_core::profile::CopyPart;
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, text};
 use kurabe_program::Stop;
 
 impl<M: Model> Modelled<'_, M> {
@@ -202,15 +202,13 @@ impl<'d, D: Device> CopyHost<'d, D> {
 }
 
 fn too_small() -> Error {
-    Error::new(
-        ErrorKind::Target,
-        text!(
+    ErrorKind::Target
+        .error(text!(
             "the model is too small for a file and its copy",
             "モデルの容量が小さく、ファイルとそのコピーが入りません"
-        ),
-    )
-    .remedy(text!(
-        "choose a larger model, or a smaller --size",
-        "容量の大きいモデルにするか、--size を小さくしてください"
-    ))
+        ))
+        .remedy(text!(
+            "choose a larger model, or a smaller {SIZE}",
+            "容量の大きいモデルにするか、{SIZE} を小さくしてください"
+        ))
 }

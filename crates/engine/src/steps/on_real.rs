@@ -13,11 +13,12 @@ use crate::steps::samples::Sampling;
 use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;
+use kurabe_core::mention::{DESTROY_DATA_ON, REPLAY, RW, VERIFY, WRITE_EXISTING};
 use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
 use kurabe_core::workload::Workload;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::NoiseWatch;
 use kurabe_program::Stop;
 use std::time::Duration;
@@ -189,31 +190,26 @@ impl Real<'_> {
             return Ok(());
         }
         if !matches!(target.kind(), TargetKind::File | TargetKind::BlockDevice) {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
-                    "--verify needs a target that is there afterwards, and a test file is removed",
-                    "--verify には測定後も残る対象が必要です(テストファイルは消えます)"
-                ),
-            )
+            return Err(ErrorKind::Usage.error(text!(
+                "{VERIFY} needs a target that is there afterwards, and a test file is removed",
+                "{VERIFY} には測定後も残る対象が必要です(テストファイルは消えます)"
+            ))
             .remedy(text!(
-                "name a block device with --destroy-data-on, or a file with --write-existing",
-                "--destroy-data-on でブロックデバイスを、または --write-existing でファイルを指定してください"
+                "name a block device with {DESTROY_DATA_ON}, or a file with {WRITE_EXISTING}",
+                "{DESTROY_DATA_ON} でブロックデバイスを、または {WRITE_EXISTING} でファイルを指定してください"
             )));
         }
         match tasks.iter().find(|task| matches!(task.work, Work::Copy(_) | Work::Command(_))) {
             None => Ok(()),
-            Some(Task { label, .. }) => Err(Error::new(
-                ErrorKind::Usage,
-                text!(
+            Some(Task { label, .. }) => Err(ErrorKind::Usage
+                .error(text!(
                     "{label} writes in its own way, which cannot be verified",
                     "{label} は独自の方法で書き込むため、検証できません"
-                ),
-            )
-            .remedy(text!(
-                "verify reads and writes that kurabe issues itself: --rw randwrite, or --replay FILE",
-                "検証できるのは kurabe 自身の読み書きです(--rw randwrite、--replay ファイル)"
-            ))),
+                ))
+                .remedy(text!(
+                    "verify reads and writes that kurabe issues itself: {RW} randwrite, or {REPLAY} FILE",
+                    "検証できるのは kurabe 自身の読み書きです({RW} randwrite、{REPLAY} ファイル)"
+                ))),
         }
     }
 

@@ -102,25 +102,22 @@ impl Context<'_> {
         }
         if attempt.number == 0 {
             let how = writes_left_out(facts.kind);
-            self.notice(
-                NoticeKind::WritesLeftOut,
-                Text {
-                    en: format!("of the trace only the reads are done: {}", how.en),
-                    ja: format!("トレースのうち読み出しだけを再生します。{}", how.ja),
-                },
-            )?;
+            let text = text!(
+                "of the trace only the reads are done: {how}",
+                "トレースのうち読み出しだけを再生します。{how}";
+                how
+            );
+            self.notice(NoticeKind::WritesLeftOut, text)?;
         }
         let operations = trace.operations.iter().filter(|op| op.kind == OpKind::Read).copied().collect();
         let reads = Trace { operations, ..(*trace).clone() };
         if reads.operations.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Refused,
-                text!(
+            return Err(ErrorKind::Refused
+                .error(text!(
                     "the trace only writes, and the target may not be written",
                     "トレースは書き込みだけで、対象には書き込めません"
-                ),
-            )
-            .remedy(writes_left_out(facts.kind)));
+                ))
+                .remedy(writes_left_out(facts.kind)));
         }
         Ok(Arc::new(reads))
     }
@@ -130,14 +127,9 @@ impl Context<'_> {
             self.notice(NoticeKind::Other, remark)?;
         }
         for (count, why) in &trace.left_out {
-            let Text { en, ja } = why;
-            self.notice(
-                NoticeKind::Other,
-                Text {
-                    en: format!("not in the replay: {count} × {en}"),
-                    ja: format!("再生に含まないもの: {ja} {count} 件"),
-                },
-            )?;
+            let text =
+                text!("not in the replay: {count} × {why}", "再生に含まないもの: {why} {count} 件"; why);
+            self.notice(NoticeKind::Other, text)?;
         }
         Ok(())
     }

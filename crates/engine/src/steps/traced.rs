@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::ground::Ground;
 use crate::real::Real;
 use crate::task::{Attempt, Repeated};
+use kurabe_core::mention::{DIRECT, TRACE};
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::{Error, Result, Text, text};
@@ -16,14 +17,14 @@ impl Real<'_> {
         let Some(devices) = &self.traced else { return Ok(()) };
         let reason = if devices.is_empty() {
             text!(
-                "nothing is traced (--trace): there is no block device under the target",
-                "対象の下にブロックデバイスがないため、トレースしません(--trace)"
+                "nothing is traced ({TRACE}): there is no block device under the target",
+                "対象の下にブロックデバイスがないため、トレースしません({TRACE})"
             )
         } else if !self.target.is_direct() {
             text!(
-                "nothing is traced (--trace): through the page cache the requests are not those of the operations; --direct \
+                "nothing is traced ({TRACE}): through the page cache the requests are not those of the operations; {DIRECT} \
                  goes around it",
-                "ページキャッシュ経由では要求と操作が対応しないため、トレースしません(--trace)。--direct を付けると避けられます"
+                "ページキャッシュ経由では要求と操作が対応しないため、トレースしません({TRACE})。{DIRECT} を付けると避けられます"
             )
         } else {
             return Ok(());
@@ -63,16 +64,8 @@ impl Real<'_> {
     /// Says why nothing is traced, and tries no more.
     fn give_up_tracing(&mut self, context: &mut Context<'_>, error: &Error) -> Result<()> {
         self.traced = None;
-        let mut text = error.what().clone();
-        if let Some(cause) = error.cause() {
-            text.en.push_str(&format!(" ({cause})"));
-            text.ja.push_str(&format!(" ({cause})"));
-        }
-        if let Some(Text { en, ja }) = error.remedy_text() {
-            text.en.push_str(&format!("; {en}"));
-            text.ja.push_str(&format!("。{ja}"));
-        }
-        context.notice(NoticeKind::Other, text)
+        let clauses = [error.what_and_why()].into_iter().chain(error.remedy_text().cloned());
+        context.notice(NoticeKind::Other, Text::clauses(clauses))
     }
 }
 

@@ -34,35 +34,32 @@ pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
         return Ok(());
     }
     let shown = shown::path(shown);
-    Err(Error::new(
-        ErrorKind::Refused,
-        text!(
+    Err(ErrorKind::Refused
+        .error(text!(
             "refusing to measure {shown}: kurabe itself has it open, as its store or as another target",
             "{shown} は kurabe 自身が結果の保存先またはほかの対象として使用中のため測定しません"
-        ),
-    )
-    .remedy(text!("name another file or a directory", "別のファイルかディレクトリを指定してください")))
+        ))
+        .remedy(text!("name another file or a directory", "別のファイルかディレクトリを指定してください")))
 }
 
 /// What the first holder does, and how many more there are.
 fn clause(first: &Claim, more: usize) -> Text {
     let held = first.device.as_ref().map_or(String::new(), |device| format!("{device}: "));
-    let (en, ja) = (&first.by.en, &first.by.ja);
+    let by = &first.by;
     match more {
-        0 => Text { en: format!("{held}{en}"), ja: format!("{held}{ja}") },
-        _ => {
-            Text { en: format!("{held}{en}; and {more} more"), ja: format!("{held}{ja}、ほか {more} 件") }
-        }
+        0 => text!("{held}{by}", "{held}{by}"; by),
+        _ => text!("{held}{by}; and {more} more", "{held}{by}、ほか {more} 件"; by),
     }
 }
 
 /// The refusal, with what releases the target.
 pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
     let shown = shown::path(shown);
-    let what = Text {
-        en: format!("refusing to write to {shown}: it is in use ({})", by.en),
-        ja: format!("{shown} は使用中のため書き込みません({})", by.ja),
-    };
+    let what = text!(
+        "refusing to write to {shown}: it is in use ({by})",
+        "{shown} は使用中のため書き込みません({by})";
+        by
+    );
     Error::new(ErrorKind::Refused, what).remedy(match kind {
         TargetKind::File => text!(
             "end or release what uses it first, or measure another file or a directory",

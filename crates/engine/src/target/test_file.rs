@@ -197,14 +197,12 @@ impl Scratch {
 /// Something of kurabe's that has lost its name while it was used.
 fn moved(path: &Path, now: &Path) -> Error {
     let (path, now) = (path.display(), now.display());
-    Error::new(
-        ErrorKind::Target,
-        text!(
+    ErrorKind::Target
+        .error(text!(
             "{path} was moved away while it was used, so it is not removed",
             "使用中に {path} が移動されたため、削除していません"
-        ),
-    )
-    .remedy(text!("remove it where it is now: {now}", "現在の場所から削除してください: {now}"))
+        ))
+        .remedy(text!("remove it where it is now: {now}", "現在の場所から削除してください: {now}"))
 }
 
 /// A test file, or its copy, that is removed when this goes.

@@ -7,7 +7,7 @@
 use super::list::{SectorRun, WriteList};
 use super::stamp::{SECTOR_BYTES, Stamp};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::VERIFY, text};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -111,16 +111,13 @@ impl Stamping {
         }
         if !is_whole(op.offset_bytes) || !is_whole(u64::from(op.length_bytes)) {
             let (offset, length) = (op.offset_bytes, op.length_bytes);
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
-                    "a write of {length} bytes at offset {offset} cannot be verified: it is no whole sectors of {SECTOR_BYTES} bytes",
-                    "オフセット {offset} への {length} バイトの書き込みは検証できません({SECTOR_BYTES} バイトのセクター単位ではありません)"
-                ),
-            )
+            return Err(ErrorKind::Usage.error(text!(
+                "a write of {length} bytes at offset {offset} cannot be verified: it is no whole sectors of {SECTOR_BYTES} bytes",
+                "オフセット {offset} への {length} バイトの書き込みは検証できません({SECTOR_BYTES} バイトのセクター単位ではありません)"
+            ))
             .remedy(text!(
-                "choose block sizes and offsets that are multiples of {SECTOR_BYTES}, or leave out --verify",
-                "ブロックの大きさとオフセットを {SECTOR_BYTES} の倍数にするか、--verify を外してください"
+                "choose block sizes and offsets that are multiples of {SECTOR_BYTES}, or leave out {VERIFY}",
+                "ブロックの大きさとオフセットを {SECTOR_BYTES} の倍数にするか、{VERIFY} を外してください"
             )));
         }
         if self.ledger.state().generation == u32::MAX {

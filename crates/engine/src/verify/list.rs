@@ -2,8 +2,9 @@
 //! sectors with the same writes (first sector, sectors, the oldest write that must be there, the last that was issued).
 
 use super::stamp::SECTOR_BYTES;
+use kurabe_core::mention::{RUN, VERIFY};
 use kurabe_core::quantity::MIB;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -77,17 +78,15 @@ impl WriteList {
     pub fn parse(name: &Path, bytes: &[u8]) -> Result<Self> {
         let name = shown::path(name);
         let broken = |line: usize| {
-            Error::new(
-                ErrorKind::Import,
-                text!(
+            ErrorKind::Import
+                .error(text!(
                     "{name} is no list of writes (line {line})",
                     "{name} は書き込みの一覧ではありません({line} 行目)"
-                ),
-            )
-            .remedy(text!(
-                "name the file that `kurabe run --verify FILE` wrote",
-                "`kurabe run --verify ファイル` が書いたファイルを指定してください"
-            ))
+                ))
+                .remedy(text!(
+                    "name the file that `{RUN} {VERIFY} FILE` wrote",
+                    "`{RUN} {VERIFY} ファイル` が書いたファイルを指定してください"
+                ))
         };
         let whole = std::str::from_utf8(bytes).map_err(|_| broken(1))?;
         let mut lines = whole.lines();

@@ -5,6 +5,7 @@ use super::storage::StorageFacts;
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::CellFacts;
 use crate::figures::times;
+use kurabe_core::mention::{DIRECT, IODEPTH, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
@@ -39,8 +40,8 @@ pub(super) fn generator(share: f64) -> Limit {
         ),
     )
     .next(text!(
-        "more --threads show what the storage can",
-        "--threads を増やすとストレージの限界が分かります"
+        "more {THREADS} show what the storage can",
+        "{THREADS} を増やすとストレージの限界が分かります"
     ))
 }
 
@@ -147,7 +148,7 @@ pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
 }
 
 fn around_the_cache() -> Text {
-    text!("--direct goes around the page cache", "--direct でページキャッシュを避けられます")
+    text!("{DIRECT} goes around the page cache", "{DIRECT} でページキャッシュを避けられます")
 }
 
 pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
@@ -179,8 +180,8 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
         ),
     )
     .next(text!(
-        "a sweep over sizes shows how much fits (kurabe sweep)",
-        "どれだけ入るかはサイズを変えた測定で分かります(kurabe sweep)"
+        "a sweep over sizes shows how much fits ({SWEEP})",
+        "どれだけ入るかはサイズを変えた測定で分かります({SWEEP})"
     ))
 }
 
@@ -208,7 +209,7 @@ pub(super) fn host(rest_ns: f64, whole_ns: f64) -> Limit {
             "1 操作 {whole} のうち {rest} は、ブロック層の外(システムコール、割り込み、スレッドの起床)です"
         ),
     )
-    .next(text!("--wait spin does without the waking up", "--wait spin で起床待ちを省けます"))
+    .next(text!("{WAIT} spin does without the waking up", "{WAIT} spin で起床待ちを省けます"))
 }
 
 pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
@@ -312,12 +313,12 @@ pub(super) fn one_at_a_time(
     );
     match (facts.split, deeper) {
         (None, _) => limit.next(text!(
-            "`kurabe run --trace` splits it into time in the kernel and in the device",
-            "kurabe run --trace で、カーネル内とデバイス内の時間に分けられます"
+            "`{RUN} {TRACE}` splits it into time in the kernel and in the device",
+            "{RUN} {TRACE} で、カーネル内とデバイス内の時間に分けられます"
         )),
         (Some(_), None) => limit.next(text!(
-            "a larger --iodepth shows what more in flight bring",
-            "--iodepth を増やすと、並行に処理できるかどうかが分かります"
+            "a larger {IODEPTH} shows what more in flight bring",
+            "{IODEPTH} を増やすと、並行に処理できるかどうかが分かります"
         )),
         (Some(_), Some(_)) => limit,
     }
@@ -355,7 +356,7 @@ pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -
             "同時 I/O 数を {then} から {now} にすると速さは {gain} 倍になり、1 操作の時間は {each} にとどまります"
         ),
     )
-    .next(text!("a larger --iodepth", "--iodepth をさらに増やしてください"))
+    .next(text!("a larger {IODEPTH}", "{IODEPTH} をさらに増やしてください"))
 }
 
 pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: &Ceiling) -> Limit {
@@ -378,8 +379,8 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
 
 pub(super) fn unknown_import() -> Limit {
     nothing_tells().next(text!(
-        "another tool measured it and printed figures only; measure it with `kurabe run`",
-        "ほかのツールの結果で、印字された値しかありません。kurabe run で測ってください"
+        "another tool measured it and printed figures only; measure it with `{RUN}`",
+        "ほかのツールの結果で、印字された値しかありません。{RUN} で測ってください"
     ))
 }
 
@@ -396,8 +397,8 @@ pub(super) fn unknown(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &Ce
     let other_depth = facts.deeper(cells).or_else(|| facts.shallower(cells));
     if ground.cached {
         return limit.next(text!(
-            "I/O went through the page cache; --direct goes around it and shows the device alone",
-            "ページキャッシュ経由の測定です。--direct で避ければデバイスだけを見られます"
+            "I/O went through the page cache; {DIRECT} goes around it and shows the device alone",
+            "ページキャッシュ経由の測定です。{DIRECT} で避ければデバイスだけを見られます"
         ));
     }
     limit.next(match (ground.several, &ground.link) {
@@ -415,8 +416,8 @@ pub(super) fn unknown(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &Ce
             "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, Some(_)) => text!(
-            "`kurabe run --trace`, and a longer measurement (--time)",
-            "kurabe run --trace と、より長い測定(--time)で調べてください"
+            "`{RUN} {TRACE}`, and a longer measurement ({TIME})",
+            "{RUN} {TRACE} と、より長い測定({TIME})で調べてください"
         ),
     })
 }

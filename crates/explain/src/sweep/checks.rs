@@ -10,6 +10,7 @@ use super::axis::SweepAxis;
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
 use crate::figures::size;
+use kurabe_core::mention::{RUNS, TIME};
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, CurvePoint};
 
@@ -154,8 +155,8 @@ impl Flanks {
                 "変化の有無は判断できません({bytes} までは {from}〜{to}、それを超えると {from_beyond}〜{to_beyond})"
             ),
             text!(
-                "the points scatter more than they change; longer repetitions (--time), more of them (--runs) or a quiet machine would tell",
-                "変化より点のばらつきのほうが大きくなっています。1 回の時間(--time)や回数(--runs)を増やすか、ほかの処理がないときに測ると分かります"
+                "the points scatter more than they change; longer repetitions ({TIME}), more of them ({RUNS}) or a quiet machine would tell",
+                "変化より点のばらつきのほうが大きくなっています。1 回の時間({TIME})や回数({RUNS})を増やすか、ほかの処理がないときに測ると分かります"
             ),
         );
         let mean = |points: &[(f64, f64)]| {
@@ -220,7 +221,7 @@ fn of_several(finding: Finding, measured: &MeasuredCurve) -> Finding {
         return finding;
     }
     let mut finding = Finding { confidence: Confidence::Likely, ..finding };
-    finding.evidence.push(&text!("; seen in one repetition (--runs)", "。ただし測定は 1 回だけです(--runs)"));
+    finding.evidence.push(&text!("; seen in one repetition ({RUNS})", "。ただし測定は 1 回だけです({RUNS})"));
     finding
 }
 

@@ -8,6 +8,7 @@ use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
 use crate::figures::times;
+use kurabe_core::mention::{RUNS, TIME};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Curve;
 
@@ -45,7 +46,6 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     let (times, depth) = (times(reached / first.1), number::whole(enough));
     let (low, high) = (number::iops(first.1), number::iops(reached));
     let beyond = beyond(cut, enough, reached);
-    let (beyond_en, beyond_ja) = (beyond.en, beyond.ja);
     let chooses = storage.turns == Some(true);
     let named = Named {
         name: FindingName::Parallelism,
@@ -63,8 +63,9 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
                 "同時発行は {depth} まで、おそらくその先でも効きます。毎秒の回数は {times} 倍({low} → {high})"
             ),
             (false, false) => text!(
-                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring {beyond_en}",
-                "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は{beyond_ja}"
+                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring {beyond}",
+                "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は{beyond}";
+                beyond
             ),
             (false, true) => text!(
                 "the drive gains {times} times by choosing among up to {depth} operations ({low} → {high})",
@@ -113,8 +114,8 @@ fn uneven(lowest: f64, highest: f64) -> Named {
             "キュー深さの効果は判断できません(全体で {slow}〜{fast} の間を上下)"
         ),
         text!(
-            "the points scatter more than they rise; longer repetitions (--time), more of them (--runs) or a quiet machine would tell",
-            "上昇より点のばらつきのほうが大きくなっています。1 回の時間(--time)や回数(--runs)を増やすか、ほかの処理がないときに測ると分かります"
+            "the points scatter more than they rise; longer repetitions ({TIME}), more of them ({RUNS}) or a quiet machine would tell",
+            "上昇より点のばらつきのほうが大きくなっています。1 回の時間({TIME})や回数({RUNS})を増やすか、ほかの処理がないときに測ると分かります"
         ),
     )
 }
@@ -127,8 +128,8 @@ fn falls(first: f64, lowest: f64) -> Named {
             "キュー深さを増やすと遅くなっており({fast} → {slow})、ほかの要因も変わっています"
         ),
         text!(
-            "a cache that filled up meanwhile looks like this; longer repetitions (--time), or a pause before, would tell",
-            "途中でキャッシュが一杯になるとこう見えます。1 回の時間(--time)を延ばすか、休ませてから測ると分かります"
+            "a cache that filled up meanwhile looks like this; longer repetitions ({TIME}), or a pause before, would tell",
+            "途中でキャッシュが一杯になるとこう見えます。1 回の時間({TIME})を延ばすか、休ませてから測ると分かります"
         ),
     )
 }

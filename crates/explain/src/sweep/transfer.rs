@@ -13,7 +13,7 @@ use crate::ceiling::{AtCeiling, Ceiling};
 use crate::figures::size;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
-use kurabe_core::{number, text};
+use kurabe_core::{mention::TIME, number, text};
 use kurabe_stats::Curve;
 
 /// A write of a whole unit takes at most this share of what a smaller one takes.
@@ -173,8 +173,8 @@ fn others(
             ),
             if storage.turns == Some(true) && measured.direction == Direction::Write {
                 text!(
-                    "a drive that turns takes writes into its memory, which was fuller at some sizes than at others; longer repetitions (--time) would even that out",
-                    "回転する媒体のドライブは書き込みをメモリーで受けるため、その埋まり方が大きさごとに違ったと考えられます。1 回の時間(--time)を延ばすと差は小さくなります"
+                    "a drive that turns takes writes into its memory, which was fuller at some sizes than at others; longer repetitions ({TIME}) would even that out",
+                    "回転する媒体のドライブは書き込みをメモリーで受けるため、その埋まり方が大きさごとに違ったと考えられます。1 回の時間({TIME})を延ばすと差は小さくなります"
                 )
             } else {
                 text!(

@@ -10,6 +10,7 @@ use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
 use crate::figures::{size, times};
+use kurabe_core::mention::{HISTORY, MAX, TIME};
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, Piece, Shape};
@@ -182,16 +183,16 @@ fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
         ),
         match storage.turns {
             Some(true) => text!(
-                "a cache that keeps a part of it, or an arm that moves farther, may do this; a sweep that was warmed up longer (--time) would tell",
-                "一部だけを保持するキャッシュか、アームの移動距離の増加と考えられます。長めに温めた測定(--time)で区別できます"
+                "a cache that keeps a part of it, or an arm that moves farther, may do this; a sweep that was warmed up longer ({TIME}) would tell",
+                "一部だけを保持するキャッシュか、アームの移動距離の増加と考えられます。長めに温めた測定({TIME})で区別できます"
             ),
             Some(false) => text!(
-                "nothing turns here, so this is a cache of some kind, or a table that is looked up; a sweep that was warmed up longer (--time) would tell",
-                "回転する媒体ではないため、何らかのキャッシュか対応表の参照と考えられます。長めに温めた測定(--time)で区別できます"
+                "nothing turns here, so this is a cache of some kind, or a table that is looked up; a sweep that was warmed up longer ({TIME}) would tell",
+                "回転する媒体ではないため、何らかのキャッシュか対応表の参照と考えられます。長めに温めた測定({TIME})で区別できます"
             ),
             None => text!(
-                "a cache of any kind or a longer way may do this; a sweep that was warmed up longer (--time), or what kind of medium it is, would tell",
-                "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定(--time)か、媒体の種類が分かれば区別できます"
+                "a cache of any kind or a longer way may do this; a sweep that was warmed up longer ({TIME}), or what kind of medium it is, would tell",
+                "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定({TIME})か、媒体の種類が分かれば区別できます"
             ),
         },
     )
@@ -223,8 +224,8 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
                             "{from}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"; from
             ),
             text!(
-                "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger --max, or the same sweep again, would tell",
-                "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。--max を大きくするか、同じ測定を繰り返すと分かります"
+                "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger {MAX}, or the same sweep again, would tell",
+                "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。{MAX} を大きくするか、同じ測定を繰り返すと分かります"
             ),
         );
     }
@@ -280,7 +281,7 @@ fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
             ),
         },
         text!(
-            "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `kurabe history` or a repeated sweep would tell noise",
+            "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `{HISTORY}` or a repeated sweep would tell noise",
             "狭い範囲はひとつのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せばほかの処理の影響かどうか分かります"
         ),
     )

@@ -13,7 +13,7 @@ use kurabe_core::profile::Step;
 use kurabe_core::quantity::{GIB, format_bytes};
 use kurabe_core::record::{Cell, RunRecord, TargetKind, TargetRecord};
 use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, mention::RUN, shown, text};
 use std::fmt::Write;
 
 /// The name of the file that fio makes in a directory.
@@ -187,7 +187,7 @@ impl JobFile {
         let workload = match workload {
             Ok(workload) => workload,
             Err(why) => {
-                self.comment(&Text { en: format!("{name}: {}", why.en), ja: format!("{name}: {}", why.ja) });
+                self.comment(&text!("{name}: {why}", "{name}: {why}"; why));
                 return;
             }
         };
@@ -290,9 +290,9 @@ fn printed_workload(
 fn not_a_workload(step: Option<&Step>) -> Text {
     match step {
         Some(Step::Positional(step)) => text!(
-            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `kurabe run` \
+            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` \
              with the same profile",
-            "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み込みの後)は fio では表せません。同じプロファイルで `kurabe run` を\
+            "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み込みの後)は fio では表せません。同じプロファイルで `{RUN}` を\
              使ってください",
             step.samples,
             format_bytes(u64::from(step.sample_bytes))
@@ -307,12 +307,12 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.block_bytes
         ),
         Some(Step::Copy(_)) => text!(
-            "an ordinary copy through the page cache, which fio cannot do; use `kurabe run` with the same profile, or time cp",
-            "ページキャッシュ経由の通常のコピーは fio では行えません。同じプロファイルで `kurabe run` を使うか、cp の時間を測ってください"
+            "an ordinary copy through the page cache, which fio cannot do; use `{RUN}` with the same profile, or time cp",
+            "ページキャッシュ経由の通常のコピーは fio では行えません。同じプロファイルで `{RUN}` を使うか、cp の時間を測ってください"
         ),
         Some(Step::Command(step)) => text!(
-            "a timed program, which fio cannot do; use `kurabe run` with the same profile, or hyperfine with: {}",
-            "プログラムの実行時間の測定は fio では行えません。同じプロファイルで `kurabe run` を使うか、hyperfine で次を測ってください: {}",
+            "a timed program, which fio cannot do; use `{RUN}` with the same profile, or hyperfine with: {}",
+            "プログラムの実行時間の測定は fio では行えません。同じプロファイルで `{RUN}` を使うか、hyperfine で次を測ってください: {}",
             step.command.join(" ")
         ),
         Some(Step::Replay(step)) => text!(
@@ -368,18 +368,16 @@ fn file_name(target: &TargetRecord) -> Result<String> {
         || name.trim() != name
         || name.contains(['\\', '$', '"']);
     if unfit {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            text!(
+        return Err(ErrorKind::Unsupported
+            .error(text!(
                 "fio cannot name the target {0:?} in a job file",
                 "fio のジョブファイルには対象 {0:?} の名前を書けません",
                 target.path
-            ),
-        )
-        .remedy(text!(
-            "reach it by another path, such as a symbolic link",
-            "シンボリックリンクなど、別のパスを使ってください"
-        )));
+            ))
+            .remedy(text!(
+                "reach it by another path, such as a symbolic link",
+                "シンボリックリンクなど、別のパスを使ってください"
+            )));
     }
     Ok(name.replace(':', "\\:"))
 }

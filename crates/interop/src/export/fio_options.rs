@@ -8,7 +8,7 @@ use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
 use kurabe_core::record::EngineRecord;
 use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, mention::RUN, text};
 
 /// The largest block whose every byte kurabe changes before it is written again; larger ones get a stamp in every
 /// 4 KiB, as fio's `scramble_buffers` does.
@@ -223,9 +223,9 @@ fn reads(workload: &Workload, read_percent: u8, rewrite_every: Option<u32>, note
     };
     notes.push(text!(
         "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
-         other places. For the true thing use `kurabe run` with the same profile",
+         other places. For the true thing use `{RUN}` with the same profile",
         "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
-         います。正確に再現するには同じプロファイルで `kurabe run` を使ってください"
+         います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
     ));
     u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
 }

@@ -2,7 +2,7 @@
 
 use super::split::LineMark;
 use super::{ImportedRuns, Importer, Input, parts};
-use kurabe_core::text;
+use kurabe_core::{mention::Mention, text};
 
 pub(super) const IMPORTER: Importer =
     Importer::of_marked_lines(("fio's normal text", "fio", &["ioengine="]), line_mark, read);
@@ -22,8 +22,9 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     };
     let what = text!("this is fio's normal text", "これは fio の通常のテキスト出力です");
     let remedy = text!(
-        "have fio write its figures in full: fio --output-format=json --output=result.json JOB",
-        "fio に値を丸めずに書かせてください: fio --output-format=json --output=result.json ジョブ"
+        "have fio write its figures in full: {} JOB",
+        "fio に値を丸めずに書かせてください: {} ジョブ",
+        Mention::Shell("fio --output-format=json --output=result.json")
     );
     Err(parts::broken_line(input, number, what).remedy(remedy).into())
 }

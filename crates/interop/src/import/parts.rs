@@ -168,10 +168,8 @@ pub(super) fn documents_with(input: &Input<'_>, tool: &str, keys: &[&str]) -> Re
     }
     let quoted: Vec<String> = keys.iter().map(|key| format!("`{}`", key.trim_matches('"'))).collect();
     let word = if keys.len() == 1 { "key" } else { "keys" };
-    not_mine(Text {
-        en: format!("it has no {word} {}", quoted.join(" and ")),
-        ja: format!("{} というキーがありません", quoted.join(" と ")),
-    })
+    let quoted = Text::join(quoted.into_iter().map(Text::same), [" and ", " と "]);
+    not_mine(text!("it has no {word} {quoted}", "{quoted} というキーがありません"; quoted))
 }
 
 /// The error of a line that should hold a figure.

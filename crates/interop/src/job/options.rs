@@ -1,6 +1,7 @@
 //! Lines of a job file, and the values of its options.
 
 use crate::import::size_bytes;
+use kurabe_core::mention::{REPLAY, RUN};
 use kurabe_core::profile::MOST_THREADS;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, closest, text};
 use std::ops::{Range, RangeInclusive};
@@ -166,18 +167,16 @@ pub(super) fn sections<'s>(file: &str, source: &'s str) -> Result<Vec<JobSection
             (Some(true), _) => global.push(option),
             (Some(false), Some(section)) => section.options.push(option),
             _ => {
-                return Err(Error::new(
-                    ErrorKind::DataFile,
-                    text!(
+                return Err(ErrorKind::DataFile
+                    .error(text!(
                         "an option stands before the first section",
                         "最初のセクションより前にオプションがあります"
-                    ),
-                )
-                .at(Place::of(file, source, range))
-                .remedy(text!(
-                    "write [global] or [name of a job] above it",
-                    "その上に [global] か [ジョブ名] を書いてください"
-                )));
+                    ))
+                    .at(Place::of(file, source, range))
+                    .remedy(text!(
+                        "write [global] or [name of a job] above it",
+                        "その上に [global] か [ジョブ名] を書いてください"
+                    )));
             }
         }
     }
@@ -221,8 +220,8 @@ impl<'s> OptionReader<'s> {
         }
         let remedy = match closest(name, &UNDERSTOOD) {
             _ if name == "read_iolog" => text!(
-                "a trace is done again with `kurabe run --replay FILE`",
-                "トレースの再生は `kurabe run --replay ファイル` です"
+                "a trace is done again with `{RUN} {REPLAY} FILE`",
+                "トレースの再生は `{RUN} {REPLAY} ファイル` です"
             ),
             Some(nearest) => text!(
                 "did you mean `{nearest}`? Otherwise take it out if the figures do not depend on it",

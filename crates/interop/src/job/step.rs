@@ -6,7 +6,7 @@ use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, mention::ENGINE, text};
 
 /// Engines of fio with a queue of their own.
 const QUEUED: [&str; 3] = ["io_uring", "libaio", "posixaio"];
@@ -240,8 +240,8 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
     let engine = reader.word("ioengine")?;
     if let Some(name) = engine {
         notes.add(text!(
-            "ioengine={name}: kurabe chooses itself how operations are issued (--engine)",
-            "ioengine={name}: 発行の方法は kurabe が選びます(--engine で指定)"
+            "ioengine={name}: kurabe chooses itself how operations are issued ({ENGINE})",
+            "ioengine={name}: 発行の方法は kurabe が選びます({ENGINE} で指定)"
         ));
     }
     match engine.unwrap_or("psync") {

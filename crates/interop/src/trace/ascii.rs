@@ -37,14 +37,12 @@ fn is_disksim(line: &str) -> bool {
 }
 
 fn cannot_tell(name: &str) -> Error {
-    Error::new(
-        ErrorKind::Import,
-        text!(
+    ErrorKind::Import
+        .error(text!(
             "{name} may be a trace of MQSim, SSDSim (times in ns) or DiskSim (times in ms)",
             "{name} は MQSim・SSDSim(時刻は ns)と DiskSim(時刻は ms)のどれの形式か判別できません"
-        ),
-    )
-    .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim]))
+        ))
+        .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim]))
 }
 
 /// Reads a trace that is DiskSim's if any of its lines can only be that.

@@ -13,27 +13,23 @@ pub(super) const SECTOR_BYTES: u64 = 512;
 const MOST_NAME_BYTES: usize = 64 << 20;
 
 pub(super) fn empty(name: &str) -> Error {
-    Error::new(
-        ErrorKind::Import,
-        text!(
+    ErrorKind::Import
+        .error(text!(
             "{name} holds no operation that can be done again",
             "{name} には再現できる操作が一つもありません"
-        ),
-    )
-    .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
+        ))
+        .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
 /// The error of a trace with more operations; `part` is the command that leaves as many as are replayed.
 pub(super) fn too_long(name: &str, most_operations: usize, part: &str) -> Error {
     let count = number::count(most_operations as u64);
-    Error::new(
-        ErrorKind::Import,
-        text!(
+    ErrorKind::Import
+        .error(text!(
             "{name} has more than {count} operations, and no more are replayed",
             "{name} の操作は {count} 件を超えています(再生できる上限です)"
-        ),
-    )
-    .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
+        ))
+        .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
 }
 
 pub(super) fn too_many_units(line: TraceLine<'_>) -> Error {

@@ -5,7 +5,7 @@
 //! what is named as a trace may be a device that never ends.
 
 use kurabe_core::quantity::{GIB, KIB, format_bytes};
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::Mention, text};
 use std::io::{BufRead, Read};
 
 /// A trace has at most this: as many operations as are replayed, with ten lines of 80 bytes for each, as `blkparse`
@@ -235,7 +235,11 @@ fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
     let (what, remedy) = if beginning.starts_with(&[0x1f, 0x8b]) {
         (
             text!("{name} is packed with gzip", "{name} は gzip で圧縮されています"),
-            text!("unpack it first: gunzip --keep {name}", "先に展開してください: gunzip --keep {name}"),
+            text!(
+                "unpack it first: {} {name}",
+                "先に展開してください: {} {name}",
+                Mention::Shell("gunzip --keep")
+            ),
         )
     } else if blktrace {
         (

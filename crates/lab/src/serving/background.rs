@@ -4,7 +4,7 @@
 //! are there, or until it has said why they cannot be. Then it tells the first one through the socket that is its standard
 //! input, and what it says from then on goes to a log.
 
-use kurabe_core::{Error, Result, shown, text};
+use kurabe_core::{Error, Result, mention::FOREGROUND, shown, text};
 use kurabe_serve::attachments_folder;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use std::fs::{File, OpenOptions};
@@ -45,7 +45,7 @@ pub fn log_of_attachments() -> Result<PathBuf> {
 pub fn start_in_background() -> Result<()> {
     start_again().map_err(|error| {
         let what = text!("cannot start in the background", "バックグラウンドで開始できません");
-        Error::os(what, &error).remedy(text!("use --foreground", "--foreground を使ってください"))
+        Error::os(what, &error).remedy(text!("use {FOREGROUND}", "{FOREGROUND} を使ってください"))
     })
 }
 

@@ -1,5 +1,6 @@
 //! Devices of this machine that are models: found by their names, asked, changed and taken away.
 
+use kurabe_core::mention::{ATTACH, Mention, SERVE};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_serve::{
     ControlRequest, ServedFigures, ask_server, attachment_of, attachments_folder, clean_attachments,
@@ -22,8 +23,8 @@ pub fn refuse_others_than_root() -> Result<()> {
         text!("only root can attach a device", "デバイスを接続できるのは root だけです"),
     )
     .remedy(text!(
-        "use sudo, or `kurabe serve`, which needs no rights",
-        "sudo を使うか、権限のいらない `kurabe serve` を使ってください"
+        "use sudo, or `{SERVE}`, which needs no rights",
+        "sudo を使うか、権限のいらない `{SERVE}` を使ってください"
     )))
 }
 
@@ -93,15 +94,13 @@ fn control_socket(path: &Path) -> Result<PathBuf> {
 /// A device that `kurabe attach` did not make.
 fn not_ours(device: &Path) -> Error {
     let shown = shown::path(device);
-    Error::new(
-        ErrorKind::Refused,
-        text!(
-            "{shown} is no device of `kurabe attach`",
-            "{shown} は `kurabe attach` のデバイスではありません"
-        ),
-    )
+    ErrorKind::Refused.error(text!(
+        "{shown} is no device of `{ATTACH}`",
+        "{shown} は `{ATTACH}` のデバイスではありません"
+    ))
     .remedy(text!(
-        "name the device that `kurabe attach` printed; `losetup --detach` and `nbd-client -d` are for others",
-        "`kurabe attach` が表示したデバイスを指定してください。ほかのものは `losetup --detach` や `nbd-client -d` で切り離せます"
+        "name the device that `{ATTACH}` printed; `{}` and `nbd-client -d` are for others",
+        "`{ATTACH}` が表示したデバイスを指定してください。ほかのものは `{}` や `nbd-client -d` で切り離せます",
+        Mention::Shell("losetup --detach")
     ))
 }

@@ -5,6 +5,7 @@
 
 use super::{MOST_VARIANTS, Variant};
 use crate::request::Overrides;
+use kurabe_core::mention::{COMPARE, HELP, PROFILE, REPETITION, RUN, VARY};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_engine::Settings;
 
@@ -106,22 +107,22 @@ pub fn variants(
         (1..axes.len()).find(|place| axes[..*place].iter().any(|axis| axis.key == axes[*place].key))
     {
         let key = &axes[place].key;
-        return Err(usage(text!("--vary {key} is given twice", "--vary {key} が 2 回あります")).remedy(
+        return Err(usage(text!("{VARY} {key} is given twice", "{VARY} {key} が 2 回あります")).remedy(
             text!(
-                "write all values behind one: --vary {key}=ONE,OTHER",
-                "値はまとめて書いてください: --vary {key}=値1,値2"
+                "write all values behind one: {VARY} {key}=ONE,OTHER",
+                "値はまとめて書いてください: {VARY} {key}=値1,値2"
             ),
         ));
     }
     let count = count_sides(&axes);
     if count > MOST_VARIANTS {
         return Err(usage(text!(
-            "--vary: {count} sides are more than {MOST_VARIANTS}",
-            "--vary: {count} 通りは上限の {MOST_VARIANTS} を超えています"
+            "{VARY}: {count} sides are more than {MOST_VARIANTS}",
+            "{VARY}: {count} 通りは上限の {MOST_VARIANTS} を超えています"
         ))
         .remedy(text!(
-            "several --vary make the product of their values: vary fewer, or one after the other",
-            "--vary を複数書くと組み合わせの数だけ測ります。減らすか、1 つずつ比べてください"
+            "several {VARY} make the product of their values: vary fewer, or one after the other",
+            "{VARY} を複数書くと組み合わせの数だけ測ります。減らすか、1 つずつ比べてください"
         )));
     }
     if axes.is_empty() {
@@ -149,18 +150,18 @@ fn axis(words: &str, options: &dyn RunOptions) -> Result<Variation> {
     let example = example(&key);
     let wrong = |why: Text| {
         Err(usage(why).remedy(text!(
-            "name two values or more, the baseline's first: --vary {example}",
-            "2 つ以上の値を、基準を先頭にして書いてください: --vary {example}"
+            "name two values or more, the baseline's first: {VARY} {example}",
+            "2 つ以上の値を、基準を先頭にして書いてください: {VARY} {example}"
         )))
     };
     match values.as_slice() {
-        [] => wrong(text!("--vary {key}: there are no values", "--vary {key}: 値がありません")),
+        [] => wrong(text!("{VARY} {key}: there are no values", "{VARY} {key}: 値がありません")),
         values if values.iter().any(String::is_empty) => {
-            wrong(text!("--vary {words}: a value is empty", "--vary {words}: 空の値があります"))
+            wrong(text!("{VARY} {words}: a value is empty", "{VARY} {words}: 空の値があります"))
         }
         [only] => wrong(text!(
-            "--vary {key}: {only} is the only value, so there is nothing to compare with",
-            "--vary {key}: 値が {only} だけでは比べられません"
+            "{VARY} {key}: {only} is the only value, so there is nothing to compare with",
+            "{VARY} {key}: 値が {only} だけでは比べられません"
         )),
         _ => Ok(Variation { key, values }),
     }
@@ -187,21 +188,21 @@ fn key(word: &str, options: &dyn RunOptions) -> Result<String> {
     match options.option(word).as_deref() {
         Some(name) if may_differ.contains(&name) => Ok(name.to_owned()),
         Some("time") => Err(usage(text!(
-            "--vary {word}: a repetition takes the same time on all sides",
-            "--vary {word}: 1 回の時間は全体で同じです"
+            "{VARY} {word}: a repetition takes the same time on all sides",
+            "{VARY} {word}: 1 回の時間は全体で同じです"
         ))
-        .remedy(text!("set it for all with --repetition", "--repetition でまとめて指定してください"))),
+        .remedy(text!("set it for all with {REPETITION}", "{REPETITION} でまとめて指定してください"))),
         Some(_) => Err(usage(text!(
-            "--vary {word}: sides cannot differ in this",
-            "--vary {word}: これは変えて比べられません"
+            "{VARY} {word}: sides cannot differ in this",
+            "{VARY} {word}: これは変えて比べられません"
         ))
         .remedy(text!(
-            "measure each with `kurabe run`, then `kurabe compare`",
-            "それぞれ `kurabe run` で測り、`kurabe compare` で比べてください"
+            "measure each with `{RUN}`, then `{COMPARE}`",
+            "それぞれ `{RUN}` で測り、`{COMPARE}` で比べてください"
         ))),
         None => Err(usage(text!(
-            "--vary {word}: `kurabe run` has no such option, and parameters of models are LAYER.PARAMETER",
-            "--vary {word}: `kurabe run` にこのオプションはありません。モデルのパラメーターは 層.名前 と書きます"
+            "{VARY} {word}: `{RUN}` has no such option, and parameters of models are LAYER.PARAMETER",
+            "{VARY} {word}: `{RUN}` にこのオプションはありません。モデルのパラメーターは 層.名前 と書きます"
         ))
         .remedy(nearest(word, &may_differ))),
     }
@@ -221,16 +222,16 @@ fn variant(side: &[(&str, &str)], common: &[(&str, String)], options: &dyn RunOp
     }
     if side.iter().any(|(key, _)| OF_PROFILES.contains(key)) {
         // The profile is the same for all; here only its presence counts.
-        words.push("--profile=default".to_owned());
+        words.push(format!("{PROFILE:#}=default"));
     }
     let varied = |key: &str| side.iter().any(|(other, _)| *other == key);
     words
         .extend(common.iter().filter(|(key, _)| !varied(key)).map(|(key, value)| format!("--{key}={value}")));
     let (overrides, settings) = options.read(&words).map_err(|why| {
         let name = Text::same(&name);
-        usage(text!("--vary {name}: {why}", "--vary {name}: {why}"; name, why)).remedy(text!(
-            "`kurabe run --help` tells what each option takes",
-            "各オプションの値は `kurabe run --help` にあります"
+        usage(text!("{VARY} {name}: {why}", "{VARY} {name}: {why}"; name, why)).remedy(text!(
+            "`{RUN} {HELP}` tells what each option takes",
+            "各オプションの値は `{RUN} {HELP}` にあります"
         ))
     })?;
     Ok(Variant { name, overrides, settings, sets })
@@ -243,10 +244,10 @@ fn switch(key: &str, value: &str) -> Result<Option<String>> {
         "no" | "off" | "false" | "0" => false,
         _ => {
             return Err(usage(text!(
-                "--vary {key}={value}: it is on or off",
-                "--vary {key}={value}: 値は yes か no です"
+                "{VARY} {key}={value}: it is on or off",
+                "{VARY} {key}={value}: 値は yes か no です"
             ))
-            .remedy(text!("write --vary {key}=no,yes", "--vary {key}=no,yes と書いてください")));
+            .remedy(text!("write {VARY} {key}=no,yes", "{VARY} {key}=no,yes と書いてください")));
         }
     };
     Ok(match key {

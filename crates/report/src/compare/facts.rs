@@ -10,7 +10,7 @@ use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::Data;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::ENGINE, text};
 use kurabe_stats::run_figures;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -188,8 +188,8 @@ fn effect(fact: Fact) -> Option<Text> {
             "どの値にも CPU、OS、ドライバーの違いが含まれます"
         ),
         Fact::Engine => text!(
-            "the way to the kernel can cost more than the storage: --engine makes it the same",
-            "カーネルまでの経路の差がストレージの差より大きいこともあります。--engine で揃えられます"
+            "the way to the kernel can cost more than the storage: {ENGINE} makes it the same",
+            "カーネルまでの経路の差がストレージの差より大きいこともあります。{ENGINE} で揃えられます"
         ),
         Fact::Noise => text!(
             "a disturbed run is slower and less steady; measure again when the machine is quiet",

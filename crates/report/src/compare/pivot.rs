@@ -4,6 +4,7 @@ use crate::compare::facts;
 use crate::compare::verdict::{CellVerdict, tally, words_of};
 use crate::doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
+use kurabe_core::mention::{BASELINE, BY, COMPARE};
 use kurabe_core::record::Measure;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{Judged, Verdict};
@@ -19,7 +20,7 @@ const MOST_SENTENCES: usize = 8;
 pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
     let mut doc = Doc::new();
-    doc.heading(1, format!("kurabe compare --by {}", keys.join(",")));
+    doc.heading(1, format!("{COMPARE} {BY} {}", keys.join(",")));
     doc.and(pivot_doc(pivot)).terminal(style)
 }
 
@@ -286,8 +287,8 @@ fn legend(pivot: &Pivot) -> Text {
     }
     if pivot.baseline.is_none() && pivot.places.len() > 1 {
         sentences.push(text!(
-            "With a baseline (--baseline VALUE) all others are held against one value.",
-            "基準(--baseline 値)を選ぶと、ほかをその値と比べます。"
+            "With a baseline ({BASELINE} VALUE) all others are held against one value.",
+            "基準({BASELINE} 値)を選ぶと、ほかをその値と比べます。"
         ));
     }
     Text::sentences(sentences)

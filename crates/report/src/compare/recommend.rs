@@ -6,7 +6,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::words;
 use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use, names};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, mention::COMPARE, number, text};
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;
@@ -25,8 +25,8 @@ pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunReco
     if !choice.doubts.is_empty() {
         let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
-            "Beware: these runs differ in what can make their figures incomparable: {doubts}; `kurabe compare` tells more",
-            "注意: これらの測定は、値を比べられなくすることのある点が違います: {doubts}。詳しくは `kurabe compare` で確かめられます";
+            "Beware: these runs differ in what can make their figures incomparable: {doubts}; `{COMPARE}` tells more",
+            "注意: これらの測定は、値を比べられなくすることのある点が違います: {doubts}。詳しくは `{COMPARE}` で確かめられます";
             doubts
         );
         doc.push(Paragraph::new(words).role(Role::Warn));

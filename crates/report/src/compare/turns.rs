@@ -4,6 +4,7 @@ use crate::compare::verdict::{change_span, per_cent};
 use crate::compare::{Asked, answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
 use crate::doc::{Doc, Paragraph, Style};
 use kurabe_compare::{ComparedCell, Pair};
+use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
@@ -21,21 +22,21 @@ pub fn render_versus(
     style: &Style,
 ) -> String {
     let mut doc = Doc::new();
-    doc.heading(1, "kurabe versus".to_owned());
+    doc.heading(1, VERSUS.to_string());
     doc.append(sides(pairs, headers));
     let most = MOST_BLOCKS;
     let ended = match settled {
         Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
-            "What is not clear after {most} blocks stays open, so measuring ended; a larger --margin, a longer --repetition or a \
+            "What is not clear after {most} blocks stays open, so measuring ended; a larger {MARGIN}, a longer {REPETITION} or a \
              quieter machine would tell.",
-            "{most} ブロックではっきりしない項目は保留とし、測定を終えました。--margin を広げる、--repetition を長くする、ほかの\
+            "{most} ブロックではっきりしない項目は保留とし、測定を終えました。{MARGIN} を広げる、{REPETITION} を長くする、ほかの\
              処理を止めるのいずれかで判断できます。"
         ),
         Some(true) => text!(
             "Every cell is clear, so measuring ended.",
             "すべての項目がはっきりしたため、測定を終えました。"
         ),
-        Some(false) => text!("The time is up (--time allows more).", "時間切れです(--time で延ばせます)。"),
+        Some(false) => text!("The time is up ({TIME} allows more).", "時間切れです({TIME} で延ばせます)。"),
         None => text!(
             "It was stopped; this is what was measured until then.",
             "中断しました。そこまでの結果です。"
@@ -183,20 +184,20 @@ fn remedies(pair: &Pair) -> Vec<Text> {
     let mut lines = Vec::new();
     if unforeseen > 0 {
         lines.push(text!(
-            "Nothing can be told before {FEWEST_BLOCKS} blocks of each cell; --time {minutes}min suffices for these.",
-            "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。--time {minutes}min なら足ります。"
+            "Nothing can be told before {FEWEST_BLOCKS} blocks of each cell; {TIME} {minutes}min suffices for these.",
+            "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。{TIME} {minutes}min なら足ります。"
         ));
     } else if open > never {
         lines.push(text!(
-            "What is not clear yet would likely be with --time {minutes}min.",
-            "まだ判断できない項目も、--time {minutes}min なら判断できる見込みです。"
+            "What is not clear yet would likely be with {TIME} {minutes}min.",
+            "まだ判断できない項目も、{TIME} {minutes}min なら判断できる見込みです。"
         ));
     }
     if never > 0 {
         lines.push(text!(
-            "More time would not settle {never} of the cells within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger --margin, a \
-             longer --repetition or a quieter machine would.",
-            "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。--margin を広げる、--repetition を\
+            "More time would not settle {never} of the cells within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger {MARGIN}, a \
+             longer {REPETITION} or a quieter machine would.",
+            "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。{MARGIN} を広げる、{REPETITION} を\
              長くする、ほかの処理を止めるのいずれかが必要です。"
         ));
     }

@@ -72,12 +72,13 @@ impl VerdictKind {
     /// The sentence where all cells are of this kind.
     fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
         let (all, any) = match count {
-            1 => ("the one cell".to_owned(), "the one cell".to_owned()),
-            2 => ("both cells".to_owned(), "either cell".to_owned()),
-            _ => (format!("all {count} cells"), format!("any of the {count} cells")),
+            1 => (text!("the one cell", "1 項目"), text!("the one cell", "1 項目")),
+            2 => (text!("both cells", "2 項目すべて"), text!("either cell", "2 項目すべて")),
+            _ => (
+                text!("all {count} cells", "{count} 項目すべて"),
+                text!("any of the {count} cells", "{count} 項目すべて"),
+            ),
         };
-        let ja = if count == 1 { "1 項目".to_owned() } else { format!("{count} 項目すべて") };
-        let (all, any) = (Text { en: all, ja: ja.clone() }, Text { en: any, ja });
         let sentence = match self {
             Self::Faster { .. } => {
                 text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
@@ -128,7 +129,7 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
         1 => "; 1 is not clear yet".to_owned(),
         count => format!("; {count} are not clear yet"),
     };
-    let counted = Text { en: en.join(", ") + &open, ja: ja.join("、") };
+    let counted = Text::of(en.join(", ") + &open, ja.join("、"));
     text!(
         "Of {all} cells, {other} against {baseline} is {counted}.",
         "{baseline} と比べた {other} の結果(全 {all} 項目): {counted}。";

@@ -262,7 +262,7 @@ pub fn program_lines(event: &Event) -> Vec<Text> {
     let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
     let line = |programs: &[String], kind: Text| {
         let programs = shown::line(&programs.join("; "));
-        let words = Text { en: format!("{}: {programs}", kind.en), ja: format!("{}: {programs}", kind.ja) };
+        let words = text!("{kind}: {programs}", "{kind}: {programs}"; kind);
         (!programs.is_empty()).then_some(words)
     };
     [

@@ -6,6 +6,7 @@ use crate::compare::verdict::verdict_words;
 use crate::doc::Style;
 use crate::words;
 use kurabe_core::event::Event;
+use kurabe_core::mention::{PROFILE, REPETITION, SHOW, TIME};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
 use kurabe_core::workload::Direction;
@@ -191,7 +192,7 @@ impl VersusProgress {
     /// How many more notices of noise there are, once.
     fn more_noise(&mut self) -> Option<String> {
         let more = std::mem::take(&mut self.noise_more);
-        let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
+        let shown: Vec<String> = self.noisy.iter().map(|run| format!("`{SHOW} {run}`")).collect();
         let shown = shown.join(", ");
         let kind = self.live.say(&words::notice(NoticeKind::Noise));
         let words = text!(
@@ -207,10 +208,10 @@ pub fn too_short(short: &TooShort) -> Text {
     let (blocks, fewest) = (short.blocks, short.fewest);
     let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
     text!(
-        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; --time {needed} would do, \
-         or fewer cells (--profile), or a shorter --repetition",
-        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。--time {needed} にするか、\
-         項目の少ない --profile、または短い --repetition を指定してください"
+        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; {TIME} {needed} would do, \
+         or fewer cells ({PROFILE}), or a shorter {REPETITION}",
+        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。{TIME} {needed} にするか、\
+         項目の少ない {PROFILE}、または短い {REPETITION} を指定してください"
     )
 }
 

@@ -2,7 +2,7 @@
 
 use crate::machine::doctor::{Check, CheckMark, Section};
 use kurabe_core::made::StillThere;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, mention::DOCTOR, shown, text};
 use kurabe_lab::{Became, Leftover};
 
 /// What became of a leftover, and what to do about it.
@@ -24,8 +24,8 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
                 "測定 {run} の残りが元の場所にありません: {path} のフォルダーの名前が変わったか、ファイルシステムがマウントされていません"
             ),
             Some(text!(
-                "it is removed once the folder is back; until then `kurabe doctor` names it",
-                "フォルダーが戻れば削除します。それまでは `kurabe doctor` に表示されます"
+                "it is removed once the folder is back; until then `{DOCTOR}` names it",
+                "フォルダーが戻れば削除します。それまでは `{DOCTOR}` に表示されます"
             )),
         ),
         Became::Left(why) => (
@@ -44,8 +44,8 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
                 ),
             },
             Some(text!(
-                "if nobody needs it, remove it by hand; until then `kurabe doctor` names it",
-                "不要なら手作業で削除してください。それまでは `kurabe doctor` に表示されます"
+                "if nobody needs it, remove it by hand; until then `{DOCTOR}` names it",
+                "不要なら手作業で削除してください。それまでは `{DOCTOR}` に表示されます"
             )),
         ),
     }

@@ -1,5 +1,6 @@
 //! What to type for a QEMU guest on a served model. Nothing is started, and the words are tested as they are printed.
 
+use kurabe_core::mention::{DATA, EXPORTS, POWER_CUTS, SERVE, SET, SOCKET, WITHOUT};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::shown::shell_word;
 use kurabe_core::{Result, Text, text};
@@ -51,7 +52,7 @@ impl Recipe {
     /// # Errors
     /// When there is no such model, or what is asked of it makes no sense.
     pub fn new(request: &GuestRequest) -> Result<Self> {
-        let sets = assignments("--set", &request.sets, "flash.program_rate=10MB/s")?;
+        let sets = assignments(SET, &request.sets, "flash.program_rate=10MB/s")?;
         let spec = load_served_model(Path::new(&request.target), &sets, &request.without)?;
         let stack = Stack::new(&spec, 1)?;
         check_exports(request.exports, stack.units())?;
@@ -143,27 +144,24 @@ fn own_layers_line(spec: &DeviceSpec) -> Option<Text> {
     let names = names.join(",");
     (!names.is_empty()).then(|| {
         text!(
-            "The model has a file system of its own, and the guest's comes on top: --without {names} leaves it out.",
-            "モデルにもファイルシステムの層があり、ゲストのものと二重になります。--without {names} で省けます。"
+            "The model has a file system of its own, and the guest's comes on top: {WITHOUT} {names} leaves it out.",
+            "モデルにもファイルシステムの層があり、ゲストのものと二重になります。{WITHOUT} {names} で省けます。"
         )
     })
 }
 
 fn serve_line(request: &GuestRequest) -> String {
-    let mut words = vec!["kurabe", "serve", &request.target];
-    request.sets.iter().for_each(|set| words.extend(["--set", set]));
     let (without, exports) = (request.without.join(","), request.exports.to_string());
-    if !without.is_empty() {
-        words.extend(["--without", &without]);
-    }
-    if request.exports != 1 {
-        words.extend(["--exports", &exports]);
-    }
-    if request.data != "memory" {
-        words.extend(["--data", &request.data]);
-    }
-    words.extend(["--power-cuts", "--socket", &request.socket]);
-    command(&words)
+    let options = request.sets.iter().map(|set| (SET, set)).chain([
+        (WITHOUT, &without),
+        (EXPORTS, &exports),
+        (DATA, &request.data),
+    ]);
+    let usual = [(WITHOUT, ""), (EXPORTS, "1"), (DATA, "memory")];
+    let options = options.filter(|(flag, value)| !usual.contains(&(*flag, value)));
+    let options = options.map(|(flag, value)| format!(" {flag:#} {}", shell_word(value)));
+    let (target, options) = (shell_word(&request.target), options.collect::<String>());
+    format!("{SERVE:#} {target}{options} {POWER_CUTS:#} {SOCKET:#} {}", shell_word(&request.socket))
 }
 
 fn drive_of_image(image: &str) -> String {

@@ -1,5 +1,6 @@
 //! What an image holds of what a run wrote to it, in words and as JSON.
 
+use kurabe_core::mention::{FSYNC, JSON, O_SYNC};
 use kurabe_core::number::count;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Text, shown, text};
@@ -13,13 +14,10 @@ const TOLD_PLACES: usize = 10;
 pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     let image = shown::path(image);
     let bytes = format_bytes(check.fault_bytes.values().sum());
-    Error::new(
-        ErrorKind::Io,
-        text!(
-            "{image} does not hold what was written to it: {bytes} are not as they were promised",
-            "{image} には書いたはずの内容がありません({bytes} が約束と違います)"
-        ),
-    )
+    ErrorKind::Io.error(text!(
+        "{image} does not hold what was written to it: {bytes} are not as they were promised",
+        "{image} には書いたはずの内容がありません({bytes} が約束と違います)"
+    ))
     .remedy(text!(
         "storage that loses what was flushed cannot be trusted with a file system or a database; look at cables, caches and its settings first",
         "フラッシュ済みのデータを失うストレージは、ファイルシステムやデータベースには使えません。まずケーブル、キャッシュ、設定を確認してください"
@@ -45,7 +43,7 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
         lines.push(place(fault));
     }
     if check.faults.len() > TOLD_PLACES {
-        lines.push(text!("  … and more (--json has them)", "  … ほか(--json で見られます)"));
+        lines.push(text!("  … and more ({JSON} has them)", "  … ほか({JSON} で見られます)"));
     }
     if check.unflushed_bytes > 0 {
         let (unflushed, arrived) = (format_bytes(check.unflushed_bytes), format_bytes(check.arrived_bytes));
@@ -71,8 +69,8 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     if check.is_sound() {
         lines.push(match check.flushed_bytes {
             0 => text!(
-                "Nothing was flushed, so nothing was promised (--fsync N, --o-sync)",
-                "フラッシュがなかったため、約束された内容はありません(--fsync N、--o-sync)"
+                "Nothing was flushed, so nothing was promised ({FSYNC} N, {O_SYNC})",
+                "フラッシュがなかったため、約束された内容はありません({FSYNC} N、{O_SYNC})"
             ),
             _ => text!("All that was flushed is there.", "フラッシュ済みの内容はすべて残っています。"),
         });

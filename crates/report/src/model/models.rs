@@ -4,6 +4,7 @@ mod drawing;
 
 use crate::doc::layout::display_width;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
+use kurabe_core::mention::{MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, shown, text};
 use kurabe_sim::{DeviceSpec, LayerSpec, ParameterScale, ParameterType, Setting};
@@ -178,7 +179,7 @@ fn describe_setting(setting: &Setting) -> ParameterDescription {
 }
 
 fn bilingual((en, ja): (&str, &str)) -> Text {
-    Text { en: en.to_owned(), ja: ja.to_owned() }
+    Text::of(en, ja)
 }
 
 /// The models there are: name, what it is, and its layers in a row.
@@ -196,11 +197,11 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
         ]
     });
     let hints = [
-        ("kurabe models show NAME", text!("the stack and every parameter", "構成と全パラメーター")),
-        ("kurabe run model:NAME", text!("a run in virtual time", "仮想時間で測定")),
-        ("kurabe models show FILE.toml", text!("one of your own", "自作のモデル")),
+        (format!("{MODELS_SHOW:#} NAME"), text!("the stack and every parameter", "構成と全パラメーター")),
+        (format!("{RUN:#} model:NAME"), text!("a run in virtual time", "仮想時間で測定")),
+        (format!("{MODELS_SHOW:#} FILE.toml"), text!("one of your own", "自作のモデル")),
     ];
-    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
     Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }
@@ -307,7 +308,7 @@ fn source_words(source: &str) -> Text {
         words = words.replace(&format!("; {en}:"), &format!("; {ja}:"));
         words = words.replace(&format!(": {en}:"), &format!(": {ja}:"));
     }
-    Text { en: source.to_owned(), ja: words }
+    Text::of(source, words)
 }
 
 /// How many parameters lean on what, and what the marks mean.

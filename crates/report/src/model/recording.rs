@@ -1,5 +1,6 @@
 //! What a command did to devices, in a line each and as JSON.
 
+use kurabe_core::mention::{ALL_DEVICES, OUTPUT, REPLAY, RUN};
 use kurabe_core::number::latency_ns;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Traffic;
@@ -25,10 +26,10 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
     };
     let next = match output.map(shown::path) {
         Some(output) => text!(
-            "written to {output}; replay it: kurabe run --replay {output} TARGET",
-            "{output} に書きました。再生: kurabe run --replay {output} 対象"
+            "written to {output}; replay it: {RUN} {REPLAY} {output} TARGET",
+            "{output} に書きました。再生: {RUN} {REPLAY} {output} 対象"
         ),
-        None => text!("--output FILE keeps the trace", "--output FILE でトレースを残せます"),
+        None => text!("{OUTPUT} FILE keeps the trace", "{OUTPUT} FILE でトレースを残せます"),
     };
     recording_lines(recorded).into_iter().chain(below).chain([next]).collect()
 }
@@ -95,8 +96,8 @@ fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
 fn beneath_line(names: &[String]) -> Text {
     let (en, ja) = (names.join(", "), names.join("、"));
     text!(
-        "beneath it, not recorded: {en} (--all-devices records them, too)",
-        "その下の {ja} は記録していません(--all-devices で記録できます)"
+        "beneath it, not recorded: {en} ({ALL_DEVICES} records them, too)",
+        "その下の {ja} は記録していません({ALL_DEVICES} で記録できます)"
     )
 }
 
@@ -125,7 +126,6 @@ fn of_unit(trace: &Trace, unit: usize, name: &str) -> Text {
     if sum.syncs == 0 {
         return line;
     }
-    let (Text { en, ja }, syncs) = (line, sum.syncs);
-    let plural = if syncs == 1 { "" } else { "es" };
-    text!("{en}, {syncs} flush{plural}", "{ja}、フラッシュ {syncs} 回")
+    let (syncs, plural) = (sum.syncs, if sum.syncs == 1 { "" } else { "es" });
+    text!("{line}, {syncs} flush{plural}", "{line}、フラッシュ {syncs} 回"; line)
 }

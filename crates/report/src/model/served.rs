@@ -1,5 +1,6 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
+use kurabe_core::mention::{CONTROL, DETACH, ROUND_TRIP, RUN};
 use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
@@ -35,10 +36,7 @@ pub fn serving_lines(
     }];
     if let Some(control) = &facts.control {
         let control = shown::path(control);
-        lines.push(text!(
-            "  control   kurabe control {control} stats",
-            "  制御      kurabe control {control} stats"
-        ));
+        lines.push(text!("  control   {CONTROL} {control} stats", "  制御      {CONTROL} {control} stats"));
     }
     lines.extend(common_lines(facts, request, first));
     lines.push(text!("Ctrl-C ends it", "Ctrl-C で終了します"));
@@ -57,7 +55,7 @@ pub fn attached_lines(
     let (list, device) = (devices.join(", "), devices.first().cloned().unwrap_or_default());
     let mut lines = vec![
         text!("{name}, {size}, is attached as {list}", "{name}({size})を {list} として接続しました"),
-        text!("  control   kurabe control {device} stats", "  制御      kurabe control {device} stats"),
+        text!("  control   {CONTROL} {device} stats", "  制御      {CONTROL} {device} stats"),
     ];
     lines.extend(facts.front.map(|served| front_line(served, request)));
     lines.extend(common_lines(facts, request, first));
@@ -65,7 +63,7 @@ pub fn attached_lines(
         Some(log) => text!("  log       {log}", "  ログ      {log}"),
         None => text!("Ctrl-C ends it, too", "Ctrl-C でも終了します"),
     });
-    lines.push(text!("`kurabe detach {device}` ends it", "`kurabe detach {device}` で終了します"));
+    lines.push(text!("`{DETACH} {device}` ends it", "`{DETACH} {device}` で終了します"));
     lines
 }
 
@@ -118,8 +116,8 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
                 way
             ),
             Some(_) => text!(
-                "  time      arrivals count from {round_trip} earlier, as --round-trip says",
-                "  時間      --round-trip により、要求は {round_trip} 早く届いたものとみなします"
+                "  time      arrivals count from {round_trip} earlier, as {ROUND_TRIP} says",
+                "  時間      {ROUND_TRIP} により、要求は {round_trip} 早く届いたものとみなします"
             ),
         });
         lines.push(wait_line(&first.grants, request.spin_ns));
@@ -301,8 +299,8 @@ pub fn detached_lines(detached: &Detached) -> Vec<Text> {
 pub fn kept_server_lines(kept: &[KeptServer]) -> Vec<Text> {
     if kept.is_empty() {
         return vec![text!(
-            "No model was served so far, or there was no store to keep it in (`kurabe run` makes one).",
-            "公開したモデルの記録はありません(保存先がなければ残りません。保存先は `kurabe run` で作られます)。"
+            "No model was served so far, or there was no store to keep it in (`{RUN}` makes one).",
+            "公開したモデルの記録はありません(保存先がなければ残りません。保存先は `{RUN}` で作られます)。"
         )];
     }
     kept.iter().map(kept_server_line).collect()

@@ -14,7 +14,7 @@ mod table;
 use crate::publish::pictures::{curves, own_pictures};
 use kurabe_chart::{Chart, Plot, Theme, text_width};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Lang, Text, mention::SHOW, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.
@@ -132,7 +132,7 @@ fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
         let last = shown + 1 == all.len();
         if lines.len() + wrapped.len() > MOST_REMARKS - usize::from(!last) {
             let (rest, id) = (all.len() - shown, &run.header.id);
-            let more = text!("and {rest} more: kurabe show {id}", "ほか {rest} 件: kurabe show {id}");
+            let more = text!("and {rest} more: {SHOW} {id}", "ほか {rest} 件: {SHOW} {id}");
             lines.push((*tone, more.line(lang)));
             break;
         }

@@ -29,7 +29,7 @@ use extent::Extent;
 use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Lang, Text, mention::IMPORT, text};
 use kurabe_study::catalogue::{Catalogue, CellStanding};
 use rows::{CellRow, rows};
 use sha2::{Digest, Sha256};
@@ -221,17 +221,17 @@ impl<'a> Report<'a> {
         let (records, lang) = (embedded.json.as_str(), self.lang);
         html.raw("<footer>");
         let words = match (records.is_empty(), &embedded.left_out) {
-            (true, _) => lang.pick("This page holds no records.", "このページに測定記録は入っていません。"),
-            (false, None) => lang.pick(
-                "This page holds the whole records of its runs: kurabe import takes them in again.",
-                "このページには測定記録がすべて入っています。kurabe import で取り込めます。",
+            (true, _) => text!("This page holds no records.", "このページに測定記録は入っていません。"),
+            (false, None) => text!(
+                "This page holds the whole records of its runs: {IMPORT} takes them in again.",
+                "このページには測定記録がすべて入っています。{IMPORT} で取り込めます。",
             ),
-            (false, Some(_)) => lang.pick(
-                "This page holds records of its runs: kurabe import takes them in again.",
-                "このページには測定記録が入っています。kurabe import で取り込めます。",
+            (false, Some(_)) => text!(
+                "This page holds records of its runs: {IMPORT} takes them in again.",
+                "このページには測定記録が入っています。{IMPORT} で取り込めます。",
             ),
         };
-        html.element("p", &[], words);
+        html.element("p", &[], words.get(lang));
         if let Some(left_out) = &embedded.left_out {
             html.element("p", &[("class", "notice warn")], left_out.get(lang));
         }

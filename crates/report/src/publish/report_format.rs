@@ -2,6 +2,7 @@
 
 use crate::publish::page::{PageTheme, Report};
 use crate::publish::pictures::png;
+use kurabe_core::mention::{CHART, FORMAT};
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
 use std::path::Path;
@@ -62,8 +63,8 @@ impl ReportFormat {
             if ending.is_empty() {
                 let all = words.join(", ");
                 remedy = text!(
-                    "end the name in one of these, or give --format: {all}",
-                    "拡張子を付けるか --format を指定してください: {all}"
+                    "end the name in one of these, or give {FORMAT}: {all}",
+                    "拡張子を付けるか {FORMAT} を指定してください: {all}"
                 );
             }
             Error::new(
@@ -84,8 +85,8 @@ impl ReportFormat {
         }
         let format = self.word();
         let what = text!(
-            "--chart is for svg and png, not for {format}",
-            "--chart は svg と png 用で、{format} には使えません"
+            "{CHART} is for svg and png, not for {format}",
+            "{CHART} は svg と png 用で、{format} には使えません"
         );
         Err(Error::new(ErrorKind::Usage, what).remedy(text!(
             "name a picture: -o chart.svg",

@@ -137,6 +137,6 @@ pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> 
             same.map(|(word, _)| word).collect::<Vec<_>>().join(" ")
         }))
     };
-    let common = Text { en: labels(|label| &label.en)?, ja: labels(|label| &label.ja)? };
+    let common = Text::of(labels(|label| &label.en)?, labels(|label| &label.ja)?);
     (!twice && !common.is_empty()).then_some((common, values))
 }

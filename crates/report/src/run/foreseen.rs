@@ -4,6 +4,7 @@ use crate::doc::{Doc, Paragraph, Style};
 use crate::machine::headline::surroundings;
 use crate::run::profile::render_profile;
 use crate::run::remarks::planned_writes;
+use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::PlannedWrites;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::{Result, Text, shown, text};
@@ -177,8 +178,8 @@ fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
 fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
     leaves_out(foreseen, is_modelled).then(|| {
         text!(
-            "to have it written over: --write-existing (a file), --destroy-data-on NAME (a device)",
-            "上書きしてよい場合: --write-existing(ファイル)、--destroy-data-on NAME(デバイス)"
+            "to have it written over: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",
+            "上書きしてよい場合: {WRITE_EXISTING}(ファイル)、{DESTROY_DATA_ON} NAME(デバイス)"
         )
     })
 }

@@ -7,7 +7,7 @@ use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use crate::words;
 use kurabe_compare::{FirstFigure, ListedRun};
 use kurabe_core::number::Figure;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, mention::RUN, number, text};
 
 /// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
 /// some 25 characters each should be seen.
@@ -26,7 +26,7 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
             "No runs yet. This measures the directory you are in:",
             "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
         ));
-        doc.push(Block::Code("kurabe run .".to_owned()));
+        doc.push(Block::Code(format!("{RUN:#} .")));
     } else if style.width < columns_needed(runs) {
         doc.push_all(runs.iter().flat_map(stacked));
     } else {

@@ -3,6 +3,7 @@
 use crate::doc::{Column, Doc, Entry, Role, Style, Table};
 use crate::publish::pictures::latencies_beside;
 use crate::{Picture, words};
+use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text, number, shown, text};
@@ -60,7 +61,7 @@ pub fn demerits(run: &RunRecord, measured: &[MeasuredLatencies]) -> Vec<DemeritR
 pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style: &Style) -> String {
     let mut doc = Doc::new();
     let (id, trace) = (shown::line(&run.header.id), shown::line(trace));
-    doc.heading(1, format!("kurabe compare {id} --measured {trace}"));
+    doc.heading(1, format!("{COMPARE} {id} {MEASURED} {trace}"));
     if let Some(all) = rows.first() {
         let (share, distance) = (number::percent(all.demerit), number::latency(all.rms_ns));
         doc.gap().say(text!(

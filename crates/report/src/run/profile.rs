@@ -3,6 +3,7 @@
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::run::steps;
 use crate::words;
+use kurabe_core::mention::{PROFILE, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;
@@ -38,10 +39,10 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
         rows.push(row.into());
     }
     let hints = [
-        ("kurabe profiles show NAME", text!("what one does exactly", "手順の詳細")),
-        ("kurabe run --profile FILE.toml", text!("one of your own", "自作のプロファイルで測定")),
+        (format!("{PROFILES_SHOW:#} NAME"), text!("what one does exactly", "手順の詳細")),
+        (format!("{RUN:#} {PROFILE:#} FILE.toml"), text!("one of your own", "自作のプロファイルで測定")),
     ];
-    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled()], hints);
     Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }

@@ -6,6 +6,7 @@ use crate::run::grid::GENERATOR_SIGN;
 use crate::run::table::RunTable;
 use crate::words;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
+use kurabe_core::mention::{DETAILS, SHOW};
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
@@ -144,8 +145,8 @@ fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
     let worst = worst.unwrap_or_else(|| noise[0].text.clone());
     let (count, id) = (noise.len(), shown::line(&record.header.id));
     text!(
-        "{kind}: {worst} ({count} remarks: kurabe show {id} --details)",
-        "{kind}: {worst}(全 {count} 件: kurabe show {id} --details)";
+        "{kind}: {worst} ({count} remarks: {SHOW} {id} {DETAILS})",
+        "{kind}: {worst}(全 {count} 件: {SHOW} {id} {DETAILS})";
         kind, worst
     )
 }

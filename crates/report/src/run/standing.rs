@@ -6,7 +6,7 @@
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, mention::CATALOGUE, number, text};
 use kurabe_explain::{LimitKind, limits};
 use kurabe_study::catalogue::{Band, Catalogue, CellStanding, NearFigure, standings};
 
@@ -41,8 +41,8 @@ pub fn standings_doc(standings: &[CellStanding]) -> Option<Doc> {
         ]
     });
     let note = text!(
-        "makers' sheets are best cases of new drives; sources: kurabe catalogue",
-        "メーカーの仕様値は新品での最良の値です。出典は kurabe catalogue で確認できます"
+        "makers' sheets are best cases of new drives; sources: {CATALOGUE}",
+        "メーカーの仕様値は新品での最良の値です。出典は {CATALOGUE} で確認できます"
     );
     let table = Table::new(columns, rows).indent(2).stacks();
     Some(Doc::of(table).push(Paragraph::aside(note).role(Role::Quiet)).done())

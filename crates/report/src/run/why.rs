@@ -20,6 +20,7 @@ use crate::run::figures::Figures;
 use crate::run::times;
 use crate::words::stutter::{reads_beside_words, stutter_words};
 use crate::{model, words};
+use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, shown, text};
@@ -132,8 +133,8 @@ pub fn render_why(record: &RunRecord, headline: &Text, cell: Option<&str>, style
     if let [first, _, ..] = whys.as_slice() {
         let (id, number) = (shown::line(&record.header.id), first.number);
         let words = text!(
-            "one of these alone: kurabe why {id} --cell {number}",
-            "1 項目だけ見るには: kurabe why {id} --cell {number}"
+            "one of these alone: {WHY} {id} {CELL} {number}",
+            "1 項目だけ見るには: {WHY} {id} {CELL} {number}"
         );
         doc.gap().push(Paragraph::new(words).role(Role::Quiet));
     }
@@ -161,9 +162,8 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
         let count = record.cells.len();
         let labels: Vec<String> = record.cells.iter().map(|cell| names(cell)[0].clone()).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let mut remedy = nearest(selector, &labels);
-        remedy.en.push_str(&format!("; or its number, 1 to {count}"));
-        remedy.ja.push_str(&format!("。1 から {count} の番号でも指定できます"));
+        let number = text!("or its number, 1 to {count}", "1 から {count} の番号でも指定できます");
+        let remedy = Text::clauses([nearest(selector, &labels), number]);
         return Err(Error::new(
             ErrorKind::Usage,
             text!("the run has no cell `{selector}`", "この測定に `{selector}` という項目はありません"),
@@ -175,7 +175,7 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
 
 /// What a cell is called in both languages, and by formulas.
 fn names(cell: &Cell) -> [String; 3] {
-    let Text { en, ja } = words::cell(cell);
+    let Text { en, ja, .. } = words::cell(cell);
     [en, ja, format!("{} {}", cell.part, cell.label)]
 }
 
@@ -187,7 +187,7 @@ fn head(record: &RunRecord, headline: &Text) -> Doc {
     items.retain(|item| !item.is_empty());
     let items = items.iter().map(|item| item.map(shown::line)).collect();
     Doc::new()
-        .heading(1, format!("kurabe why {}", shown::line(&header.id)))
+        .heading(1, format!("{WHY} {}", shown::line(&header.id)))
         .push(Paragraph::flow(items).indent(2, 2))
         .push_all(header.model.as_ref().map(|model| Paragraph::flow(model::facts(model)).indent(2, 2)))
         .done()

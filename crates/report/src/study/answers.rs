@@ -141,9 +141,9 @@ fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
 fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
     let name =
         |index: usize| verdict.figures.get(index).map(|figure| figure.name.clone()).unwrap_or_default();
-    let amid = |name: Text| Text { ja: spaced(&name.ja), ..name };
+    let amid = |name: Text| Text::of(name.en, spaced(&name.ja));
     let (one, other) = (amid(name(0)), amid(name(1)));
-    let one = Text { ja: one.ja.trim_start().to_owned(), ..one };
+    let one = Text::of(one.en, one.ja.trim_start());
     let all = pairs.same + pairs.opposite + pairs.tied;
     let (same, opposite) = (pairs.same, pairs.opposite);
     match goes {

@@ -3,6 +3,7 @@
 use crate::doc;
 use crate::doc::{Column, Cut, Doc, Field, Fields, Paragraph, Role, Style, Table};
 use crate::study::{error_words, published};
+use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
 use kurabe_study::catalogue::{Beside, CatalogueEntry};
@@ -20,8 +21,8 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
     let mut doc = Doc::new();
     if entries.is_empty() {
         doc.say(text!(
-            "Nothing in the catalogue has all of these words. `kurabe catalogue` lists everything.",
-            "すべての語を含む項目はありません。`kurabe catalogue` で全項目を表示します。"
+            "Nothing in the catalogue has all of these words. `{CATALOGUE}` lists everything.",
+            "すべての語を含む項目はありません。`{CATALOGUE}` で全項目を表示します。"
         ));
         return doc;
     }
@@ -32,8 +33,8 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
         doc.append(of_table(entries, is_narrow)).gap();
     }
     let next = text!(
-        "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
-        "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。"
+        "{CATALOGUE_SHOW} ENTRY tells all of one; {SHOW} RUN {BESIDE} ENTRY puts a run beside it.",
+        "{CATALOGUE_SHOW} 項目 で詳細を、{SHOW} 測定 {BESIDE} 項目 で測定との比較を表示します。"
     );
     doc.push(Paragraph::new(next).role(Role::Quiet)).done()
 }
@@ -105,7 +106,7 @@ pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
         put(text!("host", "環境"), host.clone());
     }
     if let Some(profile) = &table.profile {
-        put(text!("repeated by", "同じ手順"), format!("kurabe run --profile {profile}").into());
+        put(text!("repeated by", "同じ手順"), format!("{RUN} {PROFILE} {profile}").into());
     }
     if let Some(model) = &entry.row.model {
         put(text!("model", "モデル"), format!("model:{model}").into());

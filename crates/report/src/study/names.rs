@@ -8,9 +8,11 @@ use kurabe_study::QuestionResult;
 pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<Text> {
     let parts = |word: &str| word.contains([',', ':', ';', '、', '：', '/']);
     let (en, ja) = (names.clone().any(|name| parts(&name.en)), names.clone().any(|name| parts(&name.ja)));
-    let quote = |name: &Text| Text {
-        en: if en { format!("\"{}\"", name.en) } else { name.en.clone() },
-        ja: if ja { format!("「{}」", name.ja) } else { name.ja.clone() },
+    let quote = |name: &Text| {
+        Text::of(
+            if en { format!("\"{}\"", name.en) } else { name.en.clone() },
+            if ja { format!("「{}」", name.ja) } else { name.ja.clone() },
+        )
     };
     names.map(quote).collect()
 }
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_name_with_a_comma_puts_all_of_a_list_into_quotation_marks() {
-        let names = [Text::same("a"), Text { en: "b: c, d".to_owned(), ja: "b(c)".to_owned() }];
+        let names = [Text::same("a"), text!("b: c, d", "b(c)")];
         let list = list(&quoted(names.iter()));
         assert_eq!((list.en.as_str(), list.ja.as_str()), ("\"a\" and \"b: c, d\"", "a、b(c)"));
         let plain = [Text::same("a"), Text::same("b")];

@@ -1,6 +1,7 @@
 //! The list of studies, and one study as its file tells it.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{Text, text};
 use kurabe_study::{Part, Study, StudyRow};
@@ -17,8 +18,8 @@ pub fn render_studies(studies: &[Study], style: &Style) -> String {
         [name, study.parts.len().to_string().into(), study.title.clone().into()]
     });
     let next = text!(
-        "kurabe study run NAME runs one, --all runs all of them.",
-        "kurabe study run 名前 で実行、--all ですべて実行します。"
+        "{STUDY_RUN} NAME runs one, {ALL} runs all of them.",
+        "{STUDY_RUN} 名前 で実行、{ALL} ですべて実行します。"
     );
     let mut doc = Doc::new();
     doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
@@ -41,8 +42,8 @@ pub fn render_study_file(study: &Study, style: &Style) -> String {
     if let Some(first) = names.first() {
         let (all, study) = (names.join(", "), &study.name);
         doc.gap().aside(text!(
-            "On devices of your own: kurabe study run {study} --on {first}=PATH (names: {all})",
-            "手元の機器で測るには: kurabe study run {study} --on {first}=パス(使える名前: {all})"
+            "On devices of your own: {STUDY_RUN} {study} {ON} {first}=PATH (names: {all})",
+            "手元の機器で測るには: {STUDY_RUN} {study} {ON} {first}=パス(使える名前: {all})"
         ));
     }
     doc.terminal(style)

@@ -6,7 +6,7 @@
 use super::{answers, names};
 use crate::compare::facts::no_json;
 use crate::doc::{Doc, Paragraph, Role};
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, mention::VERSUS, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// The answer in a sentence, as `--json` tells it, too.
@@ -18,7 +18,7 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
         }
         (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
     };
-    Text { ja: names::closed_up(&words.ja), ..words }
+    Text::of(words.en, names::closed_up(&words.ja))
 }
 
 /// What scripts hear of a study's result: with each verdict its answer in words.
@@ -45,8 +45,8 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
             sentences.push((
                 Role::Warn,
                 text!(
-                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `kurabe versus` measures in turns.",
-                    "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`kurabe versus` なら交互に測れます。"
+                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `{VERSUS}` measures in turns.",
+                    "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`{VERSUS}` なら交互に測れます。"
                 ),
             ));
         }
@@ -198,7 +198,7 @@ pub(super) fn doc(result: &StudyResult) -> Doc {
     for verdict in &result.verdicts {
         doc.gap().heading(3, verdict.title.clone()).aside(verdict_answer(verdict));
         for (role, words) in sentences(verdict) {
-            let words = Text { ja: names::closed_up(&words.ja), ..words };
+            let words = Text::of(words.en, names::closed_up(&words.ja));
             doc.push(Paragraph::new(words).listed().indent(2, 2).role(role));
         }
     }

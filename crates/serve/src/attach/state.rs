@@ -88,17 +88,15 @@ impl Attachments {
             && facts.st_uid == rustix::process::geteuid().as_raw()
             && !Mode::from_raw_mode(facts.st_mode).intersects(Mode::RWXG | Mode::RWXO);
         if !is_ours {
-            return Err(Error::new(
-                ErrorKind::Refused,
-                text!(
+            return Err(ErrorKind::Refused
+                .error(text!(
                     "{shown} is not a folder of this user alone",
                     "{shown} はこのユーザー専用のフォルダーではありません"
-                ),
-            )
-            .remedy(text!(
-                "`chmod 700` it if it is yours, or set {VARIABLE} to another folder",
-                "自分のものなら `chmod 700` するか、{VARIABLE} で別のフォルダーを指定してください"
-            )));
+                ))
+                .remedy(text!(
+                    "`chmod 700` it if it is yours, or set {VARIABLE} to another folder",
+                    "自分のものなら `chmod 700` するか、{VARIABLE} で別のフォルダーを指定してください"
+                )));
         }
         let lock =
             File::options().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"));

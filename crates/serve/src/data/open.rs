@@ -8,6 +8,7 @@
 use super::image::OverImage;
 use super::sparse::Sparse;
 use super::{DiskData, Keeper};
+use kurabe_core::mention::{DATA, EXPORTS, MODELS_SHOW, SET, WRITE_EXISTING};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::available_memory_bytes;
 use rustix::fs::XattrFlags;
@@ -105,14 +106,12 @@ fn one_only(exports: usize, path: &Path) -> Result<()> {
         return Ok(());
     }
     let shown = shown::path(path);
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!(
+    Err(ErrorKind::Usage
+        .error(text!(
             "{exports} exports cannot share the file {shown}",
             "{exports} 個のエクスポートで {shown} は共有できません"
-        ),
-    )
-    .remedy(text!("use --data memory with --exports", "--exports には --data memory を使ってください")))
+        ))
+        .remedy(text!("use {DATA} memory with {EXPORTS}", "{EXPORTS} には {DATA} memory を使ってください")))
 }
 
 /// A new file with the mark, or one that is there and may be used.
@@ -157,8 +156,8 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
             text!("{shown} is there already and was not made by kurabe for data", "{shown} は既にあり、kurabe が作ったデータファイルではありません"),
         )
         .remedy(text!(
-            "choose another name; over:{shown} reads it and never writes; --write-existing lets clients write to it",
-            "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。--write-existing を付けるとクライアントが書き込めます"
+            "choose another name; over:{shown} reads it and never writes; {WRITE_EXISTING} lets clients write to it",
+            "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。{WRITE_EXISTING} を付けるとクライアントが書き込めます"
         )));
     }
     if let Some(claim) = kurabe_host::claims(&looked, path)?.first() {
@@ -170,17 +169,15 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     }
     let length = facts.len();
     if length > size_bytes || (is_ours && length != size_bytes) {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
+        return Err(ErrorKind::Target
+            .error(text!(
                 "{shown} has {length} bytes, and the model {size_bytes}",
                 "{shown} は {length} バイトで、モデルの {size_bytes} バイトと合いません"
-            ),
-        )
-        .remedy(text!(
-            "serve the model it was made for, or name another file",
-            "このファイルを作ったときのモデルを指定するか、別のファイルを指定してください"
-        )));
+            ))
+            .remedy(text!(
+                "serve the model it was made for, or name another file",
+                "このファイルを作ったときのモデルを指定するか、別のファイルを指定してください"
+            )));
     }
     let again = format!("/proc/self/fd/{}", looked.as_raw_fd());
     let file = OpenOptions::new().read(true).write(true).open(again).map_err(|error| cannot(&error))?;
@@ -214,28 +211,22 @@ fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
     let image = image.map_err(|error| cannot(&error))?;
     let kind = image.metadata().map_err(|error| cannot(&error))?.file_type();
     if !kind.is_file() && !kind.is_block_device() {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{shown} is neither a file nor a block device",
-                "{shown} はファイルでもブロックデバイスでもありません"
-            ),
-        ));
+        return Err(ErrorKind::Target.error(text!(
+            "{shown} is neither a file nor a block device",
+            "{shown} はファイルでもブロックデバイスでもありません"
+        )));
     }
     // The end is where a device ends, too, which has no length.
     let bytes =
         rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
     if bytes > size_bytes {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{shown} has {bytes} bytes, more than the model's {size_bytes}",
-                "{shown} は {bytes} バイトで、モデルの {size_bytes} バイトより大きいです"
-            ),
-        )
+        return Err(ErrorKind::Target.error(text!(
+            "{shown} has {bytes} bytes, more than the model's {size_bytes}",
+            "{shown} は {bytes} バイトで、モデルの {size_bytes} バイトより大きいです"
+        ))
         .remedy(text!(
-            "serve a larger model, or change its capacity with --set (`kurabe models show` names the parameter)",
-            "より大きなモデルを指定するか、--set で容量を変えてください(パラメーター名は `kurabe models show` で分かります)"
+            "serve a larger model, or change its capacity with {SET} (`{MODELS_SHOW}` names the parameter)",
+            "より大きなモデルを指定するか、{SET} で容量を変えてください(パラメーター名は `{MODELS_SHOW}` で分かります)"
         )));
     }
     Ok((image, bytes))

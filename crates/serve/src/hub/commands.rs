@@ -6,6 +6,7 @@ use super::front::FrontRequest;
 use crate::clock::Grants;
 use crate::honesty::Lateness;
 use crate::power::CutReport;
+use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Control, Stack};
 use rustix::fd::OwnedFd;
@@ -150,8 +151,8 @@ impl Hub {
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),
         };
         let error = Error::new(ErrorKind::Usage, what).remedy(text!(
-            "`kurabe models show` draws the layers; --layer NAME names one",
-            "層は `kurabe models show` で確認でき、--layer 名前 で指定できます"
+            "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
+            "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
         ));
         Err(refused.map_or_else(
             || Error::new(ErrorKind::Usage, text!("the stack has no layers", "スタックに層がありません")),
@@ -194,14 +195,12 @@ impl Hub {
     /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
     pub(super) fn cut_power(&mut self) -> Result<CutReport> {
         let Some(rules) = self.parts.power.clone() else {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
+            return Err(ErrorKind::Usage
+                .error(text!(
                     "this server keeps nothing that a power cut could put back",
                     "このサーバーは電源断に備えた記録をしていません"
-                ),
-            )
-            .remedy(text!("start it with --power-cuts", "--power-cuts を付けて起動してください")));
+                ))
+                .remedy(text!("start it with {POWER_CUTS}", "{POWER_CUTS} を付けて起動してください")));
         };
         let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
         let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();

@@ -5,6 +5,7 @@
 //! checksum, and every checksum must have its text: so a row that is gone is told, too. A CRC finds every change of up to
 //! 32 neighbouring bits and all but one of 4·10⁹ others; it is against accidents, not against somebody.
 
+use kurabe_core::mention::{CHECK, RM};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::{Transaction, params};
 use std::borrow::Cow;
@@ -113,15 +114,12 @@ pub(super) fn check_sealed(
 }
 
 fn damaged(id: &str, field: &str) -> Error {
-    Error::new(
-        ErrorKind::Store,
-        text!(
-            "the run `{id}` is damaged in the store at `{field}`: it is not what was written (checksum)",
-            "測定 `{id}` の `{field}` は保存先で壊れています(書いた内容とチェックサムが合いません)"
-        ),
-    )
+    ErrorKind::Store.error(text!(
+        "the run `{id}` is damaged in the store at `{field}`: it is not what was written (checksum)",
+        "測定 `{id}` の `{field}` は保存先で壊れています(書いた内容とチェックサムが合いません)"
+    ))
     .remedy(text!(
-        "the other runs can still be read; `kurabe check` names all that is damaged, and `kurabe rm {id}` takes this run out",
-        "ほかの測定は読めます。壊れた箇所は `kurabe check` で分かり、この測定は `kurabe rm {id}` で取り除けます"
+        "the other runs can still be read; `{CHECK}` names all that is damaged, and `{RM} {id}` takes this run out",
+        "ほかの測定は読めます。壊れた箇所は `{CHECK}` で分かり、この測定は `{RM} {id}` で取り除けます"
     ))
 }

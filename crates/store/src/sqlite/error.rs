@@ -1,6 +1,6 @@
 //! What SQLite reports, as an error with a remedy.
 
-use kurabe_core::{Error, ErrorKind, Text, text};
+use kurabe_core::{Error, ErrorKind, Text, mention::DB, text};
 use rusqlite::ErrorCode;
 use std::fs::File;
 use std::io::{self, Write};
@@ -43,15 +43,15 @@ pub(super) fn read_only_error(what: Text, path: &Path) -> Error {
 /// The remedy for a place that cannot be written, or for wanting another store.
 pub(super) fn elsewhere() -> Text {
     text!(
-        "name another place with --db FILE or the variable KURABE_DB",
-        "--db FILE または環境変数 KURABE_DB で別の場所を指定してください"
+        "name another place with {DB} FILE or the variable KURABE_DB",
+        "{DB} FILE または環境変数 KURABE_DB で別の場所を指定してください"
     )
 }
 
 fn damaged() -> Text {
     text!(
-        "the file is damaged: keep a copy of it, and use another one with --db FILE",
-        "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"
+        "the file is damaged: keep a copy of it, and use another one with {DB} FILE",
+        "ファイルが壊れています。写しを残したうえで、{DB} FILE で別のファイルを使ってください"
     )
 }
 
@@ -75,12 +75,12 @@ pub(super) fn remedy_of_place(error: &io::Error) -> Text {
     match error.kind() {
         io::ErrorKind::StorageFull => full(),
         io::ErrorKind::QuotaExceeded => text!(
-            "the quota is used up: remove files of its user, have it raised, or name another place with --db FILE",
-            "割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、割り当てを増やすか、--db FILE で別の場所を指定してください"
+            "the quota is used up: remove files of its user, have it raised, or name another place with {DB} FILE",
+            "割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、割り当てを増やすか、{DB} FILE で別の場所を指定してください"
         ),
         io::ErrorKind::ReadOnlyFilesystem => text!(
-            "the file system is read-only: name another place with --db FILE or the variable KURABE_DB",
-            "ファイルシステムが読み取り専用です。--db FILE または環境変数 KURABE_DB で別の場所を指定してください"
+            "the file system is read-only: name another place with {DB} FILE or the variable KURABE_DB",
+            "ファイルシステムが読み取り専用です。{DB} FILE または環境変数 KURABE_DB で別の場所を指定してください"
         ),
         _ => elsewhere(),
     }
@@ -88,8 +88,8 @@ pub(super) fn remedy_of_place(error: &io::Error) -> Text {
 
 fn full() -> Text {
     text!(
-        "free some room on the store's file system, or name another place with --db FILE",
-        "保存先のファイルシステムの空きを増やすか、--db FILE で別の場所を指定してください"
+        "free some room on the store's file system, or name another place with {DB} FILE",
+        "保存先のファイルシステムの空きを増やすか、{DB} FILE で別の場所を指定してください"
     )
 }
 

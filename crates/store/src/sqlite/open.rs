@@ -55,15 +55,13 @@ impl SqliteStore {
         if let Some(directory) = path.parent() {
             platform::create_private_dirs(directory).map_err(|error| {
                 let directory = shown::path(directory);
-                Error::new(
-                    ErrorKind::Store,
-                    text!(
+                ErrorKind::Store
+                    .error(text!(
                         "cannot make the store's directory {directory}",
                         "保存先のディレクトリ {directory} を作れません"
-                    ),
-                )
-                .remedy(remedy_of_place(&error))
-                .because(error)
+                    ))
+                    .remedy(remedy_of_place(&error))
+                    .because(error)
             })?;
         }
         if path.exists() {
@@ -199,14 +197,12 @@ impl SqliteStore {
             return Ok(());
         }
         let path = shown::path(&self.path);
-        Err(Error::new(
-            ErrorKind::Store,
-            text!(
+        Err(ErrorKind::Store
+            .error(text!(
                 "the store {path} was overwritten with another store meanwhile",
                 "保存先 {path} は別の保存先の内容で上書きされました"
-            ),
-        )
-        .remedy(elsewhere()))
+            ))
+            .remedy(elsewhere()))
     }
 }
 

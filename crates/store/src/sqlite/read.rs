@@ -10,7 +10,7 @@ use crate::{json, platform};
 use kurabe_core::made::MadeFile;
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::RM, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -209,13 +209,10 @@ impl Texts {
         }
         let Version { schema } = parse(id, &self.header)?;
         if schema > RECORD_SCHEMA {
-            return Err(Error::new(
-                ErrorKind::Store,
-                text!(
-                    "the run `{id}` was recorded by a newer kurabe (schema {schema}, known here up to {RECORD_SCHEMA})",
-                    "測定 `{id}` は新しい kurabe の記録です(schema {schema}。ここで扱えるのは {RECORD_SCHEMA} まで)"
-                ),
-            )
+            return Err(ErrorKind::Store.error(text!(
+                "the run `{id}` was recorded by a newer kurabe (schema {schema}, known here up to {RECORD_SCHEMA})",
+                "測定 `{id}` は新しい kurabe の記録です(schema {schema}。ここで扱えるのは {RECORD_SCHEMA} まで)"
+            ))
             .remedy(text!("update kurabe", "kurabe を更新してください")));
         }
         let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
@@ -250,8 +247,8 @@ fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
             text!("the run `{id}` cannot be read at `{field}`", "測定 `{id}` の `{field}` を読めません"),
         )
         .remedy(text!(
-            "if a newer kurabe wrote it, update this one; `kurabe rm {id}` takes the run out of the store",
-            "新しい kurabe で測定したものなら、この kurabe を更新してください。`kurabe rm {id}` で取り除けます"
+            "if a newer kurabe wrote it, update this one; `{RM} {id}` takes the run out of the store",
+            "新しい kurabe で測定したものなら、この kurabe を更新してください。`{RM} {id}` で取り除けます"
         ))
         .because(misfit.reason)
     })
@@ -293,7 +290,7 @@ pub(super) fn all_labels(
 
 /// A text of two columns, if both are there.
 fn title(en: Option<String>, ja: Option<String>) -> Option<Text> {
-    Some(Text { en: en?, ja: ja? })
+    Some(Text::of(en?, ja?))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::checksum;
 use super::error::{elsewhere, store_error};
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::DB, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 
@@ -263,28 +263,23 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     if (1..=VERSION).contains(&version) {
         return Ok(version);
     }
-    Err(Error::new(
-        ErrorKind::Store,
-        text!(
-            "the store {shown} was written by a newer kurabe (its version {version}, known here up to {VERSION})",
-            "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
-        ),
-    )
+    Err(ErrorKind::Store.error(text!(
+        "the store {shown} was written by a newer kurabe (its version {version}, known here up to {VERSION})",
+        "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
+    ))
     .remedy(text!(
-        "update kurabe, or use another store with --db FILE",
-        "kurabe を更新するか、--db FILE で別の保存先を使ってください"
+        "update kurabe, or use another store with {DB} FILE",
+        "kurabe を更新するか、{DB} FILE で別の保存先を使ってください"
     )))
 }
 
 /// The error for a file that is not kurabe's.
 pub(super) fn not_ours(path: &Path) -> Error {
     let path = shown::path(path);
-    Error::new(
-        ErrorKind::Store,
-        text!(
+    ErrorKind::Store
+        .error(text!(
             "{path} is another program's file, not a store of kurabe; it was left as it is",
             "{path} は kurabe の保存先ではなく、ほかのプログラムのファイルです(変更していません)"
-        ),
-    )
-    .remedy(elsewhere())
+        ))
+        .remedy(elsewhere())
 }

@@ -10,6 +10,7 @@ use super::{CatalogueEntry, PublishedColumn, PublishedStatistic};
 use crate::published::Published;
 use kurabe_core::Text;
 use kurabe_core::imported::PrintedStatistic;
+use kurabe_core::mention::{PROFILE, RUN};
 use kurabe_core::profile::{Name, Profile, Statistic, Task};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
@@ -77,8 +78,8 @@ fn nothing_in_common(figures: &[BesideFigure], entry: &CatalogueEntry<'_>) -> Op
     }
     let profile = entry.table.profile.as_deref()?;
     Some(text!(
-        "the run has none of these figures; to get them: kurabe run --profile {profile}",
-        "この測定にはどの値もありません。同じ値を測るには: kurabe run --profile {profile}"
+        "the run has none of these figures; to get them: {RUN} {PROFILE} {profile}",
+        "この測定にはどの値もありません。同じ値を測るには: {RUN} {PROFILE} {profile}"
     ))
 }
 
@@ -141,13 +142,12 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
     if own.data != usual.data {
         changed.push(text!("other data written", "書き込むデータ"));
     }
-    let en: Vec<&str> = changed.iter().map(|text| text.en.as_str()).collect();
-    let ja: Vec<&str> = changed.iter().map(|text| text.ja.as_str()).collect();
-    let (en, ja) = (en.join(", "), ja.join("、"));
-    (!changed.is_empty()).then(|| Text {
-        en: format!("the profile was changed for this run: {en}"),
-        ja: format!("この測定ではプロファイルが変更されています: {ja}"),
-    })
+    let changed = Some(Text::list(changed)).filter(|changed| !changed.is_empty())?;
+    Some(text!(
+        "the profile was changed for this run: {changed}",
+        "この測定ではプロファイルが変更されています: {changed}";
+        changed
+    ))
 }
 
 /// How the tool of an imported run came to its figures: the main ones, of which the first stands for all.
@@ -166,10 +166,11 @@ fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) ->
         return None;
     }
     let (own, printed) = (own.name(), printed.name());
-    Some(Text {
-        en: format!("another statistic: the entry is {}, the run's figure is its {}", printed.en, own.en),
-        ja: format!("統計量が違います。公表値は{}、この測定の値は{}です", printed.ja, own.ja),
-    })
+    Some(text!(
+        "another statistic: the entry is {printed}, the run's figure is its {own}",
+        "統計量が違います。公表値は{printed}、この測定の値は{own}です";
+        printed, own
+    ))
 }
 
 /// What else to know before the two are compared.
@@ -178,16 +179,14 @@ fn other_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text
     let same_profile = entry.table.profile.as_deref() == Some(&record.header.profile_name());
     let differs = record.header.profile.as_ref().and_then(|profile| profile.differs.as_ref());
     if let (true, Some(differs)) = (same_profile, differs) {
-        differences.push(Text {
-            en: format!("kurabe's profile and the tool: {}", differs.en),
-            ja: format!("kurabe のプロファイルと元のツールの違い: {}", differs.ja),
-        });
+        differences.push(text!(
+            "kurabe's profile and the tool: {differs}",
+            "kurabe のプロファイルと元のツールの違い: {differs}";
+            differs
+        ));
     }
     if let Some(host) = &entry.table.host {
-        differences.push(Text {
-            en: format!("the entry was measured on: {}", host.en),
-            ja: format!("公表値の測定環境: {}", host.ja),
-        });
+        differences.push(text!("the entry was measured on: {host}", "公表値の測定環境: {host}"; host));
     }
     if let Some(model) = &record.header.model {
         let name = &model.name;

@@ -1,6 +1,7 @@
 //! The rules that one source is held to.
 
 use crate::source::{Source, block_end};
+use kurabe_core::mention::COMMANDS;
 use std::fmt;
 
 /// A function fits a screen.
@@ -11,6 +12,8 @@ const LONGEST_FILE_LINES: usize = 500;
 const NO_NAMES: [&str; 6] = ["told", "found", "known", "there", "wanted", "said"];
 /// The rooms whose trade is words.
 const ROOMS_OF_WORDS: [&str; 3] = ["crates/cli/", "crates/report/", "crates/ui/"];
+/// The rooms that are used by a person, each in its own way.
+const EDGES: [&str; 2] = ["crates/cli/", "crates/ui/"];
 
 /// A line that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,8 +33,8 @@ impl fmt::Display for Breach {
 
 /// Every breach in a source.
 pub fn breaches(source: &Source) -> Vec<Breach> {
-    let all =
-        [function_length, file_length, local_name, words, no_unsafe, raw_output].map(|rule| rule(source));
+    let all = [function_length, file_length, local_name, words, command_line, no_unsafe, raw_output]
+        .map(|rule| rule(source));
     all.concat()
         .into_iter()
         .map(|(rule, line, what)| Breach {
@@ -138,6 +141,36 @@ fn words(source: &Source) -> Lines {
         .collect()
 }
 
+/// An option or a command in a literal of a room below the edges, where a `Mention` stands for it.
+fn command_line(source: &Source) -> Lines {
+    let is_below = source.path.starts_with("crates/") && source.path.contains("/src/");
+    if !is_below || source.is_test_file() || EDGES.iter().any(|room| source.path.starts_with(room)) {
+        return Vec::new();
+    }
+    let is_letter = |character: Option<char>| character.is_some_and(|one| one.is_ascii_lowercase());
+    let has_option = |literal: &str| {
+        literal.match_indices("--").any(|(at, dashes)| {
+            let before = literal[..at].chars().next_back();
+            !is_letter(before)
+                && before != Some('-')
+                && is_letter(literal[at + dashes.len()..].chars().next())
+        })
+    };
+    let commands: Vec<String> = COMMANDS.iter().map(|command| format!("{command:#}")).collect();
+    let has_command = |literal: &str| {
+        let mut all = commands.iter().flat_map(|command| literal.match_indices(command));
+        all.any(|(at, command)| !is_letter(literal[at + command.len()..].chars().next()))
+    };
+    source
+        .literals()
+        .filter(|(line, _)| !source.lines[*line].contains("Shell("))
+        .filter(|(_, literal)| has_option(literal) || has_command(literal))
+        .map(|(line, literal)| {
+            ("command-line", line, format!("{literal} names what only a command line has"))
+        })
+        .collect()
+}
+
 fn no_unsafe(source: &Source) -> Lines {
     let opens = |after: &str| {
         after.starts_with('{')
@@ -214,6 +247,22 @@ mod tests {
         assert!(broken("crates/report/src/a.rs", sentence).is_empty());
         assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Error")).is_empty());
         assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Result<()>")).is_empty());
+    }
+
+    #[test]
+    fn an_option_or_a_command_below_the_edges_is_seen() {
+        for literal in ["\"ask for less with --size\"", "\"(--db FILE)\"", "r\"`kurabe models show` has it\""]
+        {
+            let text = format!("fn a() -> Error {{ b({literal}) }}");
+            assert_eq!(broken("crates/lab/src/a.rs", &text), ["command-line"], "{literal}");
+            assert!(broken("crates/ui/src/a.rs", &text).is_empty());
+            assert!(
+                broken("crates/lab/src/a.rs", &format!("#[cfg(test)]\nmod tests {{ {text} }}")).is_empty()
+            );
+        }
+        for literal in ["\"with {SIZE}\"", "\"a---b --\"", "\"kurabe records\"", "'-' // --size"] {
+            assert!(broken("crates/lab/src/a.rs", &format!("let a = {literal};")).is_empty(), "{literal}");
+        }
     }
 
     #[test]

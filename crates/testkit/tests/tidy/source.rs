@@ -8,13 +8,21 @@ pub struct Source {
     pub lines: Vec<String>,
     /// Which lines belong to an item under `#[cfg(test)]`.
     pub is_test: Vec<bool>,
+    literals: Vec<(usize, String)>,
 }
 
 impl Source {
     pub fn new(path: &str, text: &str) -> Self {
-        let lines: Vec<String> = blanked(text).lines().map(str::to_owned).collect();
+        let (code, literals) = apart(text);
+        let lines: Vec<String> = code.lines().map(str::to_owned).collect();
         let is_test = test_lines(&lines);
-        Self { path: path.to_owned(), lines, is_test }
+        Self { path: path.to_owned(), lines, is_test, literals }
+    }
+
+    /// The literals that are in no test, with the numbers (from 0) of the lines in which they begin.
+    pub fn literals(&self) -> impl Iterator<Item = (usize, &str)> {
+        let literals = self.literals.iter().map(|(line, literal)| (*line, literal.as_str()));
+        literals.filter(|(line, _)| !self.is_test[*line])
     }
 
     /// A file of tests, or of what only tests use.
@@ -72,22 +80,29 @@ fn test_lines(lines: &[String]) -> Vec<bool> {
     is_test
 }
 
-/// The text with spaces in the place of comments and of what stands in literals. Line breaks stay.
-fn blanked(text: &str) -> String {
+/// The text with spaces in the place of comments and of literals, whose line breaks stay; and the literals, each with the
+/// number of its line.
+fn apart(text: &str) -> (String, Vec<(usize, String)>) {
     let characters: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
+    let (mut literals, mut line) = (Vec::new(), 0);
     let mut at = 0;
     while at < characters.len() {
         let end = literal_or_comment(&characters, at);
         if end == at {
+            line += usize::from(characters[at] == '\n');
             code.push(characters[at]);
             at += 1;
             continue;
         }
+        if characters[at] != '/' {
+            literals.push((line, characters[at..end].iter().collect()));
+        }
+        line += characters[at..end].iter().filter(|one| **one == '\n').count();
         code.extend(characters[at..end].iter().map(|one| if *one == '\n' { '\n' } else { ' ' }));
         at = end;
     }
-    code
+    (code, literals)
 }
 
 /// Where the comment or the literal ends that begins at `at`; `at` itself if none does.
@@ -140,6 +155,8 @@ fn comments_and_literals_are_no_code() {
     assert_eq!(words[0], ["let", "a", "=", ";"]);
     assert_eq!(words[1], ["let", "b", "=", ";"]);
     assert_eq!(words[2], ["let", "c", "=", ";", "let", "d:", "&'a", "str;"]);
+    let literals = [(0, "\"x // \\\" y\""), (1, "r#\"un\"safe\"#"), (2, "'\"'")];
+    assert_eq!(source.literals().collect::<Vec<_>>(), literals);
 }
 
 #[test]

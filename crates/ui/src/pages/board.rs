@@ -1,9 +1,9 @@
 //! The tiles: a row for each step, a tile for each direction, filled as cells end.
 
 use crate::board::{Board, column};
+use crate::message::Message;
 use crate::pages::frame::say;
 use crate::shared::catalogue;
-use crate::told::Told;
 use kurabe_core::profile::{Statistic, Task, TaskCell};
 use kurabe_core::record::{Cell, RunStatus};
 use kurabe_core::workload::Direction;
@@ -307,7 +307,7 @@ fn outcome(html: &mut Html, board: &Board, lang: Lang) {
     html.element("p", &[("class", "status")], words.get(lang));
     let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
     if let Some(error) = error {
-        let message = Told::of(error);
+        let message = Message::of(error);
         html.open("p", &[("class", "notice warn")]).words(&shown::line(message.what.get(lang)));
         if let Some(remedy) = message.remedy {
             html.raw(" — ").words(&shown::line(remedy.get(lang)));

@@ -7,7 +7,7 @@ use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{USES, Use, recommend};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, number, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, number, text};
 use kurabe_report::{Html, Report, directed, recommendation_doc};
 
 /// More runs than this make no page that can be read.
@@ -23,14 +23,12 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>
             }
         }
         if !(2..=MOST_RUNS).contains(&ids.len()) {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
+            return Err(ErrorKind::Usage
+                .error(text!(
                     "two to {MOST_RUNS} runs are compared",
                     "比べられるのは 2 件から {MOST_RUNS} 件までです"
-                ),
-            )
-            .remedy(text!("tick them in the list of runs", "結果の一覧で選んでください")));
+                ))
+                .remedy(text!("tick them in the list of runs", "結果の一覧で選んでください")));
         }
         let runs = ids.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
         let list: Vec<&RunRecord> = runs.iter().collect();

@@ -96,14 +96,12 @@ impl Form {
             )));
         }
         if !self.job.trim().is_empty() || !self.only.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!(
+            return Err(ErrorKind::Usage
+                .error(text!(
                     "targets in turns are measured by a profile",
                     "交互の測定に使えるのはプロファイルだけです"
-                ),
-            )
-            .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
+                ))
+                .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         Ok(Wish::Turns(Box::new(VersusRequest {

@@ -5,7 +5,7 @@ use crate::pages::{Visit, action, piece};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kurabe_core::{Error, ErrorKind, Lang, text};
+use kurabe_core::{ErrorKind, Lang, text};
 use kurabe_report::Html;
 use serde_json::{Value, json};
 
@@ -62,13 +62,10 @@ pub(crate) async fn enter(visit: Visit, headers: HeaderMap, body: Bytes) -> Resp
     let cookie = match visit.shared.sessions.enter(&word) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => {
-            let error = Error::new(
-                ErrorKind::Refused,
-                text!(
-                    "this address was used already, or is none of this kurabe",
-                    "このアドレスは使用済みか、この kurabe のものではありません"
-                ),
-            );
+            let error = ErrorKind::Refused.error(text!(
+                "this address was used already, or is none of this kurabe",
+                "このアドレスは使用済みか、この kurabe のものではありません"
+            ));
             return piece(visit, move |_, _| Err(error)).await;
         }
         Err(error) => return piece(visit, move |_, _| Err(error)).await,

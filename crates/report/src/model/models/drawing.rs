@@ -29,7 +29,7 @@ pub(super) fn draw(layers: &[LayerSpec]) -> Block {
         lines.join("\n")
     };
     let boxes = |lang| block(layers, lang).map_or_else(|| trees(lang), |block| block.lines.join("\n"));
-    let both = |lines: &dyn Fn(Lang) -> String| Text { en: lines(Lang::En), ja: lines(Lang::Ja) };
+    let both = |lines: &dyn Fn(Lang) -> String| Text::of(lines(Lang::En), lines(Lang::Ja));
     Block::Drawing { wide: both(&boxes), narrow: both(&trees) }
 }
 

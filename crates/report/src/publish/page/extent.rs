@@ -2,7 +2,7 @@
 //! least missed is left out first; each page says what that was.
 
 use super::{Embedded, PageTheme, Report};
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, mention::REPORT, number, text};
 
 /// A page larger than this is slow to open and too large for most places that take attachments.
 pub const MOST_PAGE_BYTES: usize = 3_000_000;
@@ -75,9 +75,9 @@ impl Report<'_> {
         let most = most();
         (self.extent >= Extent::FirstCharts).then(|| {
             text!(
-                "{more} more charts were left out of this report to keep it below {most} MB; `kurabe report RUN` of single \
+                "{more} more charts were left out of this report to keep it below {most} MB; `{REPORT} RUN` of single \
                  runs has them",
-                "レポートを {most} MB 以下に収めるため、残りのグラフ {more} 点を省きました。1 件ずつの `kurabe report RUN` には\
+                "レポートを {most} MB 以下に収めるため、残りのグラフ {more} 点を省きました。1 件ずつの `{REPORT} RUN` には\
                  入ります"
             )
         })
@@ -92,12 +92,12 @@ impl Report<'_> {
             Extent::OneTable => Some(text!(
                 "latencies and reasons of the single runs were left out of this report to keep it below {most} MB; `kurabe \
                  report RUN` has them",
-                "レポートを {most} MB 以下に収めるため、各測定のレイテンシと理由を省きました。`kurabe report RUN` には入ります"
+                "レポートを {most} MB 以下に収めるため、各測定のレイテンシと理由を省きました。`{REPORT} RUN` には入ります"
             )),
             Extent::MainTable => Some(text!(
-                "the tables of the single runs were left out of this report to keep it below {most} MB; `kurabe report RUN` \
+                "the tables of the single runs were left out of this report to keep it below {most} MB; `{REPORT} RUN` \
                  has them",
-                "レポートを {most} MB 以下に収めるため、各測定の表を省きました。`kurabe report RUN` には入ります"
+                "レポートを {most} MB 以下に収めるため、各測定の表を省きました。`{REPORT} RUN` には入ります"
             )),
         }
     }

@@ -6,6 +6,7 @@ use crate::run::remarks::Remark;
 use crate::run::table::RunTable;
 use crate::run::{remarks, why};
 use crate::words;
+use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, shown, text};
@@ -13,8 +14,8 @@ use kurabe_explain::LimitKind;
 
 /// Flags of a command line that say where kurabe kept or showed something, and change nothing of the measurement; those
 /// with `true` take a word.
-const ABOUT_OUTPUT: [(&str, bool); 5] =
-    [("--db", true), ("--lang", true), ("--json", false), ("--quiet", false), ("-q", false)];
+const ABOUT_OUTPUT: [(Mention, bool); 5] =
+    [(DB, true), (LANG, true), (JSON, false), (QUIET, false), (Mention::Shell("-q"), false)];
 
 /// Profile, statistic, sizes, times, versions, and the command line that repeats it.
 pub(super) fn fields(record: &RunRecord) -> Vec<Field> {
@@ -57,17 +58,17 @@ pub(super) fn again(record: &RunRecord) -> Option<String> {
         return PROFILES
             .iter()
             .any(|(name, _)| *name == profile)
-            .then(|| format!("kurabe run --profile {profile} TARGET"));
+            .then(|| format!("{RUN:#} {PROFILE:#} {profile} TARGET"));
     }
     let mut words = vec!["kurabe".to_owned()];
     let mut rest = record.header.command.iter().skip(1);
     while let Some(word) = rest.next() {
-        match ABOUT_OUTPUT.iter().find(|(flag, _)| flag == word) {
+        match ABOUT_OUTPUT.iter().find(|(flag, _)| format!("{flag:#}") == *word) {
             Some((_, true)) => drop(rest.next()),
             Some((_, false)) => {}
             None if ABOUT_OUTPUT
                 .iter()
-                .any(|(flag, takes)| *takes && word.starts_with(&format!("{flag}="))) => {}
+                .any(|(flag, takes)| *takes && word.starts_with(&format!("{flag:#}="))) => {}
             None => words.push(shown::shell_word(word)),
         }
     }

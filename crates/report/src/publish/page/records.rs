@@ -4,7 +4,7 @@ use super::{Embedded, MOST_PAGE_BYTES, Report};
 use crate::compare::facts::{no_json, spoken_json};
 use crate::publish::page::extent::{ROOM_BEHIND_BYTES, most};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
-use kurabe_core::{Result, Text, shown, text};
+use kurabe_core::{Result, Text, mention::EXPORT, shown, text};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 
@@ -26,10 +26,11 @@ impl Report<'_> {
             (text!("time series", "時系列"), false),
             (text!("time series, stalls and latencies", "時系列、停滞、レイテンシ"), true),
         ];
-        for (Text { en, ja }, latencies_too) in thinner {
+        for (parts, latencies_too) in thinner {
             let remark = text!(
-                "the {en} of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
-                "レポートを {most} MB 以下に収めるため、測定記録の{ja}を省きました。`kurabe export RUN` にはすべて入っています"
+                "the {parts} of the records were left out of this report to keep it below {most} MB; `{EXPORT} RUN` has them",
+                "レポートを {most} MB 以下に収めるため、測定記録の{parts}を省きました。`{EXPORT} RUN` にはすべて入っています";
+                parts
             );
             let json =
                 export_packed_bundle(self.owned().map(|run| thinned(run, latencies_too, &remark)).collect());
@@ -38,8 +39,8 @@ impl Report<'_> {
             }
         }
         let remark = text!(
-            "the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
-            "レポートを {most} MB 以下に収めるため、測定記録を省きました。`kurabe export RUN` で書き出せます"
+            "the records were left out of this report to keep it below {most} MB; `{EXPORT} RUN` has them",
+            "レポートを {most} MB 以下に収めるため、測定記録を省きました。`{EXPORT} RUN` で書き出せます"
         );
         Embedded { json: String::new(), left_out: Some(remark) }
     }

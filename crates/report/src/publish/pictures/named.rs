@@ -4,6 +4,7 @@ use super::{PICTURE_NAMES, Picture, View, forest, pictures};
 use crate::compare::answer;
 use crate::doc::Style;
 use kurabe_compare::Pair;
+use kurabe_core::mention::{CHART, SHOW};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, text};
 
@@ -44,7 +45,7 @@ pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<
             ErrorKind::Unsupported,
             text!("run {id} has nothing to draw", "測定 {id} にはグラフにできるデータがありません"),
         )
-        .remedy(text!("`kurabe show {id}` shows what it has", "内容は `kurabe show {id}` で確認できます")));
+        .remedy(text!("`{SHOW} {id}` shows what it has", "内容は `{SHOW} {id}` で確認できます")));
     }
     let Some(name) = name else { return Ok(main_charts(all)) };
     if name != ALL {
@@ -79,8 +80,8 @@ pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
     let (count, names) = (all.len(), names(&all).join(", "));
     (count > MAIN_COUNT).then(|| {
         text!(
-            "{count} charts in all: --chart all, or by name: {names}",
-            "グラフは全部で {count} 枚: --chart all、または名前で: {names}"
+            "{count} charts in all: {CHART} all, or by name: {names}",
+            "グラフは全部で {count} 枚: {CHART} all、または名前で: {names}"
         )
     })
 }
@@ -127,9 +128,7 @@ pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error
         _ => text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
     };
     if !is_kind {
-        let near = nearest(name, names);
-        remedy.en = format!("{}; {}", near.en, remedy.en);
-        remedy.ja = format!("{}。{}", near.ja, remedy.ja);
+        remedy = Text::clauses([nearest(name, names), remedy]);
     }
     Error::new(ErrorKind::Usage, what).remedy(remedy)
 }

@@ -12,7 +12,7 @@ use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Lang, mention::REPORT, text};
 use kurabe_stats::percentile_ns;
 
 /// Shares at which the curve has points; the axis is logarithmic towards 1.
@@ -87,8 +87,8 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     if let (1.., Some(last)) = (more, charts.last_mut()) {
         let plural = if more == 1 { "" } else { "s" };
         last.chart.notes.push(view.say(&text!(
-            "{more} more cell{plural} that the runs share are not drawn; `kurabe report` of one run draws all of its own",
-            "共通の項目はほかに {more} 個ありますが描いていません。1 件だけの `kurabe report` ならすべて描きます"
+            "{more} more cell{plural} that the runs share are not drawn; `{REPORT}` of one run draws all of its own",
+            "共通の項目はほかに {more} 個ありますが描いていません。1 件だけの `{REPORT}` ならすべて描きます"
         )));
     }
     charts

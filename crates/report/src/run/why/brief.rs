@@ -4,6 +4,7 @@ use super::Why;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::run::figures::Figures;
 use crate::words;
+use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
@@ -38,8 +39,8 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     });
     let (run, number) = (&record.header.id, whys.first().map_or(1, |why| why.number));
     let more = text!(
-        "A cell in full, with the evidence: kurabe why {run} --cell {number}",
-        "根拠を含む 1 項目の詳細: kurabe why {run} --cell {number}"
+        "A cell in full, with the evidence: {WHY} {run} {CELL} {number}",
+        "根拠を含む 1 項目の詳細: {WHY} {run} {CELL} {number}"
     );
     Doc::of(Table::new(columns, rows)).gap().push(Paragraph::new(more).indent(0, 2)).done()
 }

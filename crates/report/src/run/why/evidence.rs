@@ -4,7 +4,7 @@ use super::brief::how_sure;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::split::{KernelSplit, TimeSplit};
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, mention::IODEPTH, number, text};
 use kurabe_explain::{Limit, LimitKind};
 
 /// Sizes of requests that are listed.
@@ -41,9 +41,9 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
             ),
             _ => text!(
                 "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
-                 second (a larger block, a smaller --iodepth) can be followed",
+                 second (a larger block, a smaller {IODEPTH}) can be followed",
                 "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
-                 (ブロックを大きく、--iodepth を小さくする)と追跡できます"
+                 (ブロックを大きく、{IODEPTH} を小さくする)と追跡できます"
             ),
         };
         return Doc::of(Paragraph::new(nothing).indent(2, 4));

@@ -55,10 +55,10 @@ fn second(next: &CauseTime) -> Text {
 /// The explanation as the end of an English sentence, and as a Japanese sentence of its own.
 fn explained(explanation: &Text) -> Text {
     let (en, ja) = (explanation.en.trim_end_matches('.'), explanation.ja.trim_end_matches('。'));
-    Text {
-        en: if en.is_empty() { ".".to_owned() } else { format!(": {en}.") },
-        ja: if ja.is_empty() { String::new() } else { format!("{ja}。") },
-    }
+    Text::of(
+        if en.is_empty() { ".".to_owned() } else { format!(": {en}.") },
+        if ja.is_empty() { String::new() } else { format!("{ja}。") },
+    )
 }
 
 fn without(time: &CellTime, largest: &CauseTime) -> Text {

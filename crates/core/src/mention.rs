@@ -1,0 +1,99 @@
+//! What a sentence mentions of the command line: an option, a command. The mention is data, and whoever shows the sentence
+//! words it.
+//!
+//! The model: a mention stands in the format strings of `text!` by its constant (`{SIZE}`, `` `{LIST}` ``). There it is
+//! written as it is typed, between two marks; a [`Text`](crate::Text) takes the marks away and keeps the marked form
+//! beside. A terminal and a record show it as it is typed; a page, which has neither options nor commands, names its own.
+//! In a line that is to be typed, and in no sentence, `{RUN:#}` has no marks.
+
+use std::fmt;
+
+/// Noncharacters of Unicode (for use within a program) around a mention.
+const MARKS: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
+
+/// What can be typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mention {
+    /// An option of kurabe's commands, by the name of its constant.
+    Flag(&'static str),
+    /// A command of kurabe, by the name of its constant.
+    Command(&'static str),
+    /// A command of another program, as it is typed.
+    Shell(&'static str),
+}
+
+impl fmt::Display for Mention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let typed = match self {
+            Self::Flag(name) => format!("--{}", name.to_lowercase().replace('_', "-")),
+            Self::Command(name) => format!("kurabe {}", name.to_lowercase().replace('_', " ")),
+            Self::Shell(line) => (*line).to_owned(),
+        };
+        let [begin, end] = MARKS;
+        if f.alternate() { f.write_str(&typed) } else { write!(f, "{begin}{typed}{end}") }
+    }
+}
+
+/// Whether anything is mentioned.
+pub(crate) fn is_marked(words: &str) -> bool {
+    words.contains(MARKS)
+}
+
+/// The words with their mentions as they are typed.
+pub(crate) fn typed(words: &str) -> String {
+    words.replace(MARKS, "")
+}
+
+/// Constants, and a list of all of them.
+macro_rules! mentions {
+    ($list:ident: $kind:ident, $($name:ident)+) => {
+        $(#[doc = concat!("See [`Mention::", stringify!($kind), "`].")]
+        pub const $name: Mention = Mention::$kind(stringify!($name));)+
+
+        /// All of them.
+        pub const $list: &[Mention] = &[$($name),+];
+    };
+}
+
+mentions! { FLAGS: Flag,
+    ABOUT ALL ALL_DEVICES AXIS BASELINE BESIDE BS BUFFERED BY CACHE CELL CHART CHUNK DATA DB DESTROY_DATA_ON DETAILS DIRECT
+    DIRECTION ENGINE EXPORTS FILES FORCE FOREGROUND FORMAT FSYNC HELP IODEPTH JSON LANG LAYER MARGIN MAX MEASURED NO_FILL O_SYNC
+    OFFSET ON OUTPUT OVER PAGES PER_REQUEST POWER_CUTS PROFILE QUIET REPETITION REPLAY ROUND_TRIP RUNS RW SET SIZE SOCKET
+    THREADS TIME TIMING TRACE VARY VERIFY WAIT WITHOUT WITH_SERIAL WRITE_EXISTING
+}
+
+mentions! { COMMANDS: Command,
+    ATTACH CATALOGUE CATALOGUE_SHOW CHECK COMPARE CONTROL DETACH DOCTOR EXPORT HISTORY IMPORT LABEL LIST MODELS MODELS_SHOW
+    PROFILES PROFILES_SHOW RECORD REPORT RM RUN SERVE SHOW STUDY_RUN STUDY_SHOW SWEEP VERSUS WHY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lang, Text, text};
+
+    #[test]
+    fn a_mention_is_shown_as_it_is_typed_and_kept_through_every_change() {
+        let text =
+            text!("more with {DESTROY_DATA_ON}: `{MODELS_SHOW}`", "{DESTROY_DATA_ON}、`{MODELS_SHOW}`");
+        assert_eq!(text.en, "more with --destroy-data-on: `kurabe models show`");
+        assert_eq!(text.ja, "--destroy-data-on、`kurabe models show`");
+        let mut longer = Text::clauses([text!("a", "b"), text!("[{text}]", "[{text}]"; text)]);
+        longer.push(&text.map(|words| words.replace(&MODELS_SHOW.to_string(), "models")));
+        assert_eq!(longer.ja, "b。[--destroy-data-on、`kurabe models show`]--destroy-data-on、`models`");
+        assert_eq!(longer.marked(Lang::Ja).matches(&DESTROY_DATA_ON.to_string()).count(), 2);
+        assert_eq!(
+            (format!("{RUN:#} ."), Mention::Shell("ls -l").to_string().len()),
+            ("kurabe run .".to_owned(), 11)
+        );
+    }
+
+    #[test]
+    fn a_record_has_the_words_alone() {
+        let text = text!("{SIZE}", "{SIZE}");
+        let json = serde_json::to_string(&text).unwrap();
+        assert_eq!(json, r#"{"en":"--size","ja":"--size"}"#);
+        let read: Text = serde_json::from_str(&json).unwrap();
+        assert!(read == text && !read.mentions_any() && text.mentions_any());
+    }
+}

@@ -1,0 +1,90 @@
+//! An error as the page shows it: what happened, what to do about it, and where that is.
+//!
+//! The model: what an error mentions of the command line is named as the page names it, with a link to it, where the page
+//! has the same thing. A remedy that mentions more is said to be of the command line.
+
+use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN};
+use kurabe_core::{Error, ErrorKind, Lang, Text, text};
+
+/// The words of an error.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) what: Text,
+    pub(crate) cause: Option<String>,
+    pub(crate) remedy: Option<Text>,
+    /// Where the remedy is.
+    pub(crate) link: Option<&'static str>,
+}
+
+/// What the page has of the command line: the quotation mark around it, the page's names for it, and where it is; nowhere
+/// if it is on the same page.
+const NAMES: [(&str, Mention, &str, &str, Option<&str>); 8] = [
+    ("`", LIST, "the list of runs", "結果の一覧", Some("/runs")),
+    ("`", MODELS, "the list of models", "モデルの一覧", Some("/models")),
+    ("`", CATALOGUE, "the list of published figures", "公表値の一覧", Some("/catalogue")),
+    ("`", PROFILES, "the list of profiles in the form", "フォームのプロファイル一覧", Some("/")),
+    ("", PROFILES, "the list of profiles in the form", "フォームのプロファイル一覧", Some("/")),
+    ("`", RUN, "the first page", "最初のページ", Some("/")),
+    ("", BASELINE, "against", "基準", None),
+    ("", BY, "by", "並べるもの", None),
+];
+
+impl Message {
+    pub(crate) fn of(error: &Error) -> Self {
+        let (what, _) = worded(error.what());
+        let (remedy, link) = error.remedy_text().map(worded).unzip();
+        let runs = (error.kind() == ErrorKind::NoSuchRun).then_some("/runs");
+        let remedy = remedy.map(|remedy| match remedy.mentions_any() {
+            true => text!("on the command line: {remedy}", "コマンドラインでは: {remedy}"; remedy),
+            false => remedy,
+        });
+        Self { what, cause: error.cause().map(str::to_owned), remedy, link: link.flatten().or(runs) }
+    }
+}
+
+fn worded(text: &Text) -> (Text, Option<&'static str>) {
+    let (mut own, mut link) = (text.clone(), None);
+    for (quote, mention, en, ja, address) in NAMES {
+        let mention = format!("{quote}{mention}{quote}");
+        if [Lang::En, Lang::Ja].iter().any(|lang| own.marked(*lang).contains(&mention)) {
+            let name = |lang, name| own.marked(lang).replace(&mention, name);
+            own = Text::of(name(Lang::En, en), name(Lang::Ja, ja));
+            link = link.or(address);
+        }
+    }
+    (own, link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::mention::DB;
+
+    fn message(what: Text, remedy: Text) -> Message {
+        Message::of(&Error::new(ErrorKind::Usage, what).remedy(remedy))
+    }
+
+    #[test]
+    fn what_the_page_has_is_named_as_there_with_a_link() {
+        let error = message(
+            text!("{BASELINE} x: none", "{BASELINE} x: なし"),
+            text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"),
+        );
+        assert_eq!(error.what, text!("against x: none", "基準 x: なし"));
+        let remedy = text!("the list of runs shows all runs", "結果の一覧 で一覧を見られます");
+        assert_eq!((error.remedy, error.link), (Some(remedy), Some("/runs")));
+    }
+
+    #[test]
+    fn what_the_page_has_not_is_said_to_be_of_the_command_line() {
+        let error = message(text!("full", "満杯"), text!("name another with {DB} FILE", "{DB} FILE で指定"));
+        let remedy =
+            text!("on the command line: name another with --db FILE", "コマンドラインでは: --db FILE で指定");
+        assert_eq!((error.remedy, error.link), (Some(remedy), None));
+        let arguments = text!("`{CATALOGUE} x` searches", "`{CATALOGUE} x` で検索");
+        let remedy = message(text!("none", "なし"), arguments).remedy.unwrap();
+        assert_eq!(remedy.en, "on the command line: `kurabe catalogue x` searches");
+        let plain = text!("a newer kurabe wrote it: update this one", "更新してください");
+        assert_eq!(message(text!("full", "満杯"), plain.clone()).remedy, Some(plain));
+    }
+}
