@@ -53,8 +53,8 @@ pub fn has_glyph(c: char) -> bool {
 }
 
 /// Whether the bold font has all characters; words that it lacks are better drawn in one weight than in two.
-pub fn bold_has(words: &str) -> bool {
-    words.chars().all(|c| face(true).is_some_and(|face| face.advance(c).is_some()))
+pub fn bold_has(text: &str) -> bool {
+    text.chars().all(|c| face(true).is_some_and(|face| face.advance(c).is_some()))
 }
 
 /// Whether a character is drawn as nothing: joiners, variation selectors, byte order marks.
@@ -72,21 +72,21 @@ fn advance_em(c: char, bold: bool) -> f64 {
 }
 
 /// How wide words are in pixels when drawn at a size, in the embedded font; what is drawn as an escape is as wide as that.
-pub fn text_width(words: &str, size_px: f64, bold: bool) -> f64 {
-    shown::line(words).chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
+pub fn text_width(text: &str, size_px: f64, bold: bool) -> f64 {
+    shown::line(text).chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
 }
 
 /// The words, cut at their end with an ellipsis if they are wider than `width_px`; nothing if not even that fits.
-pub fn fit(words: &str, size_px: f64, bold: bool, width_px: f64) -> String {
-    let words = shown::line(words);
-    if text_width(&words, size_px, bold) <= width_px {
-        return words;
+pub fn fit(text: &str, size_px: f64, bold: bool, width_px: f64) -> String {
+    let text = shown::line(text);
+    if text_width(&text, size_px, bold) <= width_px {
+        return text;
     }
     let mut left = width_px - text_width("…", size_px, bold);
     if left < 0.0 {
         return String::new();
     }
-    let mut out: String = words
+    let mut out: String = text
         .chars()
         .take_while(|c| {
             left -= advance_em(*c, bold) * size_px;
@@ -100,11 +100,11 @@ pub fn fit(words: &str, size_px: f64, bold: bool, width_px: f64) -> String {
 
 /// The words in lines of at most `width_px`, at most `most` of them, broken where a terminal breaks them, too: what does not
 /// fit ends in an ellipsis.
-pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
+pub fn wrap(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let space = text_width(" ", size_px, bold);
     let mut used = 0.0;
-    for TextPiece { text: piece, spaced } in pieces(&shown::line(words)) {
+    for TextPiece { text: piece, spaced } in pieces(&shown::line(text)) {
         let width = text_width(&piece, size_px, bold);
         let lead = if spaced && used > 0.0 { space } else { 0.0 };
         let full = lines.len() >= most.max(1);
@@ -126,19 +126,19 @@ pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -
 }
 
 /// The same in lines of about one length: no word is left alone in the last one.
-pub(crate) fn balance(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
-    let lines = wrap(words, size_px, bold, width_px, most);
+pub(crate) fn balance(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
+    let lines = wrap(text, size_px, bold, width_px, most);
     if lines.len() < 2 || lines.last().is_some_and(|line| line.ends_with('…')) {
         return lines;
     }
     let (mut narrow, mut wide) = (width_px / lines.len() as f64 * 0.8, width_px);
     for _ in 0..7 {
         let middle = f64::midpoint(narrow, wide);
-        let tried = wrap(words, size_px, bold, middle, most);
-        let cut = tried.iter().any(|line| line.ends_with('…') && !words.contains(line.as_str()));
+        let tried = wrap(text, size_px, bold, middle, most);
+        let cut = tried.iter().any(|line| line.ends_with('…') && !text.contains(line.as_str()));
         if tried.len() <= lines.len() && !cut { wide = middle } else { narrow = middle }
     }
-    wrap(words, size_px, bold, wide, most)
+    wrap(text, size_px, bold, wide, most)
 }
 
 #[cfg(test)]

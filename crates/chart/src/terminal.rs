@@ -16,7 +16,7 @@ mod shares;
 mod ticks;
 
 use crate::plot::{Chart, Plot};
-use kurabe_core::display::wrap;
+use kurabe_core::display::{display_width, wrap};
 use row::{Ink, InkedLine};
 
 /// Narrower than this nothing can be drawn; lines are cut instead.
@@ -39,10 +39,15 @@ impl Chart {
         if !drawn.is_empty() {
             rows.extend(drawn);
             let notes = self.notes.iter().flat_map(|note| wrap(note, room.saturating_sub(2)));
-            rows.extend(notes.map(|line| InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &line)));
+            rows.extend(notes.map(|line| InkedLine::indented(Ink::Quiet, &line)));
         }
         rows.iter().map(|row| row.finish(width, colour)).collect()
     }
+}
+
+/// Columns of the widest of some texts.
+fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
+    texts.map(|text| display_width(text)).max().unwrap_or(0)
 }
 
 /// The letter of a series: `A`, `B`, …, and after 26 of them from the start again.

@@ -53,7 +53,7 @@ pub struct Blocked {
     /// The ratio with its interval, and what may be said. The rank test's p-value is that of the signed ranks, valid
     /// whenever one stops, and corrected for the number of cells.
     pub compared: Compared,
-    /// How it came about.
+    /// Blocks and drift behind the verdict.
     pub course: Course,
 }
 
@@ -66,7 +66,7 @@ pub struct Course {
     pub settled: bool,
     /// How many times as fast the baseline was in the last block as in the first; `None` for too few blocks.
     pub baseline_trend: Option<Estimate>,
-    /// The other side likewise.
+    /// The same of the other side.
     pub other_trend: Option<Estimate>,
     /// The same of the ratio of both.
     pub ratio_trend: Option<Estimate>,
@@ -132,11 +132,11 @@ struct OpenClaims {
 
 impl OpenClaims {
     fn of(trials: &[Option<Trial>]) -> Self {
-        let all = trials.iter().flatten().count();
+        let count = trials.iter().flatten().count();
         let same = |trial: &&Trial| trial.settled.is_some_and(|settled| settled.verdict == Verdict::Same);
         let settled = trials.iter().flatten().filter(|trial| trial.settled.is_some()).count();
         let same = trials.iter().flatten().filter(same).count();
-        Self { difference: (all - (settled - same)).max(1), sameness: (all - same).max(1) }
+        Self { difference: (count - (settled - same)).max(1), sameness: (count - same).max(1) }
     }
 }
 

@@ -58,9 +58,9 @@ pub fn cell_mean_latency_ns(cell: &Cell, statistic: Statistic) -> Option<f64> {
 
 /// The latencies of all counted repetitions together.
 pub fn cell_latency(cell: &Cell) -> LatencyRecord {
-    let all: Vec<_> =
+    let latencies: Vec<_> =
         cell.counted().map(|repetition| repetition_latency(repetition, cell.direction)).collect();
-    LatencyRecord::together(&all)
+    LatencyRecord::together(&latencies)
 }
 
 /// The latencies of a direction in a repetition; without a direction those of reads and writes together.
@@ -159,15 +159,15 @@ pub struct CellAccount {
 
 /// The account of the counted repetitions; `None` if none has any, or no time passed in them.
 pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
-    let mut all = CellAccount::default();
+    let mut sum = CellAccount::default();
     for repetition in cell.counted() {
         let Some(account) = &repetition.account else { continue };
-        all.account.add(account);
-        all.repetitions += 1;
-        all.samples += repetition.samples.len() as u64;
-        all.elapsed_ns = all.elapsed_ns.saturating_add(repetition.elapsed_ns);
+        sum.account.add(account);
+        sum.repetitions += 1;
+        sum.samples += repetition.samples.len() as u64;
+        sum.elapsed_ns = sum.elapsed_ns.saturating_add(repetition.elapsed_ns);
     }
-    (all.account.latency_ns > 0).then_some(all)
+    (sum.account.latency_ns > 0).then_some(sum)
 }
 
 #[cfg(test)]

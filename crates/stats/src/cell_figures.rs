@@ -77,9 +77,9 @@ pub fn run_figures(run: &RunRecord) -> Vec<CellFigures<'_>> {
     let statistic = run.header.statistic();
     let cells = run.cells.iter().enumerate();
     cells
-        .map(|(place, cell)| match &cell.imported {
-            Some(imported) => of_imported(place, cell, imported),
-            None => of_measured(place, cell, statistic),
+        .map(|(index, cell)| match &cell.imported {
+            Some(imported) => of_imported(index, cell, imported),
+            None => of_measured(index, cell, statistic),
         })
         .collect()
 }
@@ -130,7 +130,7 @@ fn of_cell<'a>(
     }
 }
 
-fn of_measured(place: usize, cell: &Cell, statistic: Statistic) -> CellFigures<'_> {
+fn of_measured(index: usize, cell: &Cell, statistic: Statistic) -> CellFigures<'_> {
     let (values, latency) = (cell_values(cell), cell_latency(cell));
     let main = Main {
         statistic: FigureStatistic::Made(statistic),
@@ -143,11 +143,11 @@ fn of_measured(place: usize, cell: &Cell, statistic: Statistic) -> CellFigures<'
         latency_mean_ns: cell_mean_latency_ns(cell, statistic),
         failed_operations: cell.repetitions.iter().map(Repetition::failed).fold(0, u64::saturating_add),
         generator_bound: cell.counted().any(|repetition| repetition.generator_bound),
-        ..of_cell(place, cell, main, &|share| percentile_ns(&latency, share).map(|ns| ns as f64))
+        ..of_cell(index, cell, main, &|share| percentile_ns(&latency, share).map(|ns| ns as f64))
     }
 }
 
-fn of_imported<'a>(place: usize, cell: &'a Cell, imported: &ImportedCell) -> CellFigures<'a> {
+fn of_imported<'a>(index: usize, cell: &'a Cell, imported: &ImportedCell) -> CellFigures<'a> {
     let printed_figure = main_figure(imported, cell.measure);
     let main = Main {
         statistic: FigureStatistic::Printed(printed_figure.map(|figure| figure.statistic)),
@@ -171,6 +171,6 @@ fn of_imported<'a>(place: usize, cell: &'a Cell, imported: &ImportedCell) -> Cel
     CellFigures {
         rate_iops: first(Quantity::Iops, &|_| true),
         latency_mean_ns: first(Quantity::Latency, &|statistic| statistic == PrintedStatistic::Mean),
-        ..of_cell(place, cell, main, &latency_ns)
+        ..of_cell(index, cell, main, &latency_ns)
     }
 }

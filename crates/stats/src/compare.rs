@@ -19,22 +19,22 @@ const MOST_MORE: u32 = 1000;
 /// The values of a cell on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
-    /// What the other is held against.
+    /// The values of the baseline.
     pub baseline: Vec<f64>,
-    /// The other.
+    /// The values of the other side.
     pub other: Vec<f64>,
     /// Whether larger values are better.
     pub higher_is_better: bool,
 }
 
 impl Sides {
-    /// What is divided by what, so that above 1 the other side is faster.
+    /// Numerator and denominator of the ratio, such that above 1 the other side is faster.
     fn fractions(&self) -> (&[f64], &[f64]) {
         if self.higher_is_better { (&self.other, &self.baseline) } else { (&self.baseline, &self.other) }
     }
 }
 
-/// What may be said.
+/// The verdict on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -73,7 +73,7 @@ pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
         cells.iter().enumerate().filter_map(|(index, sides)| Some((index, Trial::of(sides)?))).collect();
     let p_values: Vec<f64> = trials.iter().map(|(_, trial)| trial.test.p_value).collect();
     let claims =
-        step_down(trials.len(), margin, |place, confidence| trials[place].1.by_mean.estimate(confidence));
+        step_down(trials.len(), margin, |index, confidence| trials[index].1.by_mean.estimate(confidence));
     let mut compared = vec![None; cells.len()];
     for (((index, trial), claim), p_value) in trials.iter().zip(claims).zip(holm(&p_values)) {
         let sides = &cells[*index];
@@ -169,13 +169,13 @@ pub(crate) fn step_down(
             CellClaim { interval, confidence, stands }
         };
         let mut changed = false;
-        for (cell, place) in claims.iter_mut().enumerate().filter(|(_, claim)| claim.is_none()) {
+        for (cell, slot) in claims.iter_mut().enumerate().filter(|(_, claim)| claim.is_none()) {
             let both = [
                 claim(cell, for_same, |verdict| *verdict == Verdict::Same),
                 claim(cell, for_different, |verdict| *verdict != Verdict::Same),
             ];
-            *place = both.into_iter().find(|claim| claim.stands.is_some());
-            changed |= place.is_some();
+            *slot = both.into_iter().find(|claim| claim.stands.is_some());
+            changed |= slot.is_some();
         }
         if !changed {
             let confidence = for_same.max(for_different);

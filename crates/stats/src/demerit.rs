@@ -42,11 +42,11 @@ impl Demerit {
 /// known to within half a bucket, 0.4 % of each latency.
 pub fn demerit(measured: &LatencyRecord, other: &LatencyRecord) -> Option<Demerit> {
     let (measured_mean_ns, other_mean_ns) = (measured.mean_ns()?, other.mean_ns()?);
-    let distance_ns = |place: u32| {
-        let share = (f64::from(place) + 0.5) / f64::from(PLACES);
+    let distance_ns = |rank: u32| {
+        let share = (f64::from(rank) + 0.5) / f64::from(PLACES);
         Some(percentile_ns(measured, share)? as f64 - percentile_ns(other, share)? as f64)
     };
-    let squares: Option<f64> = (0..PLACES).map(|place| distance_ns(place).map(|ns| ns * ns)).sum();
+    let squares: Option<f64> = (0..PLACES).map(|rank| distance_ns(rank).map(|ns| ns * ns)).sum();
     let rms_ns = (squares? / f64::from(PLACES)).sqrt();
     (measured_mean_ns > 0.0).then_some(Demerit { rms_ns, measured_mean_ns, other_mean_ns })
 }

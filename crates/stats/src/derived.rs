@@ -49,21 +49,21 @@ pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> V
         .iter()
         .enumerate()
         .filter(|(_, step)| step.id() == Some(first.step.as_str()))
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
         .collect();
     let sweep = same_step && places.len() > 1;
     places
         .into_iter()
         .take(if sweep { usize::MAX } else { 1 })
-        .filter_map(|place| {
+        .filter_map(|index| {
             let value = formula.value(&|name| {
                 let at = |step: usize| profile.steps[step].id() == Some(name.step.as_str());
-                let step = if sweep { Some(place) } else { (0..profile.steps.len()).find(|step| at(*step)) }?;
+                let step = if sweep { Some(index) } else { (0..profile.steps.len()).find(|step| at(*step)) }?;
                 let cell =
                     cells.iter().find(|cell| cell.step_index as usize == step && cell.part == name.part)?;
                 figure_in(cell, profile.statistic, name.unit)
             })?;
-            Some((place, value))
+            Some((index, value))
         })
         .collect()
 }

@@ -30,9 +30,9 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     }
     let mut slopes = Vec::with_capacity(count * (count - 1) / 2);
     let mut score = 0i64;
-    for (place, later) in values.iter().enumerate() {
-        for (before, earlier) in values[..place].iter().enumerate() {
-            slopes.push((later / earlier).ln() / (place - before) as f64);
+    for (index, later) in values.iter().enumerate() {
+        for (before, earlier) in values[..index].iter().enumerate() {
+            slopes.push((later / earlier).ln() / (index - before) as f64);
             score += i64::from(later > earlier) - i64::from(later < earlier);
         }
     }
@@ -56,12 +56,12 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
 fn exact_p(count: usize, score: i64) -> f64 {
     let pairs = count * (count - 1) / 2;
     let mut chances = vec![1.0];
-    for place in 1..count {
-        let mut next = vec![0.0; chances.len() + place];
+    for index in 1..count {
+        let mut next = vec![0.0; chances.len() + index];
         for (inversions, chance) in chances.iter().enumerate() {
-            next[inversions..=inversions + place]
+            next[inversions..=inversions + index]
                 .iter_mut()
-                .for_each(|sum| *sum += chance / (place + 1) as f64);
+                .for_each(|sum| *sum += chance / (index + 1) as f64);
         }
         chances = next;
     }

@@ -58,21 +58,22 @@ pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
 
 /// The values of a set, each as the smallest of both sets that it is a tie of.
 fn without_rounding(values: &[f64], others: &[f64]) -> Vec<f64> {
-    let mut all: Vec<f64> = values.iter().chain(others).copied().collect();
-    all.sort_unstable_by(f64::total_cmp);
-    let firsts: Vec<f64> = all.chunk_by(|a, b| is_tie(*a, *b)).map(|group| group[0]).collect();
+    let mut pooled: Vec<f64> = values.iter().chain(others).copied().collect();
+    pooled.sort_unstable_by(f64::total_cmp);
+    let firsts: Vec<f64> = pooled.chunk_by(|a, b| is_tie(*a, *b)).map(|group| group[0]).collect();
     let first_of = |value: &f64| {
-        let place = firsts.partition_point(|first| first <= value);
-        place.checked_sub(1).map_or(*value, |place| firsts[place])
+        let index = firsts.partition_point(|first| first <= value);
+        index.checked_sub(1).map_or(*value, |index| firsts[index])
     };
     values.iter().map(first_of).collect()
 }
 
 /// Sum of t³ - t over groups of t equal values.
 fn tie_term(first: &[f64], second: &[f64]) -> f64 {
-    let mut all: Vec<f64> = first.iter().chain(second).copied().collect();
-    all.sort_unstable_by(f64::total_cmp);
-    all.chunk_by(|a, b| a == b)
+    let mut pooled: Vec<f64> = first.iter().chain(second).copied().collect();
+    pooled.sort_unstable_by(f64::total_cmp);
+    pooled
+        .chunk_by(|a, b| a == b)
         .map(|group| {
             let count = group.len() as f64;
             count.powi(3) - count
@@ -81,8 +82,8 @@ fn tie_term(first: &[f64], second: &[f64]) -> f64 {
 }
 
 fn normal_p(wins: f64, n: f64, m: f64, ties: f64) -> f64 {
-    let all = n + m;
-    let variance = n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
+    let count = n + m;
+    let variance = n * m / 12.0 * (count + 1.0 - ties / (count * (count - 1.0)));
     if variance <= 0.0 {
         return 1.0;
     }
@@ -93,10 +94,10 @@ fn normal_p(wins: f64, n: f64, m: f64, ties: f64) -> f64 {
 /// Twice the smaller tail of the distribution of wins over all orders.
 fn exact_p(wins: usize, n: usize, m: usize) -> f64 {
     let counts = order_counts(n, m);
-    let all: f64 = counts.iter().sum();
+    let orders: f64 = counts.iter().sum();
     let fewer = wins.min(n * m - wins);
     let tail: f64 = counts[..=fewer].iter().sum();
-    (2.0 * tail / all).min(1.0)
+    (2.0 * tail / orders).min(1.0)
 }
 
 /// How many orders of n and m values give each number of wins: the coefficients of the Gaussian binomial, by

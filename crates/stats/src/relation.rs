@@ -69,19 +69,19 @@ fn net_pairs(one: &[f64], other: &[f64]) -> i64 {
 fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
     let net = net_pairs(one, other).abs();
     let mut order = other.to_vec();
-    let (mut all, mut as_strong) = (0u64, 0u64);
+    let (mut orders, mut as_strong) = (0u64, 0u64);
     // Heap's way through all orders: one swap each.
     let mut counters = vec![0; order.len()];
     let mut at = 0;
     loop {
-        all += 1;
+        orders += 1;
         as_strong += u64::from(net_pairs(one, &order).abs() >= net);
         while at < order.len() && counters[at] >= at {
             counters[at] = 0;
             at += 1;
         }
         if at >= order.len() {
-            return as_strong as f64 / all as f64;
+            return as_strong as f64 / orders as f64;
         }
         let from = if at % 2 == 0 { 0 } else { counters[at] };
         order.swap(from, at);

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The means of all pairs of differences in order, and the distribution of the number of positive ones under the null.
 pub(crate) struct SignedRanks {
-    /// Sorted.
+    /// The means, in ascending order.
     means: Vec<f64>,
     /// Probability that at most so many are positive.
     at_most: Arc<[f64]>,
@@ -29,7 +29,7 @@ impl SignedRanks {
         let mut means: Vec<f64> = differences
             .iter()
             .enumerate()
-            .flat_map(|(place, one)| differences[place..].iter().map(move |two| f64::midpoint(*one, *two)))
+            .flat_map(|(index, one)| differences[index..].iter().map(move |two| f64::midpoint(*one, *two)))
             .collect();
         means.sort_unstable_by(f64::total_cmp);
         Some(Self { means, at_most: distribution(differences.len()) })

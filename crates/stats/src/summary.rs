@@ -117,9 +117,9 @@ pub fn compare_summaries(cells: &[SummarySides], margin: f64) -> Vec<Option<Judg
         .filter(|(_, tested)| **tested)
         .map(|((_, ratio), _)| ratio.p_value())
         .collect();
-    let places: Vec<usize> = (0..usable.len()).filter(|place| tested[*place]).collect();
+    let places: Vec<usize> = (0..usable.len()).filter(|index| tested[*index]).collect();
     let claims =
-        step_down(places.len(), margin, |place, confidence| usable[places[place]].1.estimate(confidence));
+        step_down(places.len(), margin, |index, confidence| usable[places[index]].1.estimate(confidence));
     let mut claimed = claims.into_iter().zip(holm(&p_values));
     let mut judged = vec![None; cells.len()];
     for ((index, ratio), tested) in usable.into_iter().zip(tested) {

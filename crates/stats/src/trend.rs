@@ -19,15 +19,15 @@ pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let middle = (count - 1.0) / 2.0;
     let mean = logs.iter().sum::<f64>() / count;
-    let across = |place: usize| place as f64 - middle;
+    let across = |index: usize| index as f64 - middle;
     let (mut width, mut together) = (0.0, 0.0);
-    for (place, log) in logs.iter().enumerate() {
-        width += across(place).powi(2);
-        together += across(place) * (log - mean);
+    for (index, log) in logs.iter().enumerate() {
+        width += across(index).powi(2);
+        together += across(index) * (log - mean);
     }
     let slope = together / width;
     let left: Vec<f64> =
-        logs.iter().enumerate().map(|(place, log)| log - mean - slope * across(place)).collect();
+        logs.iter().enumerate().map(|(index, log)| log - mean - slope * across(index)).collect();
     let freedom = independent(&left) - 2.0;
     let squares: f64 = left.iter().map(|one| one * one).sum();
     // With less than one degree of freedom no slope can be told from wandering.

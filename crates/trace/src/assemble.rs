@@ -4,7 +4,7 @@
 //! may complete in parts, each from its start. A flush has no sector; flushes end in the order of their beginning. A
 //! completion that fits nothing began before the recording, or belongs to something that is not recorded.
 
-use crate::event::{BlockEvent, What};
+use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
 use kurabe_core::text;
 use kurabe_core::trace::{BlockVerb, Trace, TraceOp};
@@ -82,7 +82,9 @@ struct Assembly {
 pub(crate) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTrace {
     let Recording { mut events, lost } = recording;
     // Buffers of several CPUs are read in turns. What begins stands before what ends at the same µs.
-    events.sort_by_key(|event| (event.at_ns, matches!(event.what, What::Completed | What::Ended)));
+    events.sort_by_key(|event| {
+        (event.at_ns, matches!(event.tracepoint, Tracepoint::Completed | Tracepoint::Ended))
+    });
     let mut assembly = Assembly::default();
     assembly.trace.format = "block-trace".to_owned();
     assembly.trace.timed = true;
@@ -109,12 +111,12 @@ impl Assembly {
             _ if flush => OpKind::Sync,
             BlockVerb::Read => OpKind::Read,
             BlockVerb::Write => OpKind::Write,
-            BlockVerb::Discard if matches!(event.what, What::Queued | What::Issued) => {
+            BlockVerb::Discard if matches!(event.tracepoint, Tracepoint::Queued | Tracepoint::Issued) => {
                 self.discards += 1;
                 self.trace.leave_out(1, text!("discards (trims)", "破棄(トリム)"));
                 return;
             }
-            BlockVerb::Other if matches!(event.what, What::Queued | What::Issued) => {
+            BlockVerb::Other if matches!(event.tracepoint, Tracepoint::Queued | Tracepoint::Issued) => {
                 self.trace.leave_out(
                     1,
                     text!("commands that are neither reads nor writes", "読み書き以外のコマンド"),
@@ -124,10 +126,10 @@ impl Assembly {
             _ => return,
         };
         let key = (unit, kind, if flush { 0 } else { event.sector });
-        match event.what {
-            What::Queued | What::Issued => self.begin(key, watched, event),
-            What::Completed | What::Ended => self.end(key, event),
-            What::Requeued => self.give_back(key),
+        match event.tracepoint {
+            Tracepoint::Queued | Tracepoint::Issued => self.begin(key, watched, event),
+            Tracepoint::Completed | Tracepoint::Ended => self.end(key, event),
+            Tracepoint::Requeued => self.give_back(key),
         }
     }
 
@@ -354,8 +356,8 @@ a-1 [000] . 1.000004: block_rq_complete: 8,0 W () 2048 + 1 [0]";
         ) {
             let lines: Vec<String> = lines
                 .into_iter()
-                .map(|(what, minor, letters, sector, sectors, at)| {
-                    let name = What::NAMES[what].0;
+                .map(|(tracepoint, minor, letters, sector, sectors, at)| {
+                    let name = Tracepoint::NAMES[tracepoint].0;
                     let sector = if sector == 39 { u64::MAX } else { sector };
                     format!("a-1 [0] . 1.{at:06}: {name}: 7,{minor} {letters} {sector} + {sectors} [a]")
                 })

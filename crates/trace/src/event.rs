@@ -8,7 +8,7 @@ use kurabe_host::Number;
 
 /// What an event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Tracepoint {
     /// An operation arrived (`block_bio_queue`).
     Queued,
     /// It is done (`block_bio_complete`).
@@ -21,7 +21,7 @@ pub(crate) enum What {
     Requeued,
 }
 
-impl What {
+impl Tracepoint {
     /// All with their names in tracefs.
     pub(crate) const NAMES: [(&'static str, Self); 5] = [
         ("block_bio_queue", Self::Queued),
@@ -37,7 +37,7 @@ impl What {
 pub(crate) struct BlockEvent {
     /// The kernel's monotonic clock.
     pub at_ns: u64,
-    pub what: What,
+    pub tracepoint: Tracepoint,
     pub device: Number,
     pub letters: BlockLetters,
     pub sector: u64,
@@ -71,13 +71,13 @@ pub(crate) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read
     if let Some(lost) = read_lost(line) {
         return Read::Lost(lost);
     }
-    let event = What::NAMES.iter().find_map(|(name, what)| {
+    let event = Tracepoint::NAMES.iter().find_map(|(name, tracepoint)| {
         let at = line.find(&format!(": {name}: "))?;
-        Some((*what, &line[..at], &line[at + name.len() + 4..]))
+        Some((*tracepoint, &line[..at], &line[at + name.len() + 4..]))
     });
     match event {
-        Some((what, before, after)) => {
-            read_event(what, before, after, ours).map_or(Read::Strange, Read::Event)
+        Some((tracepoint, before, after)) => {
+            read_event(tracepoint, before, after, ours).map_or(Read::Strange, Read::Event)
         }
         None => Read::Other,
     }
@@ -88,7 +88,12 @@ fn read_lost(line: &str) -> Option<u64> {
     rest.split(' ').next()?.parse().ok()
 }
 
-fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) -> bool) -> Option<BlockEvent> {
+fn read_event(
+    tracepoint: Tracepoint,
+    before: &str,
+    after: &str,
+    ours: &dyn Fn(u32, &str) -> bool,
+) -> Option<BlockEvent> {
     let at_ns = seconds_ns(before.rsplit(' ').next()?)?;
     let mut words = after.split(' ');
     let (major, minor) = words.next()?.split_once(',')?;
@@ -98,8 +103,8 @@ fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) ->
     let sector = left.rsplit(' ').next()?.parse().ok()?;
     let sectors = right.split(' ').next()?.parse().ok()?;
     let thread = thread(before);
-    let ours = what == What::Queued && ours(thread, name(after));
-    Some(BlockEvent { at_ns, what, device, letters, sector, sectors, thread, ours })
+    let ours = tracepoint == Tracepoint::Queued && ours(thread, name(after));
+    Some(BlockEvent { at_ns, tracepoint, device, letters, sector, sectors, thread, ours })
 }
 
 /// The number in `comm-pid [cpu]`; 0 if it is not there.
@@ -141,7 +146,7 @@ mod tests {
         let issue = "              dd-16737   [001] .....  1075.053808: block_rq_issue: 7,0 WS 8192 () 48 + 16 be,0,4 [dd]";
         let expected = BlockEvent {
             at_ns: 1_075_053_808_000,
-            what: What::Issued,
+            tracepoint: Tracepoint::Issued,
             device: (7, 0),
             letters: BlockLetters { verb: BlockVerb::Write, flush_before: false, forced: false },
             sector: 48,
@@ -151,13 +156,21 @@ mod tests {
         };
         assert_eq!(event(issue), expected);
         let queue = "              dd-16737   [001] .....  1075.053803: block_bio_queue: 7,0 WS 48 + 16 [dd]";
-        assert_eq!(event(queue), BlockEvent { at_ns: 1_075_053_803_000, what: What::Queued, ..expected });
+        assert_eq!(
+            event(queue),
+            BlockEvent { at_ns: 1_075_053_803_000, tracepoint: Tracepoint::Queued, ..expected }
+        );
         let Read::Event(own) = read_line_of(queue, &|_, name| name == "dd") else { panic!("no event") };
         assert!(own.ours);
         let complete = "     ksoftirqd/1-22      [001] ..s..  1075.054365: block_rq_complete: 7,0 WS () 48 + 16 be,0,4 [0]";
         assert_eq!(
             event(complete),
-            BlockEvent { at_ns: 1_075_054_365_000, what: What::Completed, thread: 22, ..expected }
+            BlockEvent {
+                at_ns: 1_075_054_365_000,
+                tracepoint: Tracepoint::Completed,
+                thread: 22,
+                ..expected
+            }
         );
         let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
         let flush = event(flush);
@@ -185,8 +198,8 @@ mod tests {
         #[test]
         fn any_line_is_read_without_a_panic(start in ".{0,40}", end in "[0-9a-zA-Z ,.+()\\[\\]日-]{0,60}", which in 0..5_usize) {
             read_line(&start);
-            read_line(&format!("{start}: {}: {end}", What::NAMES[which].0));
-            read_line(&format!("a-1 [0] . 1.5: {}: 8,0 {end}", What::NAMES[which].0));
+            read_line(&format!("{start}: {}: {end}", Tracepoint::NAMES[which].0));
+            read_line(&format!("a-1 [0] . 1.5: {}: 8,0 {end}", Tracepoint::NAMES[which].0));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
 //! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
 
-use crate::event::{BlockEvent, Read, What, read_line_of};
+use crate::event::{BlockEvent, Read, Tracepoint, read_line_of};
 use crate::platform::open_nonblocking;
 use crate::tracefs::{Tracefs, refusal};
 use kurabe_core::{Error, Result, text};
@@ -34,7 +34,7 @@ pub(crate) struct Recording {
 }
 
 /// What is to be recorded: kinds of events, each of some devices.
-pub(crate) type Wanted = Vec<(What, Vec<Number>)>;
+pub(crate) type Wanted = Vec<(Tracepoint, Vec<Number>)>;
 
 /// Tells by its number and name whether a thread is one whose operations are followed.
 pub(crate) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
@@ -84,8 +84,9 @@ impl Instance {
         self.write("trace_clock", "mono")?;
         // A smaller buffer does, too; what it cannot hold is counted.
         let _ = self.write("buffer_size_kb", &BUFFER_KIB.to_string());
-        for (what, numbers) in events {
-            let name = What::NAMES.iter().find(|(_, event)| event == what).map_or("", |(name, _)| name);
+        for (tracepoint, numbers) in events {
+            let name =
+                Tracepoint::NAMES.iter().find(|(_, event)| event == tracepoint).map_or("", |(name, _)| name);
             if !numbers.is_empty() {
                 self.write(&format!("events/block/{name}/filter"), &filter(numbers))?;
                 self.write(&format!("events/block/{name}/enable"), "1")?;

@@ -30,7 +30,7 @@ pub use assemble::RecordedTrace;
 pub use tracefs::remove_orphaned_traces;
 
 use assemble::Watched;
-use event::What;
+use event::Tracepoint;
 use instance::{Instance, Ours};
 use kurabe_core::record::Repetition;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -70,10 +70,10 @@ impl BlockTrace {
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
         let private_mount = tracefs.is_private();
-        let events = What::NAMES.map(|(_, what)| {
-            let requests = !matches!(what, What::Queued | What::Ended);
+        let events = Tracepoint::NAMES.map(|(_, tracepoint)| {
+            let requests = !matches!(tracepoint, Tracepoint::Queued | Tracepoint::Ended);
             let devices = watched.iter().filter(|one| one.requests == requests);
-            (what, devices.flat_map(|one| one.numbers.iter().copied()).collect())
+            (tracepoint, devices.flat_map(|one| one.numbers.iter().copied()).collect())
         });
         let instance = Instance::start(tracefs, &events.into(), Arc::new(|_, _| false))?;
         Ok(Self { watched, instance, private_mount })
@@ -129,8 +129,8 @@ impl SplitTrace {
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
         let numbers: Vec<Number> = disks.iter().flat_map(|disk| disk.numbers.iter().copied()).collect();
-        let events = [What::Queued, What::Issued, What::Completed, What::Requeued];
-        let events = events.map(|what| (what, numbers.clone())).into();
+        let events = [Tracepoint::Queued, Tracepoint::Issued, Tracepoint::Completed, Tracepoint::Requeued];
+        let events = events.map(|tracepoint| (tracepoint, numbers.clone())).into();
         let instance = Instance::start(tracefs, &events, own_threads(&roots))?;
         Ok(Self { disks, instance })
     }

@@ -5,7 +5,7 @@
 //! (`block_rq_complete`); which sectors a request holds tells which operations it serves, whatever was split or merged.
 //! An operation ends with the last of its sectors, and is in the device while at least one request of it is.
 
-use crate::event::{BlockEvent, What};
+use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
 use kurabe_core::record::Repetition;
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
@@ -91,12 +91,12 @@ pub(crate) fn split(disks: &[Disk], recording: Recording, operation_bytes: Optio
 
 impl Splitting {
     fn take(&mut self, side: DiskDirection, event: &BlockEvent, wanted_sectors: Option<u64>) {
-        match event.what {
-            What::Queued if event.ours => self.arrive(side, event, wanted_sectors),
-            What::Issued => self.issue(side, event),
-            What::Requeued => self.give_back(side, event),
-            What::Completed => self.complete(side, event),
-            What::Queued | What::Ended => {}
+        match event.tracepoint {
+            Tracepoint::Queued if event.ours => self.arrive(side, event, wanted_sectors),
+            Tracepoint::Issued => self.issue(side, event),
+            Tracepoint::Requeued => self.give_back(side, event),
+            Tracepoint::Completed => self.complete(side, event),
+            Tracepoint::Queued | Tracepoint::Ended => {}
         }
     }
 

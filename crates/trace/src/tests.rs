@@ -306,7 +306,7 @@ fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
         return;
     };
     let Some(device) = LoopDevice::new() else { return };
-    let events = vec![(What::Issued, vec![device.number()])];
+    let events = vec![(Tracepoint::Issued, vec![device.number()])];
     let tracefs_of_it = Tracefs::find(&Roots::default()).expect("tracefs");
     let instance = Instance::start(tracefs_of_it, &events, Arc::new(|_, _| false));
     let name = roots::base(instance.as_ref().expect("an instance").directory());

@@ -21,8 +21,8 @@ pub(crate) struct Tracefs {
 impl Tracefs {
     /// Finds it, or mounts it for this process alone.
     pub(crate) fn find(roots: &Roots) -> Result<Self> {
-        for place in ["kernel/tracing", "kernel/debug/tracing"] {
-            let directory = roots.sys.join(place);
+        for folder in ["kernel/tracing", "kernel/debug/tracing"] {
+            let directory = roots.sys.join(folder);
             if directory.join("instances").is_dir() {
                 return Ok(Self { directory, private: None });
             }

@@ -3,9 +3,9 @@
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::Ink;
 use super::legend::{self, Swatch};
-use super::measures::{FIGURE, LABEL, PAD_PX, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
+use super::{FIGURE, LABEL, PAD_PX, room_for, widest};
 use crate::font;
 use crate::plot::{Bar, BarGroup, Bars};
 
@@ -57,10 +57,10 @@ fn layout(bars: &Bars, width: f64) -> BarLayout {
         _ => 11.0,
     };
     let figure = Type { size: FIGURE.size.min(bar_px - 1.0).max(9.5), ..FIGURE };
-    let all = || bars.groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let values = all().flat_map(|bar| [bar.value, drawn_ends(bar).0, drawn_ends(bar).1]);
+    let all_bars = || bars.groups.iter().flat_map(|group| group.bars.iter().flatten());
+    let values = all_bars().flat_map(|bar| [bar.value, drawn_ends(bar).0, drawn_ends(bar).1]);
     let labels_px = widest(bars.groups.iter().map(|group| group.label.as_str()), LABEL, width * 0.32);
-    let figures: Vec<String> = all().map(|bar| bars.axis.unit.words(bar.value)).collect();
+    let figures: Vec<String> = all_bars().map(|bar| bars.axis.unit.words(bar.value)).collect();
     let figures_px = widest(figures.iter().map(String::as_str).chain([NONE]), figure, width * 0.3);
     let from = PAD_PX + if labels_px > 0.0 { labels_px + 12.0 } else { 0.0 };
     let to = (width - PAD_PX - figures_px - 8.0).max(from + 20.0);

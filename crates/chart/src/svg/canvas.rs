@@ -1,6 +1,7 @@
 //! What drawings are written on: elements, escaped words, and the colours and patterns they use.
 
-use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES, Theme};
+use super::Theme;
+use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES};
 use crate::font;
 use kurabe_core::shown;
 use std::collections::BTreeSet;
@@ -56,9 +57,9 @@ pub(super) fn px(value: f64) -> String {
 }
 
 /// Words as they may stand in XML, on one line.
-pub fn escape(words: &str) -> String {
-    let mut out = String::with_capacity(words.len());
-    for c in shown::line(words).chars() {
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in shown::line(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -145,8 +146,8 @@ impl Canvas {
     }
 
     /// Words with their baseline at `y`.
-    pub(super) fn text(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, words: &str) {
-        if words.is_empty() {
+    pub(super) fn text(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, text: &str) {
+        if text.is_empty() {
             return;
         }
         let fill = self.paint(ink);
@@ -158,7 +159,7 @@ impl Canvas {
         // Regular Japanese beside bold Latin looks patched: words that the bold font lacks are drawn in one weight,
         // a little thicker.
         let weight = match kind.strong {
-            true if font::bold_has(words) => r#" font-weight="700""#.to_owned(),
+            true if font::bold_has(text) => r#" font-weight="700""#.to_owned(),
             true => format!(r#" font-weight="500" stroke="{fill}" stroke-width=".45""#),
             false => String::new(),
         };
@@ -168,13 +169,13 @@ impl Canvas {
             px(x),
             px(y),
             px(kind.size),
-            escape(words)
+            escape(text)
         );
     }
 
     /// Words with their middle at `y`.
-    pub(super) fn text_mid(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, words: &str) {
-        self.text(x, y + kind.size * 0.36, align, kind, ink, words);
+    pub(super) fn text_mid(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, text: &str) {
+        self.text(x, y + kind.size * 0.36, align, kind, ink, text);
     }
 
     /// Lines of words around a middle.
@@ -257,8 +258,8 @@ impl Canvas {
 }
 
 /// FNV-1a, 64 bits: the same drawing has the same names everywhere.
-fn hash(words: &str) -> u64 {
-    let hash = words
+fn hash(text: &str) -> u64 {
+    let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     hash ^ (hash >> 32)

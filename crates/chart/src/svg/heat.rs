@@ -2,8 +2,8 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::{Ink, RAMP};
-use super::measures::{LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
+use super::{LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
 use crate::plot::{Heat, Scale};
 use crate::unit::Unit;
@@ -65,32 +65,32 @@ fn layout(heat: &Heat, width: f64) -> HeatLayout {
 
 /// The number in a cell: without its unit if the unit is the same everywhere, since it stands beside the key.
 fn number(heat: &Heat, value: f64) -> String {
-    let words = heat.axis.unit.words(value);
+    let figure = heat.axis.unit.words(value);
     match heat.axis.unit {
         Unit::Rate | Unit::Iops | Unit::Factor | Unit::Share => {
-            words.rsplit_once(' ').map_or(words.clone(), |(number, _)| number.to_owned())
+            figure.rsplit_once(' ').map_or(figure.clone(), |(number, _)| number.to_owned())
         }
-        _ => words,
+        _ => figure,
     }
 }
 
 fn cell(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, (row, column): (usize, usize), y: f64) {
     let x = layout.left + layout.cell_px * column as f64;
     let gap = if layout.cell_px > 8.0 { 2.0 } else { 0.0 };
-    let (place, size) = ((x, y), (layout.cell_px - gap, ROW_PX - 2.0));
+    let (corner, size) = ((x, y), (layout.cell_px - gap, ROW_PX - 2.0));
     let value = heat.values.get(row).and_then(|row| row.get(column)).copied().flatten();
     let label = format!("{}, {}", heat.rows[row], heat.columns[column]);
     let Some((value, at)) = value.and_then(|value| Some((value, layout.shade.at(value)?))) else {
         canvas.open_mark(&label, "–");
         let fill = canvas.missing_fill();
-        canvas.rect(place, size, &fill, r#" rx="2""#);
+        canvas.rect(corner, size, &fill, r#" rx="2""#);
         canvas.close_mark();
         return;
     };
     let step = Ink::ramp(at);
     canvas.open_mark(&label, &heat.axis.unit.words(value));
     let fill = canvas.paint(Ink::Ramp(step));
-    canvas.rect(place, size, &fill, r#" rx="2""#);
+    canvas.rect(corner, size, &fill, r#" rx="2""#);
     if let Some(kind) = layout.number {
         let middle = (x + size.0 / 2.0, y + size.1 / 2.0);
         canvas.text_mid(middle.0, middle.1, Align::Middle, kind, Ink::OnRamp(step), &number(heat, value));

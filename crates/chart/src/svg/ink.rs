@@ -5,20 +5,6 @@
 //! normal sight and as seen without each kind of cone (Machado, Oliveira and Fernandes 2009), at different lightness. The
 //! tests below compute this again. From the second series on a pattern or a shape tells the same without colour.
 
-/// The colours of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    /// Dark on light.
-    Light,
-    /// Light on dark.
-    Dark,
-    /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
-    Auto,
-    /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
-    /// their markup. The page has [`super::style_sheet`].
-    Page,
-}
-
 /// Colours of series before they begin again.
 pub(super) const SERIES: usize = 8;
 /// Fills of series before they begin again: solid, then patterns. No divisor in common with the colours.
@@ -30,7 +16,7 @@ pub(super) const RAMP: u8 = 16;
 /// What a colour is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ink {
-    /// What it is drawn on.
+    /// The background.
     Paper,
     /// Words that are read.
     Text,
@@ -42,7 +28,7 @@ pub(super) enum Ink {
     Grid,
     /// A stretch where differences do not matter, a row of a table.
     Band,
-    /// A stretch where nothing moved.
+    /// A stall.
     Stall,
     /// A series.
     Series(u8),
@@ -56,7 +42,7 @@ pub(super) enum Ink {
     Worse,
 }
 
-/// Light and dark.
+/// Colours of the series for light and for dark paper.
 const SERIES_COLOURS: [(u32, u32); SERIES] = [
     (0x1c_41_b0, 0x7d_ab_fb),
     (0xcf_74_08, 0xf5_68_2b),
@@ -83,7 +69,7 @@ impl Ink {
         (share.clamp(0.0, 1.0) * f64::from(RAMP - 1)).round() as u8
     }
 
-    /// All there are.
+    /// Every ink.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         use Ink::{Axis, Band, Better, Grid, Paper, Quiet, Stall, Text, Worse};
         let series = (0..SERIES as u8).map(Ink::Series);

@@ -3,7 +3,7 @@
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{dash, marker};
-use super::measures::{LABEL, PAD_PX, room_for};
+use super::{LABEL, PAD_PX, room_for};
 use crate::font;
 
 const SAMPLE_PX: f64 = 22.0;
@@ -21,7 +21,7 @@ pub(super) struct Looks {
     pub marked: bool,
 }
 
-/// What stands before a name.
+/// The sample drawn before a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Swatch {
     /// The fill of a series.

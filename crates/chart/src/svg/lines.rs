@@ -4,10 +4,9 @@ use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::legend::{self, Looks, Swatch};
 use super::marks::{dash, marker};
-use super::measures::{LABEL, PAD_PX, TICK, room_for};
 use super::span::{Ends, PixelSpan, shown};
-use super::thin;
 use super::ticks::{self, Ticks, Way};
+use super::{LABEL, PAD_PX, TICK, room_for, thin};
 use crate::font;
 use crate::plot::{Axis, ChartLine, LineStyle, Lines, Mark};
 use std::fmt::Write as _;
@@ -268,12 +267,12 @@ fn landmarks(canvas: &mut Canvas, pieces: &[Vec<(f64, f64)>], index: usize) {
 
 fn markers(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, index: usize) {
     let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
-    for ((x, y), place) in line.points.iter().zip(frame.places(line)) {
-        let Some(place) = place else { continue };
+    for ((x, y), point) in line.points.iter().zip(frame.places(line)) {
+        let Some(point) = point else { continue };
         let at = lines.x.words(*x);
         let label = if line.name.is_empty() { at } else { format!("{}, {at}", line.name) };
         canvas.open_mark(&label, &axis.unit.words(*y));
-        marker(canvas, index, place, 3.6);
+        marker(canvas, index, point, 3.6);
         canvas.close_mark();
     }
 }
@@ -340,8 +339,8 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     let mut strips: Vec<Vec<Option<StripExtent>>> = vec![vec![None; chosen.len()]; STRIPS];
     for (index, line) in chosen.iter().enumerate() {
         for (x, y) in &line.points {
-            let (Some(place), Some(y)) = (frame.x.at(*x), shown(*y)) else { continue };
-            let strip = (((place - frame.x.from) / step) as usize).min(STRIPS - 1);
+            let (Some(x_px), Some(y)) = (frame.x.at(*x), shown(*y)) else { continue };
+            let strip = (((x_px - frame.x.from) / step) as usize).min(STRIPS - 1);
             let range = strips[strip][index].get_or_insert(StripExtent { from: *x, to: *x, low: y, high: y });
             *range = StripExtent {
                 from: range.from.min(*x),
@@ -357,7 +356,7 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
         let all = || ranges.iter().flatten();
         let (from, to) =
             all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), r| (a.min(r.from), b.max(r.to)));
-        let place = between(&lines.x, from, to);
+        let range = between(&lines.x, from, to);
         let values: Vec<String> = chosen
             .iter()
             .zip(ranges)
@@ -367,7 +366,7 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
                 Some(if line.name.is_empty() { words } else { format!("{} {words}", line.name) })
             })
             .collect();
-        canvas.open_mark(&place, &values.join(", "));
+        canvas.open_mark(&range, &values.join(", "));
         let x = frame.x.from + step * strip as f64;
         canvas.rect((x, frame.top), (step, frame.bottom - frame.top), &paper, r#" fill-opacity="0""#);
         canvas.close_mark();

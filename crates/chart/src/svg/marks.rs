@@ -47,20 +47,20 @@ fn outline(shape: usize, (x, y): (f64, f64), r: f64) -> String {
 }
 
 /// A marker of a series, with a seam of paper around it.
-pub(super) fn marker(canvas: &mut Canvas, index: usize, place: (f64, f64), r: f64) {
-    shape(canvas, index, place, r, Ink::series(index));
+pub(super) fn marker(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64) {
+    shape(canvas, index, centre, r, Ink::series(index));
 }
 
 /// A marker of any shape and ink.
-pub(super) fn shape(canvas: &mut Canvas, index: usize, place: (f64, f64), r: f64, ink: Ink) {
+pub(super) fn shape(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64, ink: Ink) {
     let (fill, paper) = (canvas.paint(ink), canvas.paint(Ink::Paper));
-    let path = outline(index, place, r);
+    let path = outline(index, centre, r);
     canvas.raw(&format!(r#"<path d="{path}" fill="{fill}" stroke="{paper}" stroke-width="1"/>"#));
 }
 
 /// A marker that is not filled.
-pub(super) fn hollow(canvas: &mut Canvas, index: usize, place: (f64, f64), r: f64, ink: Ink) {
+pub(super) fn hollow(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64, ink: Ink) {
     let (stroke, paper) = (canvas.paint(ink), canvas.paint(Ink::Paper));
-    let path = outline(index, place, r);
+    let path = outline(index, centre, r);
     canvas.raw(&format!(r#"<path d="{path}" fill="{paper}" stroke="{stroke}" stroke-width="1.6"/>"#));
 }

@@ -3,9 +3,9 @@
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
 use super::legend::{self, Swatch};
-use super::measures::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
+use super::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
 use crate::plot::{Axis, Scale, ShareRow, Shares};
 use crate::unit::Unit;
@@ -87,19 +87,19 @@ fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &Share
         inside(canvas, &share, (x, end), middle);
         canvas.close_mark();
     }
-    let words = font::fit(&shares.axis.unit.words(whole), FIGURE.size, false, layout.sums_px + 4.0);
-    let place = if shares.relative { layout.span.to } else { end };
-    canvas.text_mid(place + 8.0, middle, Align::Start, FIGURE, Ink::Text, &words);
+    let text = font::fit(&shares.axis.unit.words(whole), FIGURE.size, false, layout.sums_px + 4.0);
+    let x = if shares.relative { layout.span.to } else { end };
+    canvas.text_mid(x + 8.0, middle, Align::Start, FIGURE, Ink::Text, &text);
 }
 
 /// A share inside its part, on a piece of paper so that no pattern disturbs it; nothing if there is no room.
-fn inside(canvas: &mut Canvas, words: &str, (from, to): (f64, f64), middle: f64) {
-    let width = room_for(words, TICK) + 8.0;
+fn inside(canvas: &mut Canvas, text: &str, (from, to): (f64, f64), middle: f64) {
+    let width = room_for(text, TICK) + 8.0;
     if to - from < width + 6.0 {
         return;
     }
     let paper = canvas.paint(Ink::Paper);
     let x = f64::midpoint(from, to);
     canvas.rect((x - width / 2.0, middle - 8.0), (width, 16.0), &paper, r#" rx="3" opacity=".92""#);
-    canvas.text_mid(x, middle, Align::Middle, TICK, Ink::Text, words);
+    canvas.text_mid(x, middle, Align::Middle, TICK, Ink::Text, text);
 }

@@ -5,8 +5,8 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
-use super::measures::{LABEL, TICK, room_for};
 use super::span::{PixelSpan, round_up};
+use super::{LABEL, TICK, room_for};
 use crate::font;
 use crate::plot::{Axis, Scale};
 use crate::unit::Unit;
@@ -186,8 +186,8 @@ fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
         choose(places.into_iter().map(|places| places.into_iter().map(tick).collect()), span, way);
     if ticks.len() < 2 && !doubles {
         // Less than a step of 1, 2, 5 is shown: the ends say what it is.
-        let all = linear(axis, span, way);
-        return Ticks { label: all.label, ticks: all.ticks, minor };
+        let Ticks { label, ticks, .. } = linear(axis, span, way);
+        return Ticks { label, ticks, minor };
     }
     ticks.dedup_by(|b, a| a.words == b.words);
     Ticks { label: with_unit(&axis.label, if mixed { "" } else { top.word }), ticks, minor }
@@ -231,12 +231,12 @@ fn decades(span: &PixelSpan) -> Vec<Vec<f64>> {
             .filter(|value| span.holds(*value) || span.holds(value * (1.0 - 1e-9)))
             .collect()
     };
-    let mut all = vec![of(&[1.0, 2.0, 5.0], 1), of(&[1.0], 1)];
-    all.extend([2, 3, 4, 5, 6].map(|every| of(&[1.0], every)));
+    let mut candidates = vec![of(&[1.0, 2.0, 5.0], 1), of(&[1.0], 1)];
+    candidates.extend([2, 3, 4, 5, 6].map(|every| of(&[1.0], every)));
     if last - first <= 1 {
-        all.insert(0, of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1));
+        candidates.insert(0, of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1));
     }
-    all
+    candidates
 }
 
 /// Places of a logarithmic axis without a number; none where they would be a blur.
@@ -310,7 +310,7 @@ pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
     for tick in &mut ticks.ticks {
         tick.words = font::fit(&tick.words, TICK.size, false, most);
     }
-    super::measures::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
+    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
@@ -325,7 +325,7 @@ pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, botto
     }
     let (left, right) = (span.from.min(span.to), span.from.max(span.to));
     canvas.line((left, bottom), (right, bottom), Ink::Axis, "");
-    let room = (canvas.width - 2.0 * super::measures::PAD_PX).max(0.0);
+    let room = (canvas.width - 2.0 * super::PAD_PX).max(0.0);
     let label = font::fit(&ticks.label, LABEL.size, false, room);
     if label.is_empty() {
         return bottom + 22.0;
@@ -356,8 +356,8 @@ mod tests {
     fn words(unit: Unit, scale: Scale, low: f64, high: f64) -> (String, Vec<String>) {
         let axis = Axis { label: "axis".to_owned(), unit, scale };
         let span = PixelSpan::over([low, high].into_iter(), scale, Ends::AtValues).between(0.0, 700.0);
-        let all = ticks(&axis, &span, Way::Across);
-        (all.label, all.ticks.into_iter().map(|tick| tick.words).collect())
+        let Ticks { label, ticks, .. } = ticks(&axis, &span, Way::Across);
+        (label, ticks.into_iter().map(|tick| tick.words).collect())
     }
 
     #[test]

@@ -1,39 +1,37 @@
 //! Bars with intervals: a line for each bar, with its value behind it.
 
-use super::letter;
 use super::row::{Ink, InkedLine};
+use super::{letter, widest};
 use crate::plot::{Bar, Bars};
 use crate::unit::Unit;
-use kurabe_core::display::{clip, display_width, pad_left, pad_right};
+use kurabe_core::display::{clip, pad_left, pad_right};
 use kurabe_core::number;
 
 /// Parts of a column, from an eighth to seven.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// Shows where the value may lie.
+/// Fills the interval in which the value may lie.
 const MAYBE: char = '░';
 const SHORTEST: usize = 8;
 const LONGEST: usize = 60;
 
 pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
-    let all = || {
+    let drawn_bars = || {
         bars.groups.iter().flat_map(|group| group.bars.iter().flatten()).filter(|bar| bar.value.is_finite())
     };
     let reach = |bar: &Bar| {
         bar.interval.map_or(bar.value, |(_, high)| if high.is_finite() { high } else { bar.value })
     };
-    let most = all().map(|bar| reach(bar).max(bar.value)).fold(0.0, f64::max);
-    if all().next().is_none() {
+    let most = drawn_bars().map(|bar| reach(bar).max(bar.value)).fold(0.0, f64::max);
+    if drawn_bars().next().is_none() {
         return Vec::new();
     }
     let several = bars.series.len() > 1;
-    let words = |bar: &Bar| (bars.axis.unit.words(bar.value), spread(bar, bars.axis.unit));
-    let widest = |of: &dyn Fn(&Bar) -> usize| all().map(of).max().unwrap_or(0);
-    let value_width = widest(&|bar| display_width(&words(bar).0));
-    let spread_width = widest(&|bar| display_width(&words(bar).1));
-    let label_width =
-        bars.groups.iter().map(|group| display_width(&group.label)).max().unwrap_or(0).min(width * 2 / 5);
+    let figures = |bar: &Bar| (bars.axis.unit.words(bar.value), spread(bar, bars.axis.unit));
+    let (values, spreads): (Vec<_>, Vec<_>) = drawn_bars().map(figures).unzip();
+    let (value_width, spread_width) = (widest(values.iter()), widest(spreads.iter()));
+    let label_width = widest(bars.groups.iter().map(|group| &group.label)).min(width * 2 / 5);
     let head = 2 + label_width + if several { 3 } else { 1 };
-    // What tells the spread goes first where there is no room for it.
+    // Where room is short, the spread is left out first.
     let spread_shown = spread_width > 0 && head + SHORTEST + value_width + spread_width + 2 <= width;
     let tail = value_width + 1 + if spread_shown { spread_width + 1 } else { 0 };
     let length = width.saturating_sub(head + tail).clamp(SHORTEST, LONGEST);
@@ -44,8 +42,7 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
             if bar.is_none() && !several {
                 continue;
             }
-            let mut row =
-                InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &pad_right(&label, label_width + 1));
+            let mut row = InkedLine::indented(Ink::Plain, &pad_right(&label, label_width + 1));
             label.clear();
             if several {
                 row.put(Ink::Series(series), &format!("{} ", letter(series)));
@@ -54,7 +51,7 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
                 Some(bar) => {
                     put_bar(&mut row, bar, most, length, series);
                     row.pad_to(head + length + 1);
-                    let (value, spread) = words(bar);
+                    let (value, spread) = figures(bar);
                     row.put(Ink::Strong, &pad_left(&value, value_width));
                     if spread_shown {
                         row.put(Ink::Quiet, &format!(" {spread}"));
@@ -65,20 +62,9 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
             rows.push(row);
         }
     }
-    rows.extend(legend(&bars.series, several));
+    let names = bars.series.iter().enumerate().filter(|_| several);
+    rows.extend(names.map(|(index, name)| InkedLine::key(index, &format!("{} ", letter(index)), name)));
     rows
-}
-
-fn legend(series: &[String], several: bool) -> Vec<InkedLine> {
-    if !several {
-        return Vec::new();
-    }
-    let line = |(index, name): (usize, &String)| {
-        InkedLine::of(Ink::Plain, "  ")
-            .and(Ink::Series(index), &format!("{} ", letter(index)))
-            .and(Ink::Plain, name)
-    };
-    series.iter().enumerate().map(line).collect()
 }
 
 /// The bar up to the low end of its interval, and lighter up to the high one.
@@ -89,11 +75,11 @@ fn put_bar(row: &mut InkedLine, bar: &Bar, most: f64, length: usize, series: usi
     };
     let interval = bar.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let (sure, maybe) = match interval {
-        // An interval of less than a column is not seen.
+        // An interval narrower than a column would not show.
         Some((low, high)) if eighths(high) / 8 > eighths(low) / 8 + 1 => (eighths(low), eighths(high)),
         _ => (eighths(bar.value), 0),
     };
-    // What is there at all is seen.
+    // A positive value always shows.
     let sure = if bar.value > 0.0 && maybe == 0 { sure.max(1) } else { sure };
     let mut drawn = "█".repeat(sure / 8);
     if sure % 8 > 0 {

@@ -2,20 +2,20 @@
 
 use super::row::{Ink, InkedLine};
 
-/// The bits of a character, by line and column of its dots.
+/// The bits of a braille character, by line and column of its dots.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// What stands in one column of one line.
+/// One character cell of the drawing.
 #[derive(Clone, Copy, Default)]
 struct Spot {
     dots: u8,
-    /// The series that was drawn here last.
+    /// The series drawn here last.
     series: Option<usize>,
     /// A letter or a sign over the dots.
     sign: Option<char>,
-    /// Whether it belongs to a stretch that means something.
+    /// Whether a shaded stretch covers it.
     shaded: bool,
-    /// Whether it is at a place that means something.
+    /// Whether a rule runs through it.
     ruled: bool,
 }
 
@@ -32,12 +32,12 @@ impl Canvas {
         Self { columns, lines, spots: vec![Spot::default(); columns * lines] }
     }
 
-    /// Dots across.
+    /// Width in dots.
     fn across(&self) -> usize {
         self.columns * 2
     }
 
-    /// Dots down.
+    /// Height in dots.
     fn down(&self) -> usize {
         self.lines * 4
     }
@@ -58,7 +58,7 @@ impl Canvas {
         }
     }
 
-    /// A dot.
+    /// Draws a dot.
     pub(super) fn point(&mut self, at: (f64, f64), series: usize) {
         let dot = self.dot(at.0, at.1);
         self.set(dot, series);
@@ -87,7 +87,7 @@ impl Canvas {
         }
     }
 
-    /// A sign at a place, over whatever is drawn there.
+    /// Draws a character over whatever is there.
     pub(super) fn sign(&mut self, at: (f64, f64), sign: char, series: usize) {
         let (x, y) = self.dot(at.0, at.1);
         let place = (y.max(0) as usize / 4) * self.columns + x.max(0) as usize / 2;
@@ -97,7 +97,7 @@ impl Canvas {
         }
     }
 
-    /// An upright line behind everything else.
+    /// Draws an upright line behind everything else.
     pub(super) fn rule(&mut self, at: f64) {
         let column = (self.dot(at, 0.0).0.max(0) as usize / 2).min(self.columns - 1);
         for line in 0..self.lines {

@@ -1,6 +1,7 @@
 //! Ratios with intervals against 1.
 
 use super::row::{Ink, InkedLine};
+use super::widest;
 use crate::plot::{Forest, ForestRow, RatioVerdict};
 use kurabe_core::display::{clip, display_width, pad_right, wrap};
 use kurabe_core::number;
@@ -14,9 +15,8 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
     if forest.rows.is_empty() {
         return Vec::new();
     }
-    let label_width =
-        forest.rows.iter().map(|row| display_width(&row.label)).max().unwrap_or(0).min(width * 2 / 5);
-    let words_width = forest.rows.iter().map(|row| display_width(&row.words)).max().unwrap_or(0).min(WORDS);
+    let label_width = widest(forest.rows.iter().map(|row| &row.label)).min(width * 2 / 5);
+    let words_width = widest(forest.rows.iter().map(|row| &row.words)).min(WORDS);
     let beside = width >= 2 + label_width + 1 + SHORTEST + 2 + words_width;
     let tail = if beside { words_width + 2 } else { 0 };
     let length = width.saturating_sub(2 + label_width + 1 + tail).clamp(SHORTEST, LONGEST);
@@ -24,18 +24,18 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
     let mut rows = Vec::new();
     for row in &forest.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
-        let mut line = InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &label);
+        let mut line = InkedLine::indented(Ink::Plain, &label);
         scale.put(row, &mut line);
-        let words = wrap(&row.words, if beside { words_width } else { width.saturating_sub(4) });
-        let mut words = words.iter();
-        if beside && let Some(first) = words.next() {
+        let lines = wrap(&row.words, if beside { words_width } else { width.saturating_sub(4) });
+        let mut lines = lines.iter();
+        if beside && let Some(first) = lines.next() {
             line.put(Ink::Plain, "  ");
             line.put(ink(row.outcome), first);
         }
         rows.push(line);
         let indent = if beside { 2 + label_width + 1 + length + 2 } else { 4 };
         rows.extend(
-            words.map(|rest| InkedLine::of(Ink::Plain, &" ".repeat(indent)).and(ink(row.outcome), rest)),
+            lines.map(|rest| InkedLine::of(Ink::Plain, &" ".repeat(indent)).and(ink(row.outcome), rest)),
         );
     }
     rows.extend(scale.axis(2 + label_width + 1));
@@ -108,23 +108,23 @@ impl RatioScale {
         let mut ratios: Vec<f64> = both.chain([1.0]).collect();
         ratios.sort_by(f64::total_cmp);
         let mut rule = vec!['─'; self.length];
-        let mut words = InkedLine::default();
-        words.pad_to(start);
+        let mut labels = InkedLine::default();
+        labels.pad_to(start);
         for ratio in ratios {
             let column = self.column(ratio);
             let name = if ratio < 0.1 { number::fixed(ratio, 3) } else { number::fixed(ratio, 2) };
             let name =
                 if name.contains('.') { name.trim_end_matches('0').trim_end_matches('.') } else { &name };
             let at = (start + column).saturating_sub(display_width(name) / 2);
-            if words.width() > start && at < words.width() + 1 {
+            if labels.width() > start && at < labels.width() + 1 {
                 continue;
             }
             rule[column] = '┴';
-            words.pad_to(at);
-            words.put(Ink::Quiet, name);
+            labels.pad_to(at);
+            labels.put(Ink::Quiet, name);
         }
         let line =
             InkedLine::of(Ink::Plain, &" ".repeat(start)).and(Ink::Quiet, &rule.iter().collect::<String>());
-        vec![line, words]
+        vec![line, labels]
     }
 }

@@ -1,6 +1,7 @@
 //! A value over two categories: a shade and a number in each place.
 
 use super::row::{Ink, InkedLine};
+use super::widest;
 use crate::plot::Heat;
 use kurabe_core::display::{clip, display_width, pad_left};
 use kurabe_core::number;
@@ -17,34 +18,33 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
     if values().next().is_none() || heat.columns.is_empty() {
         return Vec::new();
     }
-    let words = |value: f64| short(&heat.axis.unit.words(value));
-    let value_width = values().map(|value| display_width(&words(value).0)).max().unwrap_or(0);
-    let head_width = heat.columns.iter().map(|name| display_width(name)).max().unwrap_or(0);
-    let label_width = heat.rows.iter().map(|name| display_width(name)).max().unwrap_or(0);
-    let label_width = label_width.max(display_width(&heat.y_label)).min(width / 3);
+    let figure = |value: f64| short(&heat.axis.unit.words(value));
+    let value_width = values().map(|value| display_width(&figure(value).0)).max().unwrap_or(0);
+    let head_width = widest(heat.columns.iter());
+    let label_width = widest(heat.rows.iter()).max(display_width(&heat.y_label)).min(width / 3);
     let wide = (value_width + SHADE + 1).max(head_width);
     let room = width.saturating_sub(2 + label_width);
     // Without room for numbers the shades stand alone, and without room for these the columns go below each other.
     let numbers = (wide + 2) * heat.columns.len() <= room;
     let wide = if numbers { wide } else { head_width.max(SHADE) };
     let at_once = (room / (wide + 2)).max(1);
-    let unit = values().next().map(|value| words(value).1).unwrap_or_default();
+    let unit = values().next().map(|value| figure(value).1).unwrap_or_default();
     let heading = format!("{} → {} ({unit})", heat.x_label, heat.axis.label);
-    let mut rows = vec![InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, heading.trim_end_matches(" ()"))];
+    let mut rows = vec![InkedLine::indented(Ink::Quiet, heading.trim_end_matches(" ()"))];
     for first in (0..heat.columns.len()).step_by(at_once) {
         let columns = first..(first + at_once).min(heat.columns.len());
-        let mut head = InkedLine::of(Ink::Plain, "  ")
-            .and(Ink::Quiet, &pad_left(&clip(&heat.y_label, label_width), label_width));
+        let name = pad_left(&clip(&heat.y_label, label_width), label_width);
+        let mut head = InkedLine::indented(Ink::Quiet, &name);
         for name in &heat.columns[columns.clone()] {
             head.put(Ink::Quiet, &format!("  {}", pad_left(name, wide)));
         }
         rows.push(head);
         for (label, line) in heat.rows.iter().zip(&heat.values) {
-            let mut row = InkedLine::of(Ink::Plain, "  ")
-                .and(Ink::Plain, &pad_left(&clip(label, label_width), label_width));
+            let label = pad_left(&clip(label, label_width), label_width);
+            let mut row = InkedLine::indented(Ink::Plain, &label);
             for column in columns.clone() {
                 let value = line.get(column).copied().flatten().filter(|value| value.is_finite());
-                let number = value.filter(|_| numbers).map_or(String::new(), |value| words(value).0);
+                let number = value.filter(|_| numbers).map_or(String::new(), |value| figure(value).0);
                 let number = if value.is_none() { number::NONE.to_owned() } else { number };
                 let shade = value.map_or(' ', |value| shade(value, least, most));
                 row.put(Ink::Plain, &format!("  {}", pad_left(&number, wide - SHADE - usize::from(numbers))));
@@ -57,8 +57,7 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
     let scale: String = SHADES.iter().flat_map(|shade| [*shade; SHADE]).collect();
     let ends = [least, most].map(|value| heat.axis.unit.words(value));
     rows.push(
-        InkedLine::of(Ink::Plain, "  ")
-            .and(Ink::Quiet, &ends[0])
+        InkedLine::indented(Ink::Quiet, &ends[0])
             .and(Ink::Plain, " ")
             .and(Ink::Series(0), &scale)
             .and(Ink::Quiet, &format!(" {}", ends[1])),
@@ -67,10 +66,10 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
 }
 
 /// Number and unit apart.
-fn short(words: &str) -> (String, String) {
-    match words.rsplit_once(' ') {
+fn short(figure: &str) -> (String, String) {
+    match figure.rsplit_once(' ') {
         Some((number, unit)) => (number.to_owned(), unit.to_owned()),
-        None => (words.to_owned(), String::new()),
+        None => (figure.to_owned(), String::new()),
     }
 }
 

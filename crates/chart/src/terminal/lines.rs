@@ -1,9 +1,9 @@
 //! Lines and dots over an axis.
 
 use super::braille::Canvas;
-use super::letter;
 use super::row::{Ink, InkedLine};
 use super::ticks::TickedAxis;
+use super::{letter, widest};
 use crate::plot::{ChartLine, LineStyle, Lines};
 use kurabe_core::display::{clip, display_width, pad_left};
 
@@ -12,7 +12,7 @@ const MOST_LINES: usize = 18;
 /// Letters along a line that carries nothing else, so that it can be told from others.
 const LETTERS: usize = 3;
 
-/// Columns beside the drawing, about.
+/// About how many columns the labels beside the drawing take.
 const USUAL_GUTTERS: usize = 14;
 
 /// The drawing with its scales.
@@ -27,9 +27,8 @@ pub(super) fn draw(lines: &Lines, width: usize) -> Vec<InkedLine> {
     let Some(drawing) = ScaledCanvas::of(lines, width, height) else { return Vec::new() };
     let left = labels(&drawing.left, height);
     let right = drawing.right.as_ref().map(|range| labels(range, height));
-    let widest = |labels: &[String]| labels.iter().map(|label| display_width(label)).max().unwrap_or(0);
-    let left_width = widest(&left);
-    let right_width = right.as_deref().map_or(0, |labels| widest(labels) + 2);
+    let left_width = widest(left.iter());
+    let right_width = right.as_deref().map_or(0, |labels| widest(labels.iter()) + 2);
     let columns = width.saturating_sub(2 + left_width + 2 + right_width).max(10);
     let mut canvas = Canvas::new(columns, height);
     for stretch in &lines.stretches {
@@ -52,7 +51,7 @@ pub(super) fn draw(lines: &Lines, width: usize) -> Vec<InkedLine> {
     }
     let mut rows = vec![axis_names(&drawing, width)];
     for line in 0..height {
-        let mut row = InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &pad_left(&left[line], left_width));
+        let mut row = InkedLine::indented(Ink::Quiet, &pad_left(&left[line], left_width));
         row.put(Ink::Quiet, if left[line].is_empty() { " │" } else { " ┤" });
         canvas.put_line(line, &mut row);
         if let Some(right) = &right {
@@ -77,7 +76,7 @@ impl ScaledCanvas {
         let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
         let x = TickedAxis::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
         let right = lines.right.as_ref().and_then(|axis| TickedAxis::up(axis, of(true), height));
-        // Where everything is at the right, it stands at the left as well.
+        // Where every line belongs to the right axis, the left axis shows the same values.
         let left = TickedAxis::up(&lines.y, of(false), height)
             .or_else(|| TickedAxis::up(lines.right.as_ref()?, of(true), height))?;
         Some(Self { x, left, right })
@@ -133,7 +132,7 @@ fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize
 
 /// What the axes are: the left one's name at the left, the right one's at the right.
 fn axis_names(drawing: &ScaledCanvas, width: usize) -> InkedLine {
-    let mut row = InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &clip(drawing.left.label(), width / 2));
+    let mut row = InkedLine::indented(Ink::Quiet, &clip(drawing.left.label(), width / 2));
     if let Some(right) = &drawing.right {
         let label = clip(right.label(), width / 3);
         row.pad_to(width.saturating_sub(display_width(&label)));
@@ -175,9 +174,7 @@ fn legend(lines: &Lines, alone: bool) -> Vec<InkedLine> {
             continue;
         }
         let sign = if alone { '─' } else { letter(index) };
-        let mut row = InkedLine::of(Ink::Plain, "  ")
-            .and(Ink::Series(index), &format!("{sign} "))
-            .and(Ink::Plain, &line.name);
+        let mut row = InkedLine::key(index, &format!("{sign} "), &line.name);
         if let Some(axis) = lines.right.as_ref().filter(|_| line.at_right) {
             row.put(Ink::Quiet, &format!(" → {}", axis.label));
         }
@@ -185,11 +182,7 @@ fn legend(lines: &Lines, alone: bool) -> Vec<InkedLine> {
     }
     for mark in &lines.marks {
         let at = lines.x.words(mark.x);
-        rows.push(
-            InkedLine::of(Ink::Plain, "  ")
-                .and(Ink::Quiet, &format!("┊ {at}: "))
-                .and(Ink::Plain, &mark.label),
-        );
+        rows.push(InkedLine::indented(Ink::Quiet, &format!("┊ {at}: ")).and(Ink::Plain, &mark.label));
     }
     rows
 }

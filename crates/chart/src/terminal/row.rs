@@ -11,11 +11,11 @@ pub(super) enum Ink {
     Strong,
     /// What stands beside the figures.
     Quiet,
-    /// Something well.
+    /// Good news: faster.
     Good,
-    /// Something to know.
+    /// A caution.
     Warn,
-    /// Something worse.
+    /// Bad news: slower.
     Bad,
     /// The colour of a series.
     Series(usize),
@@ -38,7 +38,7 @@ impl Ink {
     }
 }
 
-/// A line.
+/// A line of the terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InkedLine {
     pieces: Vec<(Ink, String)>,
@@ -46,34 +46,44 @@ pub(super) struct InkedLine {
 }
 
 impl InkedLine {
-    pub(super) fn of(ink: Ink, words: &str) -> Self {
-        Self::default().and(ink, words)
+    pub(super) fn of(ink: Ink, text: &str) -> Self {
+        Self::default().and(ink, text)
     }
 
-    /// The same with more behind it.
-    pub(super) fn and(mut self, ink: Ink, words: &str) -> Self {
-        self.put(ink, words);
+    /// A line of a drawing: two columns in.
+    pub(super) fn indented(ink: Ink, text: &str) -> Self {
+        Self::of(Ink::Plain, "  ").and(ink, text)
+    }
+
+    /// A line that explains the sign of a series.
+    pub(super) fn key(series: usize, sign: &str, name: &str) -> Self {
+        Self::indented(Ink::Series(series), sign).and(Ink::Plain, name)
+    }
+
+    /// The same line with more text appended.
+    pub(super) fn and(mut self, ink: Ink, text: &str) -> Self {
+        self.put(ink, text);
         self
     }
 
-    pub(super) fn put(&mut self, ink: Ink, words: &str) {
-        if words.is_empty() {
+    pub(super) fn put(&mut self, ink: Ink, text: &str) {
+        if text.is_empty() {
             return;
         }
-        let words = shown::line(words);
-        self.width += display_width(&words);
+        let text = shown::line(text);
+        self.width += display_width(&text);
         match self.pieces.last_mut() {
-            Some((last, piece)) if *last == ink => piece.push_str(&words),
-            _ => self.pieces.push((ink, words)),
+            Some((last, piece)) if *last == ink => piece.push_str(&text),
+            _ => self.pieces.push((ink, text)),
         }
     }
 
-    /// Spaces up to a column.
+    /// Pads the line with spaces up to a column.
     pub(super) fn pad_to(&mut self, column: usize) {
         self.put(Ink::Plain, &" ".repeat(column.saturating_sub(self.width)));
     }
 
-    /// Columns so far.
+    /// Width of the line so far, in columns.
     pub(super) fn width(&self) -> usize {
         self.width
     }

@@ -1,9 +1,9 @@
 //! Where the time went: a bar of parts in each row, each part with its pattern and its letter.
 
-use super::letter;
 use super::row::{Ink, InkedLine};
+use super::{letter, widest};
 use crate::plot::{ShareRow, Shares};
-use kurabe_core::display::{clip, display_width, pad_right};
+use kurabe_core::display::{clip, pad_right};
 use kurabe_core::number;
 
 /// Patterns that are told apart without colour; the letter tells the rest.
@@ -17,28 +17,27 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<InkedLine> {
     if shares.rows.is_empty() || shares.parts.is_empty() {
         return Vec::new();
     }
-    let label_width =
-        shares.rows.iter().map(|row| display_width(&row.label)).max().unwrap_or(0).min(width / 2);
+    let label_width = widest(shares.rows.iter().map(|row| &row.label)).min(width / 2);
     let tail = if shares.relative { 9 } else { 12 };
     let length = width.saturating_sub(2 + label_width + 1 + tail).clamp(SHORTEST, LONGEST);
     let most = shares.rows.iter().map(sum).fold(0.0, f64::max);
     let mut rows = Vec::new();
     for row in &shares.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
-        let mut line = InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &label);
+        let mut line = InkedLine::indented(Ink::Plain, &label);
         let whole = if shares.relative { sum(row) } else { most };
         let columns = columns(row, whole, length);
         for (part, count) in columns.iter().enumerate() {
             line.put(Ink::Series(part), &segment(part, *count));
         }
         line.pad_to(2 + label_width + 1 + length + 1);
-        let words = if shares.relative { largest(row) } else { shares.axis.unit.words(sum(row)) };
-        line.put(Ink::Quiet, &words);
+        let figure = if shares.relative { largest(row) } else { shares.axis.unit.words(sum(row)) };
+        line.put(Ink::Quiet, &figure);
         rows.push(line);
     }
     for (part, name) in shares.parts.iter().enumerate() {
         let sign = format!("{}{} ", PATTERNS[part % PATTERNS.len()], letter(part));
-        rows.push(InkedLine::of(Ink::Plain, "  ").and(Ink::Series(part), &sign).and(Ink::Plain, name));
+        rows.push(InkedLine::key(part, &sign, name));
     }
     rows
 }
@@ -52,7 +51,7 @@ fn sum(row: &ShareRow) -> f64 {
     if sum.is_finite() { sum } else { f64::MAX }
 }
 
-/// Columns of each part, such that the ends of the parts lie where they belong.
+/// Width of each part in columns; rounding never moves the end of a part by more than half a column.
 fn columns(row: &ShareRow, whole: f64, length: usize) -> Vec<usize> {
     if whole <= 0.0 {
         return Vec::new();
