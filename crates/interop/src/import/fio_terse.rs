@@ -8,6 +8,7 @@
 use super::fio_options::{
     direction, ended_with_error, is_one_by_one, label, percentile, sequential, size_bytes, spread,
 };
+use super::shapes::holes;
 use super::split::LineMark;
 use super::units::{self, ToolUnit, figures_of};
 use super::{ImportedRun, ImportedRuns, Importer, Input, parts};
@@ -48,21 +49,16 @@ fn line_mark(line: &str) -> LineMark {
 /// Reads fio's terse lines.
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut run = ImportedRun::default();
-    let mut patterns: BTreeMap<String, String> = BTreeMap::new();
+    let mut patterns: BTreeMap<&str, &str> = BTreeMap::new();
     let mut devices = HashSet::new();
-    let mut seen = 0;
     for (number, text) in input.lines() {
-        if let Some((name, pattern)) = text.trim().split_once(": (g=") {
-            patterns.insert(
-                name.to_owned(),
-                pattern.split_once("): ").map_or(pattern, |(_, pattern)| pattern).to_owned(),
-            );
+        if let Some([name, _, pattern]) = holes("{}: (g={}): {}", text) {
+            patterns.insert(name, pattern);
         }
         let fields: Vec<&str> = text.trim().split(';').collect();
         if !is_mine(&fields) {
             continue;
         }
-        seen += 1;
         let Some(line) = split(&fields) else {
             let what = text!(
                 "this line of fio's terse output is cut off",
@@ -70,13 +66,9 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             );
             return parts::broken_at(input, number, what);
         };
-        add(&mut run, &line, patterns.get(line.name).map(String::as_str), &mut devices);
+        add(&mut run, input, &line, patterns.get(line.name).copied(), &mut devices);
     }
-    if seen == 0 {
-        return parts::without_line("3;fio-3.33;NAME;0;0;…");
-    }
-    run.origin.file = input.name.to_owned();
-    Ok(vec![run])
+    if run.origin.tool.is_empty() { parts::without_line("3;fio-3.33;NAME;0;0;…") } else { Ok(vec![run]) }
 }
 
 /// Versions from 3 on name fio's version; version 2 is known by what follows its name: numbers only.
@@ -91,18 +83,17 @@ fn is_mine(fields: &[&str]) -> bool {
 
 fn split<'a>(fields: &'a [&'a str]) -> Option<TerseLine<'a>> {
     let version: u32 = fields.first()?.parse().ok()?;
-    let head = if version == 2 { 4 } else { 5 };
+    let (fio, head) =
+        if version == 2 { (None, &fields[1..]) } else { (fields.get(1).copied(), &fields[2..]) };
+    let &[name, _, error, ref fields @ ..] = head else { return None };
     let size = if version == 5 { BLOCK_OF_5 } else { BLOCK };
-    let (fio, name) =
-        if version == 2 { (None, *fields.get(1)?) } else { (Some(*fields.get(1)?), *fields.get(2)?) };
-    let mut blocks = Vec::new();
-    let mut rest = fields.get(head..)?;
+    let (mut blocks, mut rest) = (Vec::new(), fields);
     while !rest.first()?.ends_with('%') {
         let (block, after) = rest.split_at_checked(size)?;
         blocks.push(block);
         rest = after;
     }
-    let (error, rest) = (fields.get(head - 1)?, rest.get(AFTER..)?);
+    let rest = rest.get(AFTER..)?;
     (blocks.len() <= 4).then_some(TerseLine { version, fio, name, error, blocks, rest })
 }
 
@@ -117,16 +108,15 @@ fn directions(line: &TerseLine<'_>) -> &'static [&'static str] {
 
 fn add(
     run: &mut ImportedRun,
+    input: &Input<'_>,
     line: &TerseLine<'_>,
     pattern: Option<&str>,
     devices_named: &mut HashSet<String>,
 ) {
     if run.origin.tool.is_empty() {
         run.origin = Origin {
-            tool: "fio".to_owned(),
             version: line.fio.map(|fio| fio.strip_prefix("fio-").unwrap_or(fio).to_owned()),
-            format: format!("fio-terse-{}", line.version),
-            ..Origin::default()
+            ..input.origin("fio", &format!("fio-terse-{}", line.version))
         };
     }
     if let Some(number) = line.error.parse::<u64>().ok().filter(|number| *number != 0) {

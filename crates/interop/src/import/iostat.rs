@@ -97,12 +97,9 @@ fn column(name: &str) -> Option<ReportColumn> {
     Some(ReportColumn { name: name.to_owned(), unit: *unit, direction: *direction, part })
 }
 
-/// Rates first, as the first figure of a cell is its main one.
-fn ordered(names: &[&str]) -> Vec<(usize, ReportColumn)> {
-    let mut columns: Vec<_> =
-        names.iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).collect();
-    columns.sort_by_key(|(at, column)| (column.unit.quantity != Quantity::Rate, *at));
-    columns
+/// The columns that are read, with their places.
+fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
+    names.into_iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).unzip()
 }
 
 /// A line of columns.
@@ -168,7 +165,8 @@ impl<'a> Header<'a> {
 /// The reports of one iostat.
 struct Log<'a> {
     header: Header<'a>,
-    columns: Vec<(usize, ReportColumn)>,
+    /// The places of the columns that are read, and these.
+    columns: (Vec<usize>, Vec<ReportColumn>),
     reports: Vec<DeviceReport>,
 }
 
@@ -183,7 +181,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     for (number, line) in input.lines() {
         if let Some(header) = Header::read(line) {
             if logs.last().is_none_or(|log| log.header != header) {
-                let columns = ordered(&header.names);
+                let columns = columns(header.names.iter().copied());
                 logs.push(Log { header, columns, reports: Vec::new() });
             }
             if let Some(log) = logs.last_mut() {
@@ -205,7 +203,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
                 within = false;
                 continue;
             };
-            let fields = log.columns.iter().map(|(at, _)| fields[*at].to_owned()).collect();
+            let fields = log.columns.0.iter().map(|at| fields[*at].to_owned()).collect();
             if let Some(report) = log.reports.last_mut() {
                 report.rows.push(DeviceFields { device: device.to_owned(), fields });
             }
@@ -222,10 +220,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
-    let runs = logs.into_iter().map(|log| {
-        let columns = log.columns.into_iter().map(|(_, column)| column).collect::<Vec<_>>();
-        run(origin.clone(), &columns, log.reports, first)
-    });
+    let runs = logs.into_iter().map(|log| run(origin.clone(), &log.columns.1, log.reports, first));
     Ok(runs.collect())
 }
 
@@ -267,9 +262,8 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
     let host = document.get("sysstat").and_then(|json| json.items_of("hosts").first())?;
     let statistics = host.items_of("statistics");
     let first = statistics.iter().find_map(|report| report.items_of("disk").first());
-    let names: Vec<&str> =
-        first.map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
-    let columns: Vec<ReportColumn> = ordered(&names).into_iter().map(|(_, column)| column).collect();
+    let names = first.map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str());
+    let (_, columns) = columns(names);
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
     let row = |disk: &Json| {

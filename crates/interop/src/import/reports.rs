@@ -8,7 +8,7 @@
 use super::ImportedRun;
 use super::parts;
 use super::units::{self, ToolUnit};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, SeriesAxis};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity, SeriesAxis};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -85,8 +85,11 @@ pub(super) fn run(
     let devices = parts::grouped(rows);
     let times: Option<Vec<f64>> =
         reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
+    // Rates first, as the first figure of a cell is its main one.
+    let mut columns: Vec<(usize, &ReportColumn)> = columns.iter().enumerate().collect();
+    columns.sort_by_key(|(at, column)| (column.unit.quantity != Quantity::Rate, *at));
     let mut parts: Vec<(Option<Direction>, &str)> = Vec::new();
-    for column in columns {
+    for (_, column) in &columns {
         if !parts.contains(&(column.direction, column.part)) {
             parts.push((column.direction, column.part));
         }
@@ -95,7 +98,7 @@ pub(super) fn run(
     for (device, mut rows) in devices {
         rows.dedup_by_key(|(number, _)| *number);
         for (direction, part) in &parts {
-            cells.extend(cell(device, &rows, *direction, part, columns, times.as_deref()));
+            cells.extend(cell(device, &rows, (*direction, part), &columns, times.as_deref()));
         }
     }
     ImportedRun { origin, cells, notices, ..ImportedRun::default() }
@@ -104,14 +107,13 @@ pub(super) fn run(
 fn cell(
     device: &str,
     rows: &[(usize, &DeviceFields)],
-    direction: Option<Direction>,
-    part: &str,
-    columns: &[ReportColumn],
+    (direction, part): (Option<Direction>, &str),
+    columns: &[(usize, &ReportColumn)],
     times: Option<&[f64]>,
 ) -> Option<Cell> {
     let axis = if times.is_some() { SeriesAxis::Time } else { SeriesAxis::Number };
     let mut imported = ImportedCell::default();
-    for (at, column) in columns.iter().enumerate() {
+    for &(at, column) in columns {
         if column.direction != direction || column.part != part {
             continue;
         }

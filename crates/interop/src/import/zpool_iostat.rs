@@ -188,21 +188,13 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     Ok(run(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports))
 }
 
-/// The rate comes first, as the first figure of a cell is its main one.
 fn run(
     input: &Input<'_>,
     format: &str,
     columns: &[ReportColumn],
-    mut reports: Vec<DeviceReport>,
+    reports: Vec<DeviceReport>,
 ) -> Vec<ImportedRun> {
-    let mut order: Vec<usize> = (0..columns.len()).collect();
-    order.sort_by_key(|at| (columns[*at].unit.quantity != Quantity::Rate, *at));
-    let columns: Vec<ReportColumn> = order.iter().map(|at| columns[*at].clone()).collect();
-    for row in reports.iter_mut().flat_map(|report| &mut report.rows) {
-        row.fields = order.iter().map(|at| row.fields.get(*at).cloned().unwrap_or_default()).collect();
-    }
-    let origin = input.origin("zpool iostat", format);
-    vec![reports::run(origin, &columns, reports, First::SinceBoot)]
+    vec![reports::run(input.origin("zpool iostat", format), columns, reports, First::SinceBoot)]
 }
 
 #[cfg(test)]
