@@ -79,8 +79,12 @@ fn path<'a, 'b>(node: Node<'a, 'b>, names: &[&'static str]) -> Option<Node<'a, '
 }
 
 /// Text of a child, without the spaces around it.
-fn text_of<'a>(node: Node<'a, '_>, name: &'static str) -> Option<&'a str> {
-    children(node, name).next()?.text().map(str::trim).filter(|words| !words.is_empty())
+fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    node.children()
+        .find(|child| child.has_tag_name(name))?
+        .text()
+        .map(str::trim)
+        .filter(|words| !words.is_empty())
 }
 
 fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
@@ -145,13 +149,12 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
 
 /// Rate and operations per second of several threads' results; nothing if they did no such operations.
 fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure> {
-    let sum = |name: &'static str| {
-        let counts = targets.iter().filter_map(|target| text_of(*target, name)?.parse::<u64>().ok());
+    let sum = |name: &str| {
+        let name = format!("{word}{name}");
+        let counts = targets.iter().filter_map(|target| text_of(*target, &name)?.parse::<u64>().ok());
         counts.fold(0_u64, u64::saturating_add)
     };
-    let (bytes, operations) =
-        if word == "Read" { ("ReadBytes", "ReadCount") } else { ("WriteBytes", "WriteCount") };
-    let (bytes, operations) = (sum(bytes), sum(operations));
+    let (bytes, operations) = (sum("Bytes"), sum("Count"));
     if operations == 0 {
         return Vec::new();
     }
@@ -166,13 +169,11 @@ fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure>
 /// Latencies of a direction over all targets, with the least as percentile 0 and the most as 100.
 fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     let Some(latency) = path(span, &["Latency"]) else { return Vec::new() };
-    let (average, deviation, column) = if word == "Read" {
-        ("AverageReadMilliseconds", "ReadLatencyStdev", "ReadMilliseconds")
-    } else {
-        ("AverageWriteMilliseconds", "WriteLatencyStdev", "WriteMilliseconds")
-    };
-    let whole = [(Statistic::Mean, average), (Statistic::StandardDeviation, deviation)];
-    let whole = whole.map(|(statistic, name)| (statistic, text_of(latency, name)));
+    let column = format!("{word}Milliseconds");
+    let whole = [
+        (Statistic::Mean, text_of(latency, &format!("Average{column}"))),
+        (Statistic::StandardDeviation, text_of(latency, &format!("{word}LatencyStdev"))),
+    ];
     let buckets = children(latency, "Bucket").filter_map(|bucket| {
         let statistic = match text_of(bucket, "Percentile").and_then(parts::number)? {
             0.0 => Statistic::Lowest,
@@ -180,7 +181,7 @@ fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
             inner if inner < 100.0 => Statistic::Percentile(inner),
             _ => return None,
         };
-        Some((statistic, text_of(bucket, column)))
+        Some((statistic, text_of(bucket, &column)))
     });
     let named = whole.into_iter().chain(buckets);
     named.filter_map(|(statistic, printed)| units::MILLISECONDS.figure(statistic, printed)).collect()

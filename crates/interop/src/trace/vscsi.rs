@@ -18,37 +18,22 @@ const SHOWN: usize = 4;
 /// ns of a tick.
 const TICK_NS: u64 = 1000;
 
-/// Where the fields of a record are.
+/// Where the fields of a record are that differ between versions.
 struct RecordLayout {
     version: u8,
     size: usize,
     command_at: usize,
     version_at: usize,
     length_at: usize,
-    block_at: usize,
-    time_at: usize,
 }
 
 const LAYOUTS: [RecordLayout; 2] = [
-    RecordLayout {
-        version: 1,
-        size: 32,
-        command_at: 12,
-        version_at: 14,
-        length_at: 4,
-        block_at: 16,
-        time_at: 24,
-    },
-    RecordLayout {
-        version: 2,
-        size: 40,
-        command_at: 0,
-        version_at: 2,
-        length_at: 8,
-        block_at: 16,
-        time_at: 24,
-    },
+    RecordLayout { version: 1, size: 32, command_at: 12, version_at: 14, length_at: 4 },
+    RecordLayout { version: 2, size: 40, command_at: 0, version_at: 2, length_at: 8 },
 ];
+/// Where every version has the block and the time.
+const BLOCK_AT: usize = 16;
+const TIME_AT: usize = 24;
 
 impl RecordLayout {
     /// The layout of a file, by its first records.
@@ -135,8 +120,8 @@ enum ScsiCommand {
 /// The operation of a record; `None` if its place or time is beyond what can be.
 fn operation(layout: &RecordLayout, record: &[u8], unit: u32) -> Option<ScsiCommand> {
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
-    let at_ns = u64::from_le_bytes(field(record, layout.time_at)?).checked_mul(TICK_NS)?;
-    let offset_bytes = u64::from_le_bytes(field(record, layout.block_at)?).checked_mul(SECTOR_BYTES)?;
+    let at_ns = u64::from_le_bytes(field(record, TIME_AT)?).checked_mul(TICK_NS)?;
+    let offset_bytes = u64::from_le_bytes(field(record, BLOCK_AT)?).checked_mul(SECTOR_BYTES)?;
     offset_bytes.checked_add(u64::from(length_bytes))?;
     let io = |kind| ScsiCommand::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 });
     Some(match u16::from_le_bytes(field(record, layout.command_at)?) {
