@@ -3,6 +3,7 @@
 mod attach;
 mod card;
 mod fio;
+mod options;
 mod pivot;
 mod report;
 mod run;
@@ -31,9 +32,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::Text;
-use kurabe_core::profile::parse_block_size;
-use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_lab::{StorePlace, Writing, assignments, parse_above_zero, parse_label, parse_percent};
+use kurabe_core::profile::OptionKind;
+use kurabe_core::quantity::parse_above_zero;
+use kurabe_lab::{StorePlace, Writing, assignments, parse_label, parse_percent};
 use std::path::PathBuf;
 
 /// kurabe.
@@ -385,25 +386,15 @@ fn worded(text: Text) -> String {
 }
 
 fn bytes(words: &str) -> Result<u64, String> {
-    match parse_bytes(words).map_err(worded)? {
-        0 => Err(t("it must be above zero", "0 より大きい値が必要です").to_owned()),
-        bytes => Ok(bytes),
-    }
-}
-
-fn block_size(words: &str) -> Result<u32, String> {
-    parse_block_size(words).map_err(worded)
+    OptionKind::Bytes.number(words).map_err(worded)
 }
 
 fn duration(words: &str) -> Result<u64, String> {
-    match parse_duration_ns(words).map_err(worded)? {
-        0 => Err(t("it must be above zero", "0 より長い時間が必要です").to_owned()),
-        ns => Ok(ns),
-    }
+    OptionKind::Time.number(words).map_err(worded)
 }
 
 fn duration_or_zero(words: &str) -> Result<u64, String> {
-    parse_duration_ns(words).map_err(worded)
+    OptionKind::Pause.number(words).map_err(worded)
 }
 
 fn rate(words: &str) -> Result<f64, String> {

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod event;
 pub mod glib_random;
 pub mod imported;
+pub mod issue;
 pub mod listed;
 pub mod made;
 pub mod mention;
@@ -29,6 +30,7 @@ pub mod shown;
 pub mod split;
 pub mod steady;
 pub mod trace;
+pub mod words;
 pub mod workload;
 
 pub use data_file::{DataFile, DataTable, Value, closest, nearest, nearest_of_many};

@@ -4,11 +4,15 @@
 //! only place where rules, steps and directions become work, so the order of a tool is decided here.
 
 mod formula;
+mod options;
 mod read;
 mod step;
 
 pub use formula::{Formula, FormulaUnit, Name};
-pub use read::{LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, parse_block_size};
+pub use options::{
+    LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionKind, OptionPart,
+    Overrides, WorkloadOption, option, parse_block_size,
+};
 pub use step::{
     AccessOrder, AccessTimeStep, CommandStep, CopyPart, CopyStep, GitMaterial, IoStep, PositionalStep,
     ReplayStep, ReplayTiming, Step,

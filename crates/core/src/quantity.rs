@@ -87,6 +87,18 @@ pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
     })
 }
 
+/// A number above zero.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_above_zero(words: &str) -> Result<f64, Text> {
+    words
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| text!("a number above zero is expected", "0 より大きい数が必要です"))
+}
+
 /// A size in the largest binary unit that leaves it short: `4 KiB`, `1.5 GiB`, `1000 B`.
 pub fn format_bytes(bytes: u64) -> String {
     for (factor, unit) in [(GIB * KIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")] {

@@ -1,6 +1,7 @@
 //! A workload: one I/O pattern, complete. The driver needs nothing else to run it, and a record that holds it can
 //! be run again.
 
+use crate::words::Words;
 use serde::{Deserialize, Serialize};
 
 /// What one operation does.
@@ -90,6 +91,19 @@ impl Pattern {
     }
 }
 
+/// A direction and an order of offsets, in fio's words.
+impl Words for (Direction, Pattern) {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("read", (Direction::Read, Pattern::Sequential)),
+        ("write", (Direction::Write, Pattern::Sequential)),
+        ("randread", (Direction::Read, Pattern::Random)),
+        ("randwrite", (Direction::Write, Pattern::Random)),
+        ("rw", (Direction::Mix, Pattern::Sequential)),
+        ("readwrite", (Direction::Mix, Pattern::Sequential)),
+        ("randrw", (Direction::Mix, Pattern::Random)),
+    ];
+}
+
 /// What part of the span each thread covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -101,6 +115,11 @@ pub enum ThreadShare {
     Parts,
     /// The whole span, each thread for itself (fio's jobs on one file).
     Whole,
+}
+
+impl Words for ThreadShare {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("usual", Self::Usual), ("parts", Self::Parts), ("whole", Self::Whole)];
 }
 
 /// A block size and how often it is drawn relative to the others.
@@ -143,6 +162,11 @@ pub enum EndSync {
     Untimed,
 }
 
+impl Words for EndSync {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("none", Self::None), ("timed", Self::Timed), ("untimed", Self::Untimed)];
+}
+
 /// How written bytes are made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -163,6 +187,10 @@ pub enum Arrival {
     Even,
     /// As a Poisson process.
     Poisson,
+}
+
+impl Words for Arrival {
+    const WORDS: &'static [(&'static str, Self)] = &[("even", Self::Even), ("poisson", Self::Poisson)];
 }
 
 /// An open loop: operations are due at given times, whether or not earlier ones are done; latency counts from

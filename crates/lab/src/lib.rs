@@ -47,10 +47,8 @@ pub use handle::RunHandle;
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;
-pub use kurabe_engine::{
-    CachePolicy, Engine, EngineChoice, FaultKind, ImageCheck, Pages, SectorFault, Settings, WaitMode,
-    WriteList, plan_tasks,
-};
+pub use kurabe_core::profile::Overrides;
+pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
 pub use limited::{GivenUp, within};
@@ -61,18 +59,15 @@ pub use prepared::Prepared;
 pub use profile::{load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
-pub use request::{Overrides, Procedure, RunRequest, Writing, target_of_job};
+pub use request::{Procedure, RunRequest, Writing, target_of_job};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedRequest, ServerRecord,
     control_server, detach, front_word, is_background, kept_servers, leave_terminal, load_served_model,
     log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
-pub use step_change::StepChange;
 pub use stores::{StorePlace, distinct_runs, remove_run};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
 pub use trace::measured_latencies;
 pub use what_if::what_if;
-pub use words::{
-    assignments, parse_above_zero, parse_data, parse_label, parse_order, parse_percent, parse_writes, text_of,
-};
+pub use words::{assignments, parse_label, parse_percent, parse_writes, text_of};

@@ -2,12 +2,10 @@
 
 use crate::request::RunRequest;
 use kurabe_core::mention::{
-    BUFFERED, CACHE, CHUNK, DESTROY_DATA_ON, DIRECT, ENGINE, NO_FILL, PAGES, PROFILE, RUN, SET, TRACE,
-    VERIFY, WAIT, WHY, WITH_SERIAL, WRITE_EXISTING,
+    DESTROY_DATA_ON, Mention, NO_FILL, PROFILE, RUN, SET, TRACE, VERIFY, WHY, WITH_SERIAL, WRITE_EXISTING,
 };
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_engine::Settings;
 use kurabe_sim::{DeviceSpec, load_device};
 use std::path::Path;
 
@@ -75,24 +73,20 @@ pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
 
 /// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.
 pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> {
-    let (settings, usual) = (request.settings, Settings::default());
-    let words = [
-        (ENGINE, settings.engine != usual.engine),
-        (WAIT, settings.wait != usual.wait),
-        (PAGES, settings.pages != usual.pages),
-        (DIRECT, request.overrides.direct == Some(true)),
-        (BUFFERED, request.overrides.direct == Some(false)),
-        (CACHE, settings.cache != usual.cache),
+    let idle = request.overrides.given().find(|option| option.idle_on_models);
+    let of_real_targets = [
         (VERIFY, request.verify),
         (TRACE, request.kernel_trace),
         (WRITE_EXISTING, request.writing.existing_file),
         (DESTROY_DATA_ON, request.writing.destroy_data_on.is_some()),
         (WITH_SERIAL, request.with_serial),
-        (CHUNK, request.overrides.chunk_bytes.is_some()),
     ];
-    let Some((word, _)) = words.iter().find(|(_, given)| *given) else { return Ok(()) };
-    let remedy = match *word {
-        CHUNK => text!(
+    let of_real_targets = of_real_targets.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+    let Some(word) = idle.map(|option| Mention::Flag(option.name)).or(of_real_targets) else {
+        return Ok(());
+    };
+    let remedy = match word {
+        Mention::Flag("chunk") => text!(
             "the model's host decides: {SET} host.copy_piece=SIZE, {SET} host.copy_turn=SIZE",
             "モデルのホストで決まります。{SET} host.copy_piece=サイズ、{SET} host.copy_turn=サイズ を使ってください"
         ),

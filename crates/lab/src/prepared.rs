@@ -99,7 +99,7 @@ impl Prepared {
             Unopened::Path => None,
         };
         self.profile() == other.profile()
-            && self.request.settings == other.request.settings
+            && self.request.overrides.settings() == other.request.overrides.settings()
             && self.request.target == other.request.target
             && model(self) == model(other)
     }
@@ -229,7 +229,7 @@ impl Prepared {
                     journal,
                     plan,
                     ground,
-                    settings: request.settings,
+                    settings: request.overrides.settings(),
                     fills: !request.no_fill,
                     traced_devices,
                     follow_up,

@@ -1,10 +1,11 @@
 //! From a request to the profile that it means: a named one, a user's file, one step, or a sweep; then the overrides.
 
-use crate::request::{Overrides, Procedure, RunRequest};
+use crate::request::{Procedure, RunRequest};
+use crate::step_change::change_steps;
 use crate::trace::{TraceNames, traces};
 use kurabe_core::mention::{CHUNK, DIRECTION, FILES, MAX, Mention, OVER, RUNS, SIZE, TIME};
 use kurabe_core::outside::text_of_file;
-use kurabe_core::profile::{IoStep, Profile, Rules, Step};
+use kurabe_core::profile::{IoStep, Overrides, Profile, Rules, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
@@ -39,7 +40,9 @@ impl Traced {
             Procedure::Sweep(plan) => sweep(plan)?,
         };
         check_overrides(overrides, &profile)?;
-        overrides.steps.apply(&mut profile)?;
+        if !matches!(procedure, Procedure::Single(_)) {
+            change_steps(overrides, &mut profile)?;
+        }
         override_steps(overrides, &mut profile);
         override_rules(overrides, &mut profile.rules);
         let traces = traces(
@@ -86,7 +89,7 @@ fn override_rules(overrides: &Overrides, rules: &mut Rules) {
     rules.interval_ns = overrides.interval_ns.unwrap_or(rules.interval_ns);
     rules.data = overrides.data.unwrap_or(rules.data);
     rules.seed = overrides.seed.unwrap_or(rules.seed);
-    rules.direct = overrides.direct.unwrap_or(rules.direct);
+    rules.direct = overrides.is_direct().unwrap_or(rules.direct);
     rules.time_ns = overrides.time_ns.unwrap_or(rules.time_ns);
 }
 

@@ -1,9 +1,7 @@
 //! What is asked of a run, as plain data: whoever asks (a command line, a page, a file) says the same in the same words.
 
-use crate::step_change::StepChange;
-use kurabe_core::profile::{Profile, Step};
-use kurabe_core::workload::Data;
-use kurabe_engine::{CachePolicy, Settings};
+use kurabe_core::issue::CachePolicy;
+use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_explain::SweepPlan;
 use kurabe_interop::FioJob;
 use serde::{Deserialize, Serialize};
@@ -17,10 +15,8 @@ pub struct RunRequest {
     pub target: PathBuf,
     /// What is done there.
     pub procedure: Procedure,
-    /// What is changed of the procedure.
+    /// What is changed of the procedure, and how operations are issued.
     pub overrides: Overrides,
-    /// How operations are issued.
-    pub settings: Settings,
     /// Whether each write is stamped and listed, so that an image can be checked later.
     pub verify: bool,
     /// Whether each cell gets a repetition more that the kernel's tracepoints follow.
@@ -43,7 +39,6 @@ impl Default for RunRequest {
             target: PathBuf::from("."),
             procedure: Procedure::default(),
             overrides: Overrides::default(),
-            settings: Settings::default(),
             verify: false,
             kernel_trace: false,
             labels: Vec::new(),
@@ -58,9 +53,9 @@ impl Default for RunRequest {
 impl RunRequest {
     /// The same of a target, with what a job of fio says.
     pub fn with_job(self, job: FioJob) -> Self {
-        let cache = if job.keeps_cache { CachePolicy::Keep } else { self.settings.cache };
-        let settings = Settings { cache, ..self.settings };
-        Self { procedure: Procedure::Given(Box::new(job.profile)), settings, ..self }
+        let cache = if job.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
+        let overrides = Overrides { cache, ..self.overrides };
+        Self { procedure: Procedure::Given(Box::new(job.profile)), overrides, ..self }
     }
 }
 
@@ -93,32 +88,6 @@ pub enum Procedure {
     Single(Box<Step>),
     /// A sweep, which measures further points where a curve changes.
     Sweep(SweepPlan),
-}
-
-/// Changes of a procedure; what is absent stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Overrides {
-    /// Size of the test file, or bytes of the target to cover.
-    pub size_bytes: Option<u64>,
-    /// Repetitions of a cell.
-    pub runs: Option<u32>,
-    /// Time of a repetition.
-    pub time_ns: Option<u64>,
-    /// Pause between cells.
-    pub interval_ns: Option<u64>,
-    /// What is written.
-    pub data: Option<Data>,
-    /// Seed of offsets and data.
-    pub seed: Option<u64>,
-    /// Whether I/O goes around the page cache.
-    pub direct: Option<bool>,
-    /// Bytes that a copy reads before it writes them.
-    pub chunk_bytes: Option<u32>,
-    /// Files of the repository of a git step.
-    pub files: Option<u32>,
-    /// What is changed of every step.
-    pub steps: StepChange,
 }
 
 /// What a run may write beside files of its own.

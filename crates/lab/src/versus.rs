@@ -2,7 +2,7 @@
 
 mod vary;
 
-pub use vary::{RunOptions, SideWords, Variation, count_sides, may_differ, side_name, sides, variants};
+pub use vary::{SideWords, Variation, count_sides, side_name, sides};
 
 use crate::clock::random_word;
 use crate::journal::{Journal, Lab, rescued};
@@ -10,18 +10,19 @@ use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::profile::Traced;
-use crate::request::{Overrides, Procedure, RunRequest, Writing};
+use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
+use kurabe_core::issue::{EngineChoice, Settings};
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
-use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, Settings, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
@@ -56,10 +57,8 @@ pub const MOST_VARIANTS: usize = 16;
 pub struct Variant {
     /// In what it differs: `bs=4k`.
     pub name: String,
-    /// What it changes of the procedure.
+    /// What it changes of the procedure, and how operations are issued.
     pub overrides: Overrides,
-    /// How operations are issued, all of it.
-    pub settings: Settings,
     /// What it changes of a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
 }
@@ -90,8 +89,8 @@ pub struct VersusRequest {
     pub seed: Option<u64>,
     /// Labels of the runs.
     pub labels: Vec<(String, Option<String>)>,
-    /// How operations are issued where the target is no model.
-    pub settings: Settings,
+    /// The engine where the target is no model.
+    pub engine: EngineChoice,
     /// Through the page cache.
     pub buffered: bool,
     /// Models get no test file.
@@ -119,7 +118,7 @@ impl Default for VersusRequest {
             size_bytes: None,
             seed: None,
             labels: Vec::new(),
-            settings: Settings::default(),
+            engine: EngineChoice::default(),
             buffered: false,
             no_fill: false,
             write_existing: false,
@@ -346,13 +345,13 @@ impl VersusRequest {
         };
         let of_variant = |variant: &Variant| {
             let request = self.of_target(target);
-            let Variant { overrides, settings, sets, .. } = variant.clone();
+            let Variant { overrides, sets, .. } = variant.clone();
             let overrides = Overrides {
                 size_bytes: overrides.size_bytes.or(self.size_bytes),
                 seed: overrides.seed.or(self.seed),
                 ..overrides
             };
-            RunRequest { overrides, settings, sets, ..request }
+            RunRequest { overrides, sets, ..request }
         };
         self.variants.iter().map(of_variant).collect()
     }
@@ -394,7 +393,7 @@ impl VersusRequest {
             return request;
         }
         RunRequest {
-            settings: self.settings,
+            overrides: Overrides { engine: Some(self.engine), ..request.overrides },
             writing: Writing {
                 existing_file: self.write_existing && target.is_file(),
                 destroy_data_on: self.destroy_data_on.iter().find(|device| *device == target).cloned(),

@@ -1,8 +1,7 @@
-//! Words that become parts of a request: `NAME=VALUE`, labels, numbers, data, orders, and names that stand for a text of the
+//! Words that become parts of a request: `NAME=VALUE`, labels, numbers, and names that stand for a text of the
 //! program or a file.
 
 use kurabe_core::outside::text_of_file;
-use kurabe_core::workload::{Data, Pattern};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::fmt::Display;
 
@@ -65,18 +64,6 @@ pub fn parse_percent(words: &str) -> std::result::Result<f64, Text> {
     })
 }
 
-/// A number above zero.
-///
-/// # Errors
-/// When it is none.
-pub fn parse_above_zero(words: &str) -> std::result::Result<f64, Text> {
-    words
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| text!("a number above zero is expected", "0 より大きい数が必要です"))
-}
-
 /// A number of writes: `1000-writes`, or `1000`.
 ///
 /// # Errors
@@ -89,43 +76,4 @@ pub fn parse_writes(words: &str) -> std::result::Result<u64, Text> {
             "1000-writes のように書き込みの回数を書いてください"
         )
     })
-}
-
-/// What is written: `compressible:30` is 30 % zeros.
-///
-/// # Errors
-/// When the words are none of its.
-pub fn parse_data(words: &str) -> std::result::Result<Data, Text> {
-    match (words, words.split_once(':')) {
-        ("random", _) => Ok(Data::Random),
-        ("zero", _) => Ok(Data::Zero),
-        ("repeat", _) => Ok(Data::Repeat),
-        ("compressible", _) => Ok(Data::Compressible { percent: 50 }),
-        (_, Some(("compressible", percent))) if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) => {
-            Ok(Data::Compressible { percent: percent.parse().unwrap_or(50) })
-        }
-        _ => Err(text!(
-            "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
-            "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
-        )),
-    }
-}
-
-/// An order of offsets beside those of `rw`: `zipf:1.2`.
-///
-/// # Errors
-/// When the words are none of its.
-pub fn parse_order(words: &str) -> std::result::Result<Pattern, Text> {
-    match (words, words.split_once(':')) {
-        ("interleaved", _) => Ok(Pattern::Interleaved),
-        ("permutation", _) => Ok(Pattern::Permutation),
-        ("zipf", _) => Ok(Pattern::Zipf { exponent: 1.1 }),
-        (_, Some(("zipf", exponent))) => {
-            parse_above_zero(exponent).map(|exponent| Pattern::Zipf { exponent })
-        }
-        _ => Err(text!(
-            "one of: interleaved, permutation, zipf, zipf:EXPONENT",
-            "interleaved、permutation、zipf、zipf:指数 のいずれか"
-        )),
-    }
 }

@@ -4,7 +4,7 @@
 use crate::lang::t;
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use kurabe_lab::{Engine, EngineChoice};
+use kurabe_core::issue::{Engine, EngineChoice};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

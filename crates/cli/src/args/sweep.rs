@@ -70,7 +70,7 @@ impl SweepArgs {
         Ok(RunRequest {
             target: self.target.clone(),
             procedure: Procedure::Sweep(plan),
-            overrides: Overrides { direct: self.buffered.then_some(false), ..Overrides::default() },
+            overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
             labels: labels(&self.label, None)?,
             sets: self.modelled.sets()?,
             no_fill: self.modelled.no_fill,

@@ -1,54 +1,191 @@
-//! The options of `kurabe run` that `kurabe versus --vary` compares, as the parser of `kurabe run` reads them.
+//! Configurations of one target, in words: options of `kurabe run`, and parameters of models, that differ from side to side.
+//!
+//! The model: `bs=4k,16k` makes a side for each value; several make the product. Each side's words are read as those of
+//! `kurabe run`, so they mean the same and are refused alike.
 
 use super::run::RunArgs;
-use crate::wrong_words;
-use clap::{Args, Command, FromArgMatches};
-use kurabe_core::Text;
-use kurabe_lab::versus::RunOptions;
-use kurabe_lab::{Overrides, Settings};
+use clap::{Args, Command};
+use kurabe_core::profile::{OPTIONS, WorkloadOption, option};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_lab::Overrides;
+use kurabe_lab::versus::{MOST_VARIANTS, Variant, Variation, count_sides, side_name, sides};
 
-/// The parser of `kurabe run`.
-pub struct RunParser;
-
-fn command() -> Command {
-    RunArgs::augment_args(Command::new("run"))
+/// The name of the option of `kurabe run` that has this name, or this other name.
+fn option_of_run(word: &str) -> Option<String> {
+    let command = RunArgs::augment_args(Command::new("run"));
+    let option = command.get_arguments().find(|option| {
+        let is_alias = option.get_all_aliases().is_some_and(|aliases| aliases.contains(&word));
+        option.get_long() == Some(word) || is_alias
+    });
+    option?.get_long().map(str::to_owned)
 }
 
-impl RunOptions for RunParser {
-    fn option(&self, word: &str) -> Option<String> {
-        let command = command();
-        let option = command.get_arguments().find(|option| {
-            let is_alias = option.get_all_aliases().is_some_and(|aliases| aliases.contains(&word));
-            option.get_long() == Some(word) || is_alias
-        });
-        option?.get_long().map(str::to_owned)
-    }
+/// The options that may differ from side to side, switches last.
+fn may_differ() -> impl Iterator<Item = &'static str> {
+    let of = |is_switch: bool| {
+        OPTIONS.iter().filter(move |option| option.may_differ && option.is_switch() == is_switch)
+    };
+    of(false).chain(of(true).rev()).map(|option| option.name)
+}
 
-    fn read(&self, words: &[String]) -> Result<(Overrides, Settings), Text> {
-        let words = std::iter::once("run").chain(words.iter().map(String::as_str));
-        let read = command().try_get_matches_from(words).and_then(|read| RunArgs::from_arg_matches(&read));
-        let args = read.map_err(|error| wrong_words::what(&error))?;
-        Ok((Overrides { steps: args.step_change(), ..args.overrides() }, args.settings()))
+fn is_switch(name: &str) -> bool {
+    option(name).is_some_and(WorkloadOption::is_switch)
+}
+
+/// The sides that words as of `--vary` make; `common` are words of `kurabe run` that hold for all sides, as option and value.
+///
+/// # Errors
+/// When a word is no option, has not two values, or a value is wrong.
+pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Variant>> {
+    let axes = words.iter().map(|words| axis(words)).collect::<Result<Vec<_>>>()?;
+    if let Some(place) =
+        (1..axes.len()).find(|place| axes[..*place].iter().any(|axis| axis.key == axes[*place].key))
+    {
+        let key = &axes[place].key;
+        return Err(usage(text!("--vary {key} is given twice", "--vary {key} が 2 回あります")).remedy(
+            text!(
+                "write all values behind one: --vary {key}=ONE,OTHER",
+                "値はまとめて書いてください: --vary {key}=値1,値2"
+            ),
+        ));
     }
+    let count = count_sides(&axes);
+    if count > MOST_VARIANTS {
+        return Err(usage(text!(
+            "--vary: {count} sides are more than {MOST_VARIANTS}",
+            "--vary: {count} 通りは上限の {MOST_VARIANTS} を超えています"
+        ))
+        .remedy(text!(
+            "several --vary make the product of their values: vary fewer, or one after the other",
+            "--vary を複数書くと組み合わせの数だけ測ります。減らすか、1 つずつ比べてください"
+        )));
+    }
+    if axes.is_empty() {
+        return Ok(Vec::new());
+    }
+    sides(&axes).iter().map(|side| variant(side, common)).collect()
+}
+
+fn usage(context: Text) -> Error {
+    Error::new(ErrorKind::Usage, context)
+}
+
+/// Reads `KEY=ONE,OTHER`, or `KEY` of a switch.
+fn axis(words: &str) -> Result<Variation> {
+    let (word, values) = match words.split_once('=') {
+        Some((word, values)) => (word.trim(), Some(values)),
+        None => (words.trim(), None),
+    };
+    let key = key(word.trim_start_matches('-'))?;
+    let values: Vec<String> = match values {
+        Some(values) => values.split(',').map(|value| value.trim().to_owned()).collect(),
+        None if is_switch(&key) => vec!["no".to_owned(), "yes".to_owned()],
+        None => Vec::new(),
+    };
+    let example = example(&key);
+    let wrong = |why: Text| {
+        Err(usage(why).remedy(text!(
+            "name two values or more, the baseline's first: --vary {example}",
+            "2 つ以上の値を、基準を先頭にして書いてください: --vary {example}"
+        )))
+    };
+    match values.as_slice() {
+        [] => wrong(text!("--vary {key}: there are no values", "--vary {key}: 値がありません")),
+        values if values.iter().any(String::is_empty) => {
+            wrong(text!("--vary {words}: a value is empty", "--vary {words}: 空の値があります"))
+        }
+        [only] => wrong(text!(
+            "--vary {key}: {only} is the only value, so there is nothing to compare with",
+            "--vary {key}: 値が {only} だけでは比べられません"
+        )),
+        _ => Ok(Variation { key, values }),
+    }
+}
+
+fn example(key: &str) -> String {
+    match key {
+        "iodepth" | "threads" => format!("{key}=1,8,32"),
+        "rw" => "rw=randread,randwrite".to_owned(),
+        "engine" => "engine=uring,threads".to_owned(),
+        "fat-image.cluster" => "fat-image.cluster=16KiB,64KiB".to_owned(),
+        key if is_switch(key) => format!("{key}=no,yes"),
+        "bs" => "bs=4k,16k".to_owned(),
+        key => format!("{key}=ONE,OTHER"),
+    }
+}
+
+/// The name of an option, or a parameter of a model.
+fn key(word: &str) -> Result<String> {
+    if word.contains('.') {
+        return Ok(word.to_owned());
+    }
+    let may_differ: Vec<&str> = may_differ().collect();
+    match option_of_run(word).as_deref() {
+        Some(name) if may_differ.contains(&name) => Ok(name.to_owned()),
+        Some("time") => Err(usage(text!(
+            "--vary {word}: a repetition takes the same time on all sides",
+            "--vary {word}: 1 回の時間は全体で同じです"
+        ))
+        .remedy(text!("set it for all with --repetition", "--repetition でまとめて指定してください"))),
+        Some(_) => Err(usage(text!(
+            "--vary {word}: sides cannot differ in this",
+            "--vary {word}: これは変えて比べられません"
+        ))
+        .remedy(text!(
+            "measure each with `kurabe run`, then `kurabe compare`",
+            "それぞれ `kurabe run` で測り、`kurabe compare` で比べてください"
+        ))),
+        None => Err(usage(text!(
+            "--vary {word}: `kurabe run` has no such option, and parameters of models are LAYER.PARAMETER",
+            "--vary {word}: `kurabe run` にこのオプションはありません。モデルのパラメーターは 層.名前 と書きます"
+        ))
+        .remedy(nearest(word, &may_differ))),
+    }
+}
+
+fn variant(side: &[(&str, &str)], common: &[(&str, String)]) -> Result<Variant> {
+    let (sets, options): (Vec<_>, Vec<_>) = side.iter().copied().partition(|(key, _)| key.contains('.'));
+    let is_varied = |key: &str| options.iter().any(|(other, _)| *other == key);
+    let common = common.iter().filter(|(key, _)| !is_varied(key)).map(|(key, value)| (*key, value.as_str()));
+    let mut overrides = Overrides::default();
+    for (key, value) in options.iter().copied().chain(common) {
+        overrides.set(key, value).map_err(|why| wrong_value(side, key, value, &why))?;
+    }
+    let sets = sets.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    Ok(Variant { name: side_name(side), overrides, sets })
+}
+
+fn wrong_value(side: &[(&str, &str)], key: &str, value: &str, why: &Text) -> Error {
+    if is_switch(key) {
+        return usage(text!("--vary {key}={value}: {why}", "--vary {key}={value}: {why}"; why))
+            .remedy(text!("write --vary {key}=no,yes", "--vary {key}=no,yes と書いてください"));
+    }
+    let (name, value_name) = (side_name(side), option(key).map_or("", |option| option.value_name));
+    usage(text!(
+        "--vary {name}: invalid value '{value}' for '--{key} <{value_name}>': {why}",
+        "--vary {name}: --{key} <{value_name}> に `{value}` は指定できません: {why}"; why
+    ))
+    .remedy(text!(
+        "`kurabe run --help` tells what each option takes",
+        "各オプションの値は `kurabe run --help` にあります"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::Result;
     use kurabe_core::workload::{Direction, Pattern};
-    use kurabe_lab::versus::{Variant, may_differ, variants};
 
     fn of(words: &[&str]) -> Result<Vec<Variant>> {
-        variants(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), &[], &RunParser)
+        variants(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), &[])
     }
 
     #[test]
     fn every_name_is_an_option_of_run() {
         for name in may_differ() {
-            assert_eq!(RunParser.option(name).as_deref(), Some(name));
+            assert_eq!(option_of_run(name).as_deref(), Some(name));
         }
-        assert_eq!(RunParser.option("numjobs").as_deref(), Some("threads"));
+        assert_eq!(option_of_run("numjobs").as_deref(), Some("threads"));
     }
 
     #[test]
@@ -56,28 +193,24 @@ mod tests {
         let sides = of(&["bs=4k,16k", "iodepth=1,8"]).unwrap();
         let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
         assert_eq!(names, ["bs=4k, iodepth=1", "bs=4k, iodepth=8", "bs=16k, iodepth=1", "bs=16k, iodepth=8"]);
-        assert_eq!(sides[2].overrides.steps.block_bytes, Some(16384));
-        assert_eq!(sides[1].overrides.steps.iodepth, Some(8));
-        assert_eq!(sides[0].overrides.direct, None);
+        assert_eq!(sides[2].overrides.block_bytes, Some(16384));
+        assert_eq!(sides[1].overrides.iodepth, Some(8));
+        assert_eq!(sides[0].overrides.is_direct(), None);
     }
 
     #[test]
     fn a_switch_needs_no_values_and_parameters_of_models_are_sets() {
         let sides = of(&["buffered"]).unwrap();
         assert_eq!(
-            sides.iter().map(|side| side.overrides.direct).collect::<Vec<_>>(),
+            sides.iter().map(|side| side.overrides.is_direct()).collect::<Vec<_>>(),
             [Some(true), Some(false)]
         );
         let sides = of(&["o-sync=off,on"]).unwrap();
-        assert_eq!(
-            sides.iter().map(|side| side.overrides.steps.o_sync).collect::<Vec<_>>(),
-            [None, Some(true)]
-        );
+        assert_eq!(sides.iter().map(|side| side.overrides.o_sync).collect::<Vec<_>>(), [None, Some(true)]);
         let sides = of(&["fat-image.cluster=16KiB,64KiB"]).unwrap();
         assert_eq!(sides[1].sets, [("fat-image.cluster".to_owned(), "64KiB".to_owned())]);
         let sides = of(&["rw=read,randwrite"]).unwrap();
-        let steps = &sides[1].overrides.steps;
-        assert_eq!((steps.direction, steps.pattern), (Some(Direction::Write), Some(Pattern::Random)));
+        assert_eq!(sides[1].overrides.rw, Some((Direction::Write, Pattern::Random)));
     }
 
     #[test]

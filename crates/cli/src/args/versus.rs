@@ -1,13 +1,14 @@
 //! The words of `kurabe versus`.
 
-use super::run::ENGINES;
-use super::vary::RunParser;
+use super::vary::variants;
 use super::{bytes, choice, duration, duration_or_zero, labels, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
-use kurabe_lab::versus::{VersusRequest, variants};
-use kurabe_lab::{EngineChoice, Settings, parse_percent};
+use kurabe_core::issue::EngineChoice;
+use kurabe_core::words::Words;
+use kurabe_lab::parse_percent;
+use kurabe_lab::versus::VersusRequest;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ pub struct VersusArgs {
     pub dry_run: bool,
     #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
     pub no_fill: bool,
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(&ENGINES), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: EngineChoice,
     #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
     pub buffered: bool,
@@ -67,7 +68,7 @@ impl VersusArgs {
         }
         Ok(VersusRequest {
             targets: self.targets.clone(),
-            variants: variants(&self.vary, &common, &RunParser)?,
+            variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
             time_ns: self.time,
             repetition_ns: self.repetition,
@@ -76,7 +77,7 @@ impl VersusArgs {
             size_bytes: self.size,
             seed: self.seed,
             labels: labels(&self.label, None)?,
-            settings: Settings { engine: self.engine, ..Settings::default() },
+            engine: self.engine,
             buffered: self.buffered,
             no_fill: self.no_fill,
             write_existing: self.write_existing,

@@ -7,27 +7,19 @@ mod figures;
 mod io;
 
 use super::formula::is_step_name;
+use super::options::positive_bytes;
 use super::{
-    AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, Order, PositionalStep, Profile,
-    ReplayStep, ReplayTiming, Rules, Statistic, Step,
+    AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, MOST_IODEPTH, Order,
+    PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, parse_block_size,
 };
 use crate::data_file::{DataFile, DataTable, Value};
 use crate::error::Result;
-use crate::quantity::{parse_bytes, parse_duration_ns};
+use crate::quantity::parse_duration_ns;
 use crate::text;
-use crate::text::Text;
 use crate::workload::{Data, Direction};
 use figures::{read_derived, read_printed_unit, read_rounds};
-use io::{IO_KEYS, read_io};
+use io::{io_table, read_io};
 
-/// Most operations in flight per thread.
-pub const MOST_IODEPTH: u32 = 4096;
-/// Most threads.
-pub const MOST_THREADS: u32 = 1024;
-/// Highest rate of an open loop, in operations per second: one each nanosecond, in which due times are counted.
-pub const MOST_RATE_IOPS: f64 = 1e9;
-/// Largest block.
-pub const LARGEST_BLOCK_BYTES: u64 = 1 << 30;
 /// Most samples, rounds and repetitions.
 const MOST_REPETITIONS: u64 = 1_000_000;
 
@@ -146,7 +138,7 @@ fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
 }
 
 fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
-    let table = value.table(IO_KEYS)?;
+    let table = io_table(value)?;
     if let Some(kind) = table.get("kind") {
         kind.choice(&[("io", ())])?;
     }
@@ -249,7 +241,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         ("replay", StepKind::Replay),
     ])?;
     match kind {
-        StepKind::Io => Ok(read_io(&value.table(IO_KEYS)?)?.into_iter().map(Step::Io).collect()),
+        StepKind::Io => Ok(read_io(&io_table(value)?)?.into_iter().map(Step::Io).collect()),
         StepKind::Positional => read_positional(value).map(|step| vec![Step::Positional(step)]),
         StepKind::AccessTime => read_access_time(value).map(|step| vec![Step::AccessTime(step)]),
         StepKind::Copy => read_copy(value),
@@ -475,20 +467,6 @@ fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
     })
 }
 
-/// Parses a block size: a size from 1 byte to 1 GiB.
-///
-/// # Errors
-/// Says what a block size is.
-pub fn parse_block_size(words: &str) -> std::result::Result<u32, Text> {
-    match parse_bytes(words)? {
-        0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),
-        size if size > LARGEST_BLOCK_BYTES => {
-            Err(text!("a block has at most 1 GiB", "ブロックは 1 GiB までです"))
-        }
-        size => Ok(size as u32),
-    }
-}
-
 fn read_direction(value: &Value<'_>) -> Result<Direction> {
     value.choice(&Direction::ALL.map(|direction| (direction.word(), direction)))
 }
@@ -500,13 +478,6 @@ fn integer_or(
     default: u64,
 ) -> Result<u64> {
     Ok(table.read(key, |value| value.integer(limits))?.unwrap_or(default))
-}
-
-fn positive_bytes(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_bytes(words)? {
-        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
-        bytes => Ok(bytes),
-    })
 }
 
 fn positive_duration(value: &Value<'_>) -> Result<u64> {

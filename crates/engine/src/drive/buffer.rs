@@ -7,11 +7,11 @@
 
 use crate::platform;
 use kurabe_core::device::Buffer;
+pub use kurabe_core::issue::Pages;
 use kurabe_core::mention::{BS, IODEPTH, THREADS};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, Result, text};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-use serde::{Deserialize, Serialize};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -24,28 +24,6 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// What is left of a limited address space (`ulimit -v`) when all buffers are there: names, histograms and the store take some
 /// MiB while it is measured, and an allocation of theirs that fails would end the process.
 const RESERVE_BYTES: usize = 16 << 20;
-
-/// The pages under buffers. The kind changes what a disk seems to do, because a request of scattered pages is cut
-/// at the device's segment limit, so it stands in the record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pages {
-    /// Ordinary pages of 4 KiB, as most programs' buffers have. The default.
-    #[default]
-    Small,
-    /// Pages of 2 MiB.
-    Huge,
-}
-
-impl Pages {
-    /// The word used in flags and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Small => "4k",
-            Self::Huge => "huge",
-        }
-    }
-}
 
 /// A mapping of anonymous memory.
 pub struct Arena {

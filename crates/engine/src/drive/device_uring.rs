@@ -14,39 +14,14 @@ use crate::drive::buffer::{Arena, Lease, Pages};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
+pub use kurabe_core::issue::WaitMode;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, mention::ENGINE, text};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-
-/// How completions are awaited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitMode {
-    /// The thread sleeps until the kernel wakes it. The default: it is what programs do.
-    #[default]
-    Sleep,
-    /// The thread looks at the completion queue again and again; saves the 30 to 60 µs that waking an idle CPU
-    /// costs in a virtual machine.
-    Spin,
-    /// The kernel polls the device instead of waiting for its interrupt; few devices and drivers allow it.
-    Poll,
-}
-
-impl WaitMode {
-    /// The word used in flags and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Sleep => "sleep",
-            Self::Spin => "spin",
-            Self::Poll => "poll",
-        }
-    }
-}
 
 /// What an open ring came out as.
 #[derive(Clone, Debug, PartialEq, Eq)]

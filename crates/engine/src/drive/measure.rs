@@ -17,12 +17,13 @@ use crate::drive::source::{Generator, Source};
 use crate::platform;
 use crate::target::Opened;
 use kurabe_core::device::Device;
+pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
+use kurabe_core::words::Words;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::Stop;
-use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -34,26 +35,6 @@ const MOST_LANES: u32 = 2048;
 const LANE_STACK_BYTES: usize = 512 << 10;
 /// How often the interrupt is looked at and progress is told.
 const TICK: Duration = Duration::from_millis(100);
-
-/// A way to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// io_uring.
-    Uring,
-    /// pread and pwrite.
-    Threads,
-}
-
-impl Engine {
-    /// The word used in flags and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Uring => "uring",
-            Self::Threads => "threads",
-        }
-    }
-}
 
 /// The processor's time of the process from some moment on.
 pub(crate) struct CpuWatch((u64, u64));

@@ -8,35 +8,15 @@
 use crate::drive::device_uring::{WaitMode, probe_ring};
 use crate::drive::measure::{Engine, Issue, measure};
 use crate::target::Target;
+pub use kurabe_core::issue::EngineChoice;
 use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;
+use kurabe_core::words::Words;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, mention::VERIFY, text};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-
-/// What the user asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EngineChoice {
-    /// Find out.
-    #[default]
-    Auto,
-    /// This one.
-    Fixed(Engine),
-}
-
-impl EngineChoice {
-    /// The word used in flags and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Fixed(engine) => engine.word(),
-        }
-    }
-}
 
 /// A way to issue operations, with the reason for it.
 #[derive(Clone, Debug)]

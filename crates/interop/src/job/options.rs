@@ -2,109 +2,35 @@
 
 use crate::import::size_bytes;
 use kurabe_core::mention::{REPLAY, RUN};
-use kurabe_core::profile::MOST_THREADS;
+use kurabe_core::profile::{MOST_THREADS, OPTIONS};
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, closest, text};
 use std::ops::{Range, RangeInclusive};
 
-/// Options that are understood.
-pub(super) const UNDERSTOOD: [&str; 47] = [
-    "bs",
-    "bssplit",
-    "buffer_compress_chunk",
-    "buffer_compress_percentage",
-    "buffered",
-    "create_only",
-    "dedupe_percentage",
-    "direct",
-    "directory",
-    "end_fsync",
-    "filename",
-    "fsync",
-    "hipri",
-    "invalidate",
-    "io_size",
-    "io_submit_mode",
-    "iodepth",
-    "ioengine",
-    "kb_base",
-    "loops",
-    "norandommap",
-    "nrfiles",
-    "number_ios",
-    "numjobs",
-    "offset",
-    "offset_increment",
-    "percentage_random",
-    "ramp_time",
-    "random_distribution",
-    "randrepeat",
-    "randseed",
-    "rate_iops",
-    "rate_process",
-    "refill_buffers",
-    "runtime",
-    "rw",
-    "rwmixread",
-    "rwmixwrite",
-    "scramble_buffers",
-    "size",
-    "stonewall",
-    "sync",
-    "thinktime",
-    "time_based",
-    "zero_buffers",
-    "fdatasync",
-    "rate",
-];
+/// Options that are understood, beside those that are in the table of a workload's options.
+const OTHERS: &str = "bssplit buffer_compress_chunk buffer_compress_percentage create_only dedupe_percentage directory \
+    end_fsync filename hipri invalidate io_size io_submit_mode ioengine kb_base norandommap nrfiles \
+    number_ios offset_increment percentage_random random_distribution randrepeat randseed rate_process \
+    refill_buffers rwmixwrite scramble_buffers stonewall sync thinktime time_based zero_buffers \
+    fdatasync rate";
 
 /// Options of how fio reports, makes its files or takes its time, which kurabe does in its own way.
-const IDLE: [&str; 45] = [
-    "allow_file_create",
-    "allrandrepeat",
-    "bwavgtime",
-    "clat_percentiles",
-    "clocksource",
-    "create_fsync",
-    "create_on_open",
-    "create_serialize",
-    "description",
-    "disable_bw_measurement",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "exitall",
-    "exitall_on_error",
-    "fallocate",
-    "file_service_type",
-    "fixedbufs",
-    "group_reporting",
-    "gtod_reduce",
-    "iopsavgtime",
-    "lat_percentiles",
-    "log_avg_msec",
-    "log_hist_msec",
-    "log_max_value",
-    "log_offset",
-    "log_unix_epoch",
-    "name",
-    "new_group",
-    "overwrite",
-    "per_job_logs",
-    "percentile_list",
-    "random_generator",
-    "registerfiles",
-    "significant_figures",
-    "slat_percentiles",
-    "softrandommap",
-    "stats",
-    "thread",
-    "unified_rw_reporting",
-    "unit_base",
-    "unlink",
-    "write_bw_log",
-    "write_iops_log",
-    "write_lat_log",
-];
+const IDLE: &str = "allow_file_create allrandrepeat bwavgtime clat_percentiles clocksource create_fsync create_on_open \
+    create_serialize description disable_bw_measurement disable_clat disable_lat disable_slat exitall \
+    exitall_on_error fallocate file_service_type fixedbufs group_reporting gtod_reduce iopsavgtime \
+    lat_percentiles log_avg_msec log_hist_msec log_max_value log_offset log_unix_epoch name new_group \
+    overwrite per_job_logs percentile_list random_generator registerfiles significant_figures \
+    slat_percentiles softrandommap stats thread unified_rw_reporting unit_base unlink write_bw_log \
+    write_iops_log write_lat_log";
+
+/// Names of all options that are understood.
+pub(super) fn understood() -> Vec<&'static str> {
+    let of_workload = OPTIONS.iter().flat_map(|option| option.fio.iter().copied());
+    of_workload.chain(OTHERS.split(' ')).collect()
+}
+
+fn is_idle(name: &str) -> bool {
+    IDLE.split(' ').any(|idle| idle == name)
+}
 
 /// Options that are on where they have no value.
 const BARE: [&str; 6] = ["hipri", "norandommap", "refill_buffers", "stonewall", "time_based", "zero_buffers"];
@@ -209,7 +135,8 @@ impl<'s> OptionReader<'s> {
 
     fn check(&self, option: &Written<'_>) -> Result<()> {
         let (name, place) = (option.name, option.range.clone());
-        if UNDERSTOOD.contains(&name) || IDLE.contains(&name) {
+        let understood = understood();
+        if understood.contains(&name) || is_idle(name) {
             // fio would put the value of a variable, or a sum, in its place.
             return match option.value {
                 Some(value) if value.contains(['$', '(']) => Err(self
@@ -218,7 +145,7 @@ impl<'s> OptionReader<'s> {
                 _ => Ok(()),
             };
         }
-        let remedy = match closest(name, &UNDERSTOOD) {
+        let remedy = match closest(name, &understood) {
             _ if name == "read_iolog" => text!(
                 "a trace is done again with `{RUN} {REPLAY} FILE`",
                 "トレースの再生は `{RUN} {REPLAY} ファイル` です"
@@ -239,7 +166,7 @@ impl<'s> OptionReader<'s> {
 
     /// Options that are taken and change nothing.
     pub(super) fn idle(&self) -> impl Iterator<Item = &'s str> + '_ {
-        self.options.iter().map(|option| option.name).filter(|name| IDLE.contains(name))
+        self.options.iter().map(|option| option.name).filter(|name| is_idle(name))
     }
 
     /// The last writing of an option.

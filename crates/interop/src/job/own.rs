@@ -4,12 +4,11 @@
 //! The model: fio keeps the words and does nothing by them. They count only while the section and those that go with it
 //! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
 
+use kurabe_core::words::Words;
 use kurabe_core::workload::{Pattern, ThreadShare};
 
 /// What the words begin with.
 const MARK: &str = "kurabe:";
-const SHARES: [(&str, ThreadShare); 3] =
-    [("usual", ThreadShare::Usual), ("parts", ThreadShare::Parts), ("whole", ThreadShare::Whole)];
 
 /// A step that is several jobs of fio.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +28,7 @@ impl OwnStep {
     /// The value of `description=`.
     pub(crate) fn words(&self) -> String {
         let Self { threads, iodepth, offset_bytes, span_bytes, share, is_interleaved, jobs } = self;
-        let share = SHARES.iter().find(|(_, value)| value == share).map_or("usual", |(word, _)| word);
-        let turn = u8::from(*is_interleaved);
+        let (share, turn) = (share.word(), u8::from(*is_interleaved));
         format!(
             "{MARK} threads={threads} iodepth={iodepth} offset={offset_bytes} span={span_bytes} share={share} \
              interleaved={turn} jobs={jobs}"
@@ -45,13 +43,12 @@ impl OwnStep {
             .filter_map(|word| word.split_once('='))
             .collect();
         let of = |key: &str| words.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-        let share = of("share")?;
         let step = Self {
             threads: of("threads")?.parse().ok()?,
             iodepth: of("iodepth")?.parse().ok()?,
             offset_bytes: of("offset")?.parse().ok()?,
             span_bytes: of("span")?.parse().ok()?,
-            share: SHARES.iter().find(|(word, _)| *word == share)?.1,
+            share: ThreadShare::of_word(of("share")?)?,
             is_interleaved: of("interleaved")? == "1",
             jobs: of("jobs")?.parse().ok()?,
         };

@@ -3,6 +3,7 @@
 use super::options::{OptionReader, size_remedy};
 use super::{Notes, OwnStep};
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
+use kurabe_core::words::Words;
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };
@@ -89,23 +90,17 @@ fn label(name: &str, direction: Direction) -> String {
 /// Reads or writes, and whether at random; the hole behind each block (`rw=read:HOLE`) is kurabe's own.
 fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, bool)> {
     let words = reader.word("rw")?.unwrap_or("read");
-    Ok(match words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word) {
-        "read" => (Direction::Read, false),
-        "write" => (Direction::Write, false),
-        "rw" | "readwrite" => (Direction::Mix, false),
-        "randread" => (Direction::Read, true),
-        "randwrite" => (Direction::Write, true),
-        "randrw" => (Direction::Mix, true),
-        _ => {
-            return Err(reader.wrong(
-                "rw",
-                text!(
-                    "read, write, rw, randread, randwrite and randrw are done, without a number behind them; trims are not",
-                    "使えるのは read、write、rw、randread、randwrite、randrw です(後ろの数値と trim は不可)"
-                ),
-            ));
-        }
-    })
+    let word = words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word);
+    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(|| {
+        reader.wrong(
+            "rw",
+            text!(
+                "read, write, rw, randread, randwrite and randrw are done, without a number behind them; trims are not",
+                "使えるのは read、write、rw、randread、randwrite、randrw です(後ろの数値と trim は不可)"
+            ),
+        )
+    })?;
+    Ok((direction, !pattern.is_sequential()))
 }
 
 fn pattern(reader: &OptionReader<'_>, is_random: bool) -> Result<Pattern> {

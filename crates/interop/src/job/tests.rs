@@ -130,7 +130,7 @@ proptest! {
 
     #[test]
     fn any_values_make_a_sound_step_or_an_error(
-        options in prop::collection::vec((prop::sample::select(&options::UNDERSTOOD[..]), "[0-9a-z:,/%.]{0,8}"), 0..8),
+        options in prop::collection::vec((prop::sample::select(options::understood()), "[0-9a-z:,/%.]{0,8}"), 0..8),
     ) {
         let lines: String = options.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
         if let Ok(job) = read_fio_job("a.fio", &format!("[a]\n{lines}")) {

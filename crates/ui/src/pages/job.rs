@@ -10,7 +10,8 @@ use axum::response::Response;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::shown::shell_word;
-use kurabe_core::workload::Direction;
+use kurabe_core::words::Words;
+use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Lang, Result, text};
 use kurabe_interop::read_fio_job;
 use kurabe_lab::RunRequest;
@@ -94,14 +95,10 @@ pub(crate) async fn read(visit: Visit, Json(Pasted { job, target }): Json<Pasted
 }
 
 /// What fio calls the order and the direction of a step.
-fn rw(step: &IoStep) -> String {
-    let random = if step.pattern.is_sequential() { "" } else { "rand" };
-    let direction = match step.directions.as_slice() {
-        [Direction::Read] => "read",
-        [Direction::Write] => "write",
-        _ => "rw",
-    };
-    format!("{random}{direction}")
+fn rw(step: &IoStep) -> &'static str {
+    let direction = step.directions.first().copied().filter(|_| step.directions.len() == 1);
+    let pattern = if step.pattern.is_sequential() { Pattern::Sequential } else { Pattern::Random };
+    (direction.unwrap_or(Direction::Mix), pattern).word()
 }
 
 fn block_bytes(step: &IoStep) -> u32 {

@@ -4,10 +4,8 @@
 //! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
 
 use crate::pages::frame::say;
-use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, parse_block_size};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
-use kurabe_lab::versus::{MOST_VARIANTS, Variant, Variation, VersusRequest, count_sides, side_name, sides};
-use kurabe_lab::{Engine, EngineChoice, Overrides, Settings, StepChange};
+use kurabe_lab::versus::{MOST_VARIANTS, SideWords, Variant, Variation, VersusRequest, count_sides, sides};
 use kurabe_report::Html;
 use serde::Deserialize;
 
@@ -63,7 +61,9 @@ impl Vary {
         if axes.is_empty() {
             return Ok(Vec::new());
         }
-        sides(&axes).iter().map(|side| variant(side)).collect()
+        let variant =
+            |side: &SideWords<'_>| Variant::of(side).map_err(|what| Error::new(ErrorKind::Usage, what));
+        sides(&axes).iter().map(variant).collect()
     }
 
     /// The same as words of a command line.
@@ -74,36 +74,6 @@ impl Vary {
         };
         Ok(self.axes()?.iter().map(word).collect())
     }
-}
-
-/// A configuration in which these are set.
-fn variant(side: &[(&str, &str)]) -> Result<Variant> {
-    let (mut overrides, mut settings) = (Overrides::default(), Settings::default());
-    let StepChange { block_bytes, iodepth, threads, .. } = &mut overrides.steps;
-    for (key, value) in side.iter().copied() {
-        match key {
-            "bs" => {
-                let size_bytes =
-                    parse_block_size(value).map_err(|what| Error::new(ErrorKind::Usage, what))?;
-                *block_bytes = Some(size_bytes);
-            }
-            "iodepth" => *iodepth = Some(count(value, MOST_IODEPTH)?),
-            "threads" => *threads = Some(count(value, MOST_THREADS)?),
-            "engine" => {
-                let engine = if value == "uring" { Engine::Uring } else { Engine::Threads };
-                settings.engine = EngineChoice::Fixed(engine);
-            }
-            _ => overrides.direct = Some(value == "no"),
-        }
-    }
-    Ok(Variant { name: side_name(side), overrides, settings, sets: Vec::new() })
-}
-
-fn count(value: &str, most: u32) -> Result<u32> {
-    let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-    let wrong =
-        text!("`{value}` is no number from 1 to {most}", "`{value}` は 1 から {most} までの数ではありません");
-    number.ok_or_else(|| Error::new(ErrorKind::Usage, wrong))
 }
 
 fn alone(key: &str, value: &str) -> Error {

@@ -1,50 +1,27 @@
 //! The reader of `io` steps, which are also what a precondition is.
 
 use super::{
-    MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, duration, flag, integer_or, parse_block_size,
-    positive_duration, read_data, read_directions, read_each, refuse_idle, refuse_shared_name, size,
+    integer_or, parse_block_size, positive_duration, read_data, read_directions, read_each, refuse_idle,
+    refuse_shared_name, size,
 };
 use crate::data_file::{DataTable, Value};
 use crate::error::Result;
-use crate::profile::IoStep;
+use crate::profile::{IoStep, Overrides};
 use crate::quantity::parse_bytes;
 use crate::text;
-use crate::workload::{
-    Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, TimeCheck,
-};
+use crate::words::Words;
+use crate::workload::{Arrival, BlockSize, Direction, Pattern, ThreadShare, TimeCheck};
 
-pub(super) const IO_KEYS: &[&str] = &[
-    "kind",
-    "id",
-    "label",
-    "directions",
-    "read_percent",
-    "each_read_percent",
-    "pattern",
-    "exponent",
-    "thread_share",
-    "block_size",
-    "each_block_size",
-    "iodepth",
-    "threads",
-    "offset",
-    "span",
-    "rewrite_every_reads",
-    "rate_iops",
-    "arrival",
-    "warm_up",
-    "warm_up_passes",
-    "time",
-    "time_check",
-    "time_check_operations",
-    "bytes",
-    "passes",
-    "o_sync",
-    "sync_every_writes",
-    "sync_at_end",
-    "data",
-    "zero_percent",
-];
+/// Keys of an `io` step.
+const IO_KEYS: &str = "kind id label directions read_percent each_read_percent pattern exponent thread_share block_size \
+    each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
+    warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
+    sync_at_end data zero_percent";
+
+/// A table with the keys of an `io` step.
+pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
+    value.table(&IO_KEYS.split(' ').collect::<Vec<_>>())
+}
 
 pub(super) fn read_io(table: &DataTable<'_>) -> Result<Vec<IoStep>> {
     let base = read_one_io(table)?;
@@ -96,48 +73,34 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
         ("permutation", Pattern::Permutation),
         ("zipf", Pattern::Zipf { exponent }),
     ])?;
-    let count =
-        |key: &str| table.read(key, |value| value.integer(1..=u64::from(u32::MAX)).map(|count| count as u32));
     table.refuse_both("block_size", "each_block_size")?;
     let block_sizes = match table.get("each_block_size") {
         Some(_) => Vec::new(),
         None => read_block_sizes(&table.require("block_size")?)?,
     };
-    Ok(IoStep {
-        id: table.read("id", Value::words)?,
-        label: table.read("label", Value::words)?,
-        directions: read_directions(table)?,
-        read_percent: integer_or(table, "read_percent", 0..=100, 70)? as u8,
-        pattern,
-        thread_share: table.choice(
-            "thread_share",
-            &[("usual", ThreadShare::Usual), ("parts", ThreadShare::Parts), ("whole", ThreadShare::Whole)],
-        )?,
+    let mut step = IoStep {
+        read_percent: 70,
+        thread_share: table.choice("thread_share", ThreadShare::WORDS)?,
         block_sizes,
-        iodepth: integer_or(table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
-        threads: integer_or(table, "threads", 1..=u64::from(MOST_THREADS), 1)? as u32,
         offset_bytes: table.read("offset", |value| value.parsed(parse_bytes))?.unwrap_or(0),
         span_bytes: size(table, "span")?,
-        rewrite_every_reads: count("rewrite_every_reads")?,
-        open_loop: read_open_loop(table)?,
-        warm_up_ns: duration(table, "warm_up")?.unwrap_or(0),
+        rewrite_every_reads: table
+            .read("rewrite_every_reads", |value| value.integer(1..=u64::from(u32::MAX)))?
+            .map(|count| count as u32),
         warm_up_passes: integer_or(table, "warm_up_passes", 0..=1000, 0)? as u32,
-        end: End {
-            time_ns: table.read("time", positive_duration)?,
-            bytes: size(table, "bytes")?,
-            passes: count("passes")?,
-            time_check: read_time_check(table)?,
-        },
-        sync: SyncRule {
-            o_sync: flag(table, "o_sync", false)?,
-            every_writes: count("sync_every_writes")?,
-            at_end: table.choice(
-                "sync_at_end",
-                &[("none", EndSync::None), ("timed", EndSync::Timed), ("untimed", EndSync::Untimed)],
-            )?,
-        },
         data: read_data(table)?,
-    })
+        ..IoStep::plain(pattern, 4096, 1, read_directions(table)?)
+    };
+    Overrides::of_step(table)?.change_step(&mut step);
+    let arrival = table.choice("arrival", Arrival::WORDS)?;
+    if let Some(open_loop) = &mut step.open_loop {
+        open_loop.arrival = arrival;
+    }
+    step.end.time_ns = table.read("time", positive_duration)?;
+    step.end.time_check = read_time_check(table)?;
+    step.id = table.read("id", Value::words)?;
+    step.label = table.read("label", Value::words)?;
+    Ok(step)
 }
 
 fn read_time_check(table: &DataTable<'_>) -> Result<TimeCheck> {
@@ -174,15 +137,15 @@ fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
         .collect()
 }
 
-fn read_open_loop(table: &DataTable<'_>) -> Result<Option<OpenLoop>> {
-    let arrival = table.choice("arrival", &[("even", Arrival::Even), ("poisson", Arrival::Poisson)])?;
-    let Some(value) = table.get("rate_iops") else { return Ok(None) };
-    let rate_iops = value.positive()?;
-    if rate_iops > MOST_RATE_IOPS {
-        return Err(value.error(&text!(
-            "a rate is at most {MOST_RATE_IOPS} operations per second",
-            "頻度は毎秒 {MOST_RATE_IOPS} 回までです"
-        )));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::OPTIONS;
+
+    #[test]
+    fn keys_of_options_are_keys_of_a_step() {
+        for key in OPTIONS.iter().filter_map(|option| option.key) {
+            assert!(IO_KEYS.split(' ').any(|known_key| known_key == key), "{key}");
+        }
     }
-    Ok(Some(OpenLoop { rate_iops, arrival }))
 }

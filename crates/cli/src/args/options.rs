@@ -1,0 +1,116 @@
+//! Flags of the options of a workload, from their table.
+
+use super::worded;
+use crate::lang::t;
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use kurabe_core::profile::{OPTIONS, OptionKind, OptionPart, WorkloadOption};
+use kurabe_lab::Overrides;
+
+/// The options of one part, as flags, and what was said of them.
+#[derive(Debug)]
+pub struct OptionArgs<const PART: u8>(Vec<(&'static str, String)>);
+
+/// The options of a workload.
+pub type WorkloadArgs = OptionArgs<{ OptionPart::Workload as u8 }>;
+/// The rules of a profile.
+pub type RuleArgs = OptionArgs<{ OptionPart::Rules as u8 }>;
+/// How operations are issued.
+pub type IssueArgs = OptionArgs<{ OptionPart::Issue as u8 }>;
+/// What single steps of profiles take.
+pub type OtherStepArgs = OptionArgs<{ OptionPart::OtherSteps as u8 }>;
+
+impl<const PART: u8> OptionArgs<PART> {
+    fn options() -> impl Iterator<Item = &'static WorkloadOption> {
+        OPTIONS.iter().filter(|option| option.part as u8 == PART)
+    }
+
+    /// Names and values of those that were given.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, words)| (*name, words.as_str()))
+    }
+}
+
+impl<const PART: u8> Args for OptionArgs<PART> {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::options().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let words = |option: &WorkloadOption| match option.kind {
+            OptionKind::Switch => matches.get_flag(option.name).then(|| "yes".to_owned()),
+            _ => matches.get_one::<String>(option.name).cloned(),
+        };
+        Ok(Self(Self::options().filter_map(|option| Some((option.name, words(option)?))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The heading in the help, if the options of a part have one of their own.
+pub fn heading(part: OptionPart) -> Option<&'static str> {
+    match part {
+        OptionPart::Rules => None,
+        OptionPart::Workload => Some(t(
+            "A single workload, without a profile (fio's words)",
+            "プロファイルを使わない単独のワークロード(fio の用語)",
+        )),
+        OptionPart::Issue => Some(t("How operations are issued", "発行の方法")),
+        OptionPart::OtherSteps => Some(t("Single steps of profiles", "プロファイルの一部だけ変える")),
+    }
+}
+
+fn flag(option: &'static WorkloadOption) -> Arg {
+    let arg = Arg::new(option.name)
+        .long(option.name)
+        .help(t(option.help.0, option.help.1))
+        .help_heading(heading(option.part))
+        .aliases(option.fio.iter().copied().filter(|name| *name != option.name));
+    let arg = option.usual.into_iter().fold(arg, Arg::default_value);
+    let arg = match option.kind {
+        OptionKind::Switch => return needing(arg.action(ArgAction::SetTrue), option),
+        OptionKind::Flag => {
+            arg.num_args(0..=1).require_equals(true).default_missing_value("1").hide_possible_values(true)
+        }
+        _ => arg,
+    };
+    needing(arg.value_name(option.value_name).value_parser(parser(option)), option)
+}
+
+/// Which other arguments a flag needs, or does not go with.
+fn needing(arg: Arg, option: &WorkloadOption) -> Arg {
+    match (option.part, option.name) {
+        (_, "poisson") => arg.requires("rate"),
+        (_, "direct") => arg.conflicts_with("buffered"),
+        (_, "warm-up") => arg.conflicts_with("profile").alias("ramp-time"),
+        (OptionPart::Workload, _) => arg.conflicts_with("profile"),
+        (OptionPart::OtherSteps, _) => arg.requires("profile"),
+        _ => arg,
+    }
+}
+
+/// Takes the words of an option, if they are a value of it.
+fn parser(option: &'static WorkloadOption) -> ValueParser {
+    match option.kind {
+        OptionKind::Count(least, most) => {
+            let range = i64::from(least)..=i64::from(most);
+            ValueParser::new(value_parser!(u32).range(range).map(|number| number.to_string()))
+        }
+        OptionKind::Number => ValueParser::new(value_parser!(u64).map(|number| number.to_string())),
+        OptionKind::Flag => ValueParser::new(BoolishValueParser::new().map(|is_on| is_on.to_string())),
+        OptionKind::Choice(words) => ValueParser::new(PossibleValuesParser::new(words())),
+        _ => ValueParser::new(move |words: &str| {
+            Overrides::default().set(option.name, words).map_err(worded)?;
+            Ok::<_, String>(words.to_owned())
+        }),
+    }
+}

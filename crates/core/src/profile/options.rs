@@ -1,0 +1,515 @@
+//! The options of a workload, each once: how it is spelled, what its value is, what it does, and what a model makes of it.
+//!
+//! The model: a row of the table is an option. From it come the field of [`Overrides`], the flag, what configurations of one
+//! target may differ in, the key of an `io` step in a profile, and fio's spelling in a job file. What an option does is in
+//! [`Overrides::change_step`] if it is part of a workload, and else where the lab applies what concerns the whole profile.
+
+use crate::data_file::{DataTable, Value};
+use crate::error::Result;
+use crate::issue::{CachePolicy, EngineChoice, Pages, Settings, WaitMode};
+use crate::profile::IoStep;
+use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
+use crate::text;
+use crate::text::Text;
+use crate::words::{Words, all_words};
+use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
+use serde::{Deserialize, Serialize};
+
+/// Most operations in flight per thread.
+pub const MOST_IODEPTH: u32 = 4096;
+/// Most threads.
+pub const MOST_THREADS: u32 = 1024;
+/// Highest rate of an open loop, in operations per second: one each nanosecond, in which due times are counted.
+pub const MOST_RATE_IOPS: f64 = 1e9;
+/// Largest block.
+pub const LARGEST_BLOCK_BYTES: u64 = 1 << 30;
+
+/// What the value of an option is.
+#[derive(Clone, Copy, Debug)]
+pub enum OptionKind {
+    /// A size above zero.
+    Bytes,
+    /// A block size.
+    Block,
+    /// A time above zero.
+    Time,
+    /// A time, or none.
+    Pause,
+    /// A whole number from the first to the second.
+    Count(u32, u32),
+    /// Any whole number.
+    Number,
+    /// A number above zero.
+    Rate,
+    /// Nothing: it is on where it is named, and no word turns it off.
+    Switch,
+    /// On or off.
+    Flag,
+    /// One of these words.
+    Choice(fn() -> Vec<&'static str>),
+    /// What is written.
+    Data,
+    /// An order of offsets.
+    Order,
+}
+
+/// What an option is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionPart {
+    /// A workload: each `io` step of a profile, or the only step of a run without one.
+    Workload,
+    /// The rules of a profile.
+    Rules,
+    /// How operations are issued.
+    Issue,
+    /// Steps of some profiles that are no workloads.
+    OtherSteps,
+}
+
+/// An option.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadOption {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in both languages.
+    pub help: (&'static str, &'static str),
+    /// What it is part of.
+    pub part: OptionPart,
+    /// What its value is.
+    pub kind: OptionKind,
+    /// What stands for its value in a usage: `SIZE`.
+    pub value_name: &'static str,
+    /// The value that it has where nothing else is said, if it has a word.
+    pub usual: Option<&'static str>,
+    /// fio's names of it in job files; a command line takes them as well.
+    pub fio: &'static [&'static str],
+    /// Its key in an `io` step of a profile.
+    pub key: Option<&'static str>,
+    /// Whether it changes nothing on a model, which has neither a kernel nor a page cache.
+    pub idle_on_models: bool,
+    /// Whether configurations of one target may differ in it.
+    pub may_differ: bool,
+}
+
+/// An option of which only what every option has is told.
+const PLAIN: WorkloadOption = WorkloadOption {
+    name: "",
+    help: ("", ""),
+    part: OptionPart::Workload,
+    kind: Number,
+    value_name: "",
+    usual: None,
+    fio: &[],
+    key: None,
+    idle_on_models: false,
+    may_differ: true,
+};
+
+impl WorkloadOption {
+    /// Whether it is on or off.
+    pub fn is_switch(&self) -> bool {
+        matches!(self.kind, Switch | Flag)
+    }
+}
+
+/// Makes the table of options, and a struct with the value of each.
+macro_rules! options {
+    ($($name:literal $field:ident: $type:ty, $part:ident, $kind:expr, $value_name:literal
+        $(, $column:ident: $value:expr)*; ($en:literal, $ja:literal);)+) => {
+        /// All options, those of a workload first.
+        pub const OPTIONS: &[WorkloadOption] = &[$(WorkloadOption {
+            name: $name,
+            help: ($en, $ja),
+            part: OptionPart::$part,
+            kind: $kind,
+            value_name: $value_name,
+            $($column: $value,)*
+            ..PLAIN
+        },)+];
+
+        /// Values of options, which change a procedure; what is absent stays as it is.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Overrides {
+            $(#[doc = $en] pub $field: Option<$type>,)+
+        }
+
+        impl Overrides {
+            /// Sets an option to what words say. Its usual value is the same as none.
+            ///
+            /// # Errors
+            /// When the words are no value of it, or there is no such option.
+            pub fn set(&mut self, name: &str, words: &str) -> std::result::Result<(), Text> {
+                let unknown = || text!("there is no option `{name}`", "`{name}` というオプションはありません");
+                let option = option(name).ok_or_else(unknown)?;
+                let is_given = option.usual != Some(words);
+                match name {
+                    $($name => self.$field = <$type>::read(option.kind, words)?.filter(|_| is_given),)+
+                    _ => {}
+                }
+                Ok(())
+            }
+
+            /// The options that are set, in the order of the table.
+            pub fn given(&self) -> impl Iterator<Item = &'static WorkloadOption> {
+                let is_given = [$(self.$field.is_some(),)+];
+                OPTIONS.iter().zip(is_given).filter(|(_, is_given)| *is_given).map(|(option, _)| option)
+            }
+        }
+    };
+}
+
+use OptionKind::{Block, Bytes, Choice, Count, Flag, Number, Order, Pause, Rate, Switch, Time};
+
+options! {
+    "rw" rw: (Direction, Pattern), Workload, Choice(all_words::<(Direction, Pattern)>), "PATTERN", fio: &["rw"];
+        ("Reads or writes, ascending or random", "読み書きと順序");
+    "bs" block_bytes: u32, Workload, Block, "SIZE", fio: &["bs"];
+        ("Block size [default: 4k]", "ブロックの大きさ [既定: 4k]");
+    "iodepth" iodepth: u32, Workload, Count(1, MOST_IODEPTH), "N", fio: &["iodepth"], key: Some("iodepth");
+        ("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]");
+    "threads" threads: u32, Workload, Count(1, MOST_THREADS), "N", fio: &["numjobs"], key: Some("threads");
+        ("Threads [default: 1]", "スレッド数 [既定: 1]");
+    "rwmixread" read_percent: u32, Workload, Count(0, 100), "PERCENT", fio: &["rwmixread"], key: Some("read_percent");
+        ("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]");
+    "order" order: Pattern, Workload, Order, "ORDER";
+        ("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT",
+         "オフセットの順序: interleaved、permutation、zipf、zipf:指数");
+    "offset" offset_bytes: u64, Workload, Bytes, "SIZE", fio: &["offset"];
+        ("First byte of the span", "範囲の先頭");
+    "bytes" end_bytes: u64, Workload, Bytes, "SIZE", key: Some("bytes");
+        ("End a repetition after this many bytes", "このバイト数で 1 回を終える");
+    "passes" passes: u32, Workload, Count(1, u32::MAX), "N", fio: &["loops"], key: Some("passes");
+        ("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える");
+    "warm-up" warm_up_ns: u64, Workload, Pause, "TIME", fio: &["ramp_time"], key: Some("warm_up");
+        ("Time before recording starts", "記録を始める前の慣らし時間");
+    "rate" rate_iops: f64, Workload, Rate, "IOPS", fio: &["rate_iops"], key: Some("rate_iops");
+        ("Open loop: operations per second; latency counts from when each was due",
+         "オープンループ: 毎秒の I/O 数(レイテンシは予定時刻から数える)");
+    "poisson" poisson: bool, Workload, Switch, "";
+        ("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする");
+    "fsync" sync_every_writes: u32, Workload, Count(1, u32::MAX), "N", fio: &["fsync"], key: Some("sync_every_writes");
+        ("fsync after every N writes", "N 回の書き込みごとに fsync");
+    "end-fsync" end_sync: EndSync, Workload, Choice(all_words::<EndSync>), "WHEN", key: Some("sync_at_end");
+        ("fsync at the end of a repetition, inside or outside its time [default: none]",
+         "1 回の終わりに fsync(時間に含める、含めない)[既定: none]");
+    "o-sync" o_sync: bool, Workload, Switch, "", key: Some("o_sync");
+        ("Open with O_SYNC", "O_SYNC で開く");
+    "size" size_bytes: u64, Rules, Bytes, "SIZE", fio: &["size"];
+        ("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲");
+    "runs" runs: u32, Rules, Count(1, 1_000_000), "N", may_differ: false;
+        ("Repetitions per cell", "各項目の回数");
+    "time" time_ns: u64, Rules, Time, "TIME", fio: &["runtime"], may_differ: false;
+        ("Time per repetition", "1 回の時間");
+    "interval" interval_ns: u64, Rules, Pause, "TIME";
+        ("Pause between cells", "項目の間の休み");
+    "data" data: Data, Rules, OptionKind::Data, "KIND";
+        ("What is written: random, zero, repeat, or compressible:PERCENT of zeros",
+         "書く内容: random、zero、repeat、compressible:ゼロの割合(%)");
+    "seed" seed: u64, Rules, Number, "N";
+        ("Seed of offsets and data", "オフセットとデータの乱数のシード");
+    "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE", usual: Some("auto"), idle_on_models: true;
+        ("io_uring, pread/pwrite in threads, or whichever shows the storage",
+         "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ");
+    "wait" wait: WaitMode, Issue, Choice(all_words::<WaitMode>), "MODE", usual: Some("sleep"), idle_on_models: true;
+        ("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)",
+         "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)");
+    "pages" pages: Pages, Issue, Choice(all_words::<Pages>), "PAGES", usual: Some("4k"), idle_on_models: true;
+        ("Pages under the I/O buffers", "I/O バッファのページ");
+    "direct" direct: bool, Issue, Flag, "0|1", fio: &["direct"], idle_on_models: true;
+        ("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける");
+    "buffered" buffered: bool, Issue, Flag, "0|1", fio: &["buffered"], idle_on_models: true;
+        ("Through the page cache; also where direct I/O is refused",
+         "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)");
+    "cache" cache: CachePolicy, Issue, Choice(all_words::<CachePolicy>), "POLICY", usual: Some("drop"), idle_on_models: true;
+        ("Page cache before each buffered repetition",
+         "バッファ経由の各回の前にページキャッシュを破棄するか残すか");
+    "chunk" chunk_bytes: u32, OtherSteps, Block, "SIZE", idle_on_models: true;
+        ("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数");
+    "files" files: u32, OtherSteps, Count(1, 10_000_000), "N";
+        ("git-pull: files in the repository; a tenth of them changes",
+         "git-pull: リポジトリのファイル数(その 1 割が変わる)");
+}
+
+/// The option of a name.
+pub fn option(name: &str) -> Option<&'static WorkloadOption> {
+    OPTIONS.iter().find(|option| option.name == name)
+}
+
+/// A value of an option that words gave; nothing where they say that all stays as it is.
+type OptionRead<T> = std::result::Result<Option<T>, Text>;
+
+/// A value of an option.
+trait OptionValue: Sized {
+    /// Reads words.
+    fn read(kind: OptionKind, words: &str) -> OptionRead<Self>;
+}
+
+impl<T: Words> OptionValue for T {
+    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+        let unknown = || {
+            let all = all_words::<T>().join(", ");
+            text!("`{words}` is none of {all}", "`{words}` は使えません(使えるもの: {all})")
+        };
+        T::of_word(words).map(Some).ok_or_else(unknown)
+    }
+}
+
+impl OptionKind {
+    /// Reads a value that is a whole number, in bytes or ns if it is a size or a time.
+    ///
+    /// # Errors
+    /// When the words are none, or it is out of the limits of this kind.
+    pub fn number(self, words: &str) -> std::result::Result<u64, Text> {
+        let within = |least: u64, most: u64| {
+            let number = words.parse().ok().filter(|number| (least..=most).contains(number));
+            number.ok_or_else(|| {
+                text!(
+                    "`{words}` is no number from {least} to {most}",
+                    "`{words}` は {least} から {most} までの数ではありません"
+                )
+            })
+        };
+        let above_zero = |number: u64, ja: &str| match number {
+            0 => Err(Text { en: "it must be above zero".to_owned(), ja: ja.to_owned() }),
+            number => Ok(number),
+        };
+        match self {
+            Bytes => above_zero(parse_bytes(words)?, "0 より大きい値が必要です"),
+            Time => above_zero(parse_duration_ns(words)?, "0 より長い時間が必要です"),
+            Pause => parse_duration_ns(words),
+            Block => parse_block_size(words).map(u64::from),
+            Count(least, most) => within(least.into(), most.into()),
+            _ => within(0, u64::MAX),
+        }
+    }
+}
+
+impl OptionValue for u64 {
+    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+        kind.number(words).map(Some)
+    }
+}
+
+impl OptionValue for u32 {
+    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+        Ok(Some(kind.number(words)? as Self))
+    }
+}
+
+impl OptionValue for f64 {
+    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+        parse_above_zero(words).map(Some)
+    }
+}
+
+impl OptionValue for bool {
+    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+        match words.to_ascii_lowercase().as_str() {
+            "yes" | "on" | "true" | "1" => Ok(Some(true)),
+            "no" | "off" | "false" | "0" => Ok(Some(false).filter(|_| !matches!(kind, Switch))),
+            _ => Err(text!("it is on or off", "値は yes か no です")),
+        }
+    }
+}
+
+impl OptionValue for Data {
+    /// `compressible:30` is 30 % zeros.
+    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+        Ok(Some(match (words, words.split_once(':')) {
+            ("random", _) => Self::Random,
+            ("zero", _) => Self::Zero,
+            ("repeat", _) => Self::Repeat,
+            ("compressible", _) => Self::Compressible { percent: 50 },
+            (_, Some(("compressible", percent)))
+                if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) =>
+            {
+                Self::Compressible { percent: percent.parse().unwrap_or(50) }
+            }
+            _ => {
+                return Err(text!(
+                    "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
+                    "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
+                ));
+            }
+        }))
+    }
+}
+
+impl OptionValue for Pattern {
+    /// An order beside those of `rw`: `zipf:1.2`.
+    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+        Ok(Some(match (words, words.split_once(':')) {
+            ("interleaved", _) => Self::Interleaved,
+            ("permutation", _) => Self::Permutation,
+            ("zipf", _) => Self::Zipf { exponent: 1.1 },
+            (_, Some(("zipf", exponent))) => Self::Zipf { exponent: parse_above_zero(exponent)? },
+            _ => {
+                return Err(text!(
+                    "one of: interleaved, permutation, zipf, zipf:EXPONENT",
+                    "interleaved、permutation、zipf、zipf:指数 のいずれか"
+                ));
+            }
+        }))
+    }
+}
+
+impl Overrides {
+    /// Reads the options that have a key in an `io` step.
+    pub(super) fn of_step(table: &DataTable<'_>) -> Result<Self> {
+        let mut overrides = Self::default();
+        for (option, key) in OPTIONS.iter().filter_map(|option| Some((option, option.key?))) {
+            let Some(value) = table.get(key) else { continue };
+            let words = match option.kind {
+                Count(least, most) => value.integer(least.into()..=most.into())?.to_string(),
+                Rate => read_rate(&value)?.to_string(),
+                Switch | Flag => value.boolean()?.to_string(),
+                Choice(words) => {
+                    let words: Vec<_> = words().into_iter().map(|word| (word, word)).collect();
+                    value.choice(&words)?.to_owned()
+                }
+                Bytes => positive_bytes(&value)?.to_string(),
+                _ => value.words()?,
+            };
+            overrides.set(option.name, &words).map_err(|what| value.error(&what))?;
+        }
+        Ok(overrides)
+    }
+
+    /// How operations are issued.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            engine: self.engine.unwrap_or_default(),
+            wait: self.wait.unwrap_or_default(),
+            pages: self.pages.unwrap_or_default(),
+            cache: self.cache.unwrap_or_default(),
+        }
+    }
+
+    /// Whether I/O goes around the page cache, if that is said.
+    pub fn is_direct(&self) -> Option<bool> {
+        self.direct.or(self.buffered.map(|is_buffered| !is_buffered))
+    }
+
+    /// Whether an option of a workload is set.
+    pub fn is_of_workload(&self) -> bool {
+        self.given().any(|option| option.part == OptionPart::Workload)
+    }
+
+    /// The only step of a run that has no profile: random reads of 4 KiB, one at a time, where nothing else is said.
+    pub fn single_step(&self) -> IoStep {
+        let random_reads = IoStep::plain(Pattern::Random, 4096, 1, vec![Direction::Read]);
+        // Kept as it was asked for, also where nothing is mixed.
+        let read_percent = self.read_percent.map_or(random_reads.read_percent, |percent| percent as u8);
+        let mut step = IoStep { read_percent, ..random_reads };
+        self.change_step(&mut step);
+        if step.end.is_given() {
+            step.end.time_ns = self.time_ns;
+        }
+        step
+    }
+
+    /// Changes a step by the options of a workload. A name that would be untrue then is taken away.
+    pub fn change_step(&self, step: &mut IoStep) {
+        let before = step.clone();
+        if let Some((direction, pattern)) = self.rw {
+            (step.directions, step.pattern) = (vec![direction], pattern);
+        }
+        step.pattern = self.order.unwrap_or(step.pattern);
+        if let Some(size_bytes) = self.block_bytes {
+            step.block_sizes = vec![BlockSize { size_bytes, weight: 1 }];
+        }
+        step.iodepth = self.iodepth.unwrap_or(step.iodepth);
+        step.threads = self.threads.unwrap_or(step.threads);
+        if step.directions.contains(&Direction::Mix) {
+            let percent = self.read_percent.or(self.rw.map(|_| 50));
+            step.read_percent = percent.map_or(step.read_percent, |percent| percent as u8);
+        }
+        step.offset_bytes = self.offset_bytes.unwrap_or(step.offset_bytes);
+        step.warm_up_ns = self.warm_up_ns.unwrap_or(step.warm_up_ns);
+        if self.end_bytes.is_some() || self.passes.is_some() {
+            step.end = End { bytes: self.end_bytes, passes: self.passes, ..End::default() };
+        }
+        if let Some(rate_iops) = self.rate_iops {
+            step.open_loop = Some(OpenLoop { rate_iops, arrival: Arrival::Even });
+        }
+        if let (Some(true), Some(open_loop)) = (self.poisson, &mut step.open_loop) {
+            open_loop.arrival = Arrival::Poisson;
+        }
+        step.sync.every_writes = self.sync_every_writes.or(step.sync.every_writes);
+        step.sync.at_end = self.end_sync.unwrap_or(step.sync.at_end);
+        step.sync.o_sync = self.o_sync.unwrap_or(step.sync.o_sync);
+        if *step != before {
+            step.label = None;
+        }
+    }
+}
+
+fn read_rate(value: &Value<'_>) -> Result<f64> {
+    let rate_iops = value.positive()?;
+    if rate_iops > MOST_RATE_IOPS {
+        return Err(value.error(&text!(
+            "a rate is at most {MOST_RATE_IOPS} operations per second",
+            "頻度は毎秒 {MOST_RATE_IOPS} 回までです"
+        )));
+    }
+    Ok(rate_iops)
+}
+
+/// A size above zero.
+pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
+    value.parsed(|words| match parse_bytes(words)? {
+        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
+        bytes => Ok(bytes),
+    })
+}
+
+/// Parses a block size: a size from 1 byte to 1 GiB.
+///
+/// # Errors
+/// Says what a block size is.
+pub fn parse_block_size(words: &str) -> std::result::Result<u32, Text> {
+    match parse_bytes(words)? {
+        0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),
+        size if size > LARGEST_BLOCK_BYTES => {
+            Err(text!("a block has at most 1 GiB", "ブロックは 1 GiB までです"))
+        }
+        size => Ok(size as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_of_one_option_and_a_usual_value_is_none() {
+        for option in OPTIONS {
+            let names =
+                |other: &&WorkloadOption| other.name == option.name || other.fio.contains(&option.name);
+            assert_eq!(OPTIONS.iter().filter(names).count(), 1, "{}", option.name);
+            assert!(!option.help.0.is_empty() && !option.help.1.is_empty());
+            let mut overrides = Overrides::default();
+            if let Some(word) = option.usual {
+                overrides.set(option.name, word).unwrap();
+                assert_eq!(overrides, Overrides::default(), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_set_is_given_and_a_wrong_one_is_refused() {
+        let mut overrides = Overrides::default();
+        for (name, words) in [("bs", "4k"), ("rw", "randread"), ("o-sync", "no"), ("buffered", "off")] {
+            overrides.set(name, words).unwrap();
+        }
+        let given: Vec<&str> = overrides.given().map(|option| option.name).collect();
+        assert_eq!(given, ["rw", "bs", "buffered"], "a switch has no word for off");
+        assert_eq!((overrides.block_bytes, overrides.is_direct()), (Some(4096), Some(true)));
+        for (name, words) in
+            [("iodepth", "0"), ("rw", "trim"), ("size", "0"), ("direct", "maybe"), ("iodpeth", "1")]
+        {
+            assert!(overrides.set(name, words).is_err(), "{name} {words}");
+        }
+    }
+}
