@@ -271,7 +271,7 @@ impl OptionKind {
             })
         };
         let above_zero = |number: u64, ja: &str| match number {
-            0 => Err(Text { en: "it must be above zero".to_owned(), ja: ja.to_owned() }),
+            0 => Err(text!("it must be above zero", "{ja}")),
             number => Ok(number),
         };
         match self {

@@ -30,20 +30,10 @@ impl Profile {
     /// With the line, the reason and the nearest valid word.
     pub fn parse(file: &str, source: &str) -> Result<Self> {
         let data = DataFile::parse(file, source)?;
-        let root = data.root(&[
-            "schema",
-            "name",
-            "title",
-            "source",
-            "differs",
-            "statistic",
-            "as_printed",
-            "rules",
-            "rounds",
-            "precondition",
-            "step",
-            "derived",
-        ])?;
+        let root = data.root(&keys(
+            "schema name title source differs statistic as_printed rules rounds precondition step \
+             derived",
+        ))?;
         let schema = root.require("schema")?;
         if schema.integer(0..=u64::MAX)? != 1 {
             return Err(schema.error(&text!(
@@ -71,6 +61,11 @@ impl Profile {
             steps,
         })
     }
+}
+
+/// The keys of a table, with blanks between.
+fn keys(words: &str) -> Vec<&str> {
+    words.split(' ').collect()
 }
 
 fn flag(table: &DataTable<'_>, key: &str, default: bool) -> Result<bool> {
@@ -174,23 +169,10 @@ fn read_data(table: &DataTable<'_>) -> Result<Option<Data>> {
 }
 
 fn read_rules(value: &Value<'_>) -> Result<Rules> {
-    let table = value.table(&[
-        "size",
-        "size_at_least",
-        "whole_device",
-        "fill_time_limit",
-        "runs",
-        "discarded_runs",
-        "time",
-        "write_limit",
-        "interval",
-        "order",
-        "direct",
-        "data",
-        "zero_percent",
-        "same_offsets",
-        "seed",
-    ])?;
+    let table = value.table(&keys(
+        "size size_at_least whole_device fill_time_limit runs discarded_runs time write_limit \
+         interval order direct data zero_percent same_offsets seed",
+    ))?;
     let size_bytes = positive_bytes(&table.require("size")?)?;
     let size_at_least_bytes = size(&table, "size_at_least")?;
     let fill_time_limit_ns = duration(&table, "fill_time_limit")?;
@@ -297,17 +279,7 @@ fn read_directions(table: &DataTable<'_>) -> Result<Vec<Direction>> {
 }
 
 fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
-    let table = value.table(&[
-        "kind",
-        "id",
-        "label",
-        "samples",
-        "sample_size",
-        "pre_read",
-        "alignment",
-        "directions",
-        "sync",
-    ])?;
+    let table = value.table(&keys("kind id label samples sample_size pre_read alignment directions sync"))?;
     let directions = read_directions(&table)?;
     if directions.first() != Some(&Direction::Read)
         || directions.get(1).is_some_and(|second| *second != Direction::Write)
@@ -332,20 +304,10 @@ fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
 }
 
 fn read_access_time(value: &Value<'_>) -> Result<AccessTimeStep> {
-    let table = value.table(&[
-        "kind",
-        "id",
-        "label",
-        "samples",
-        "block_size",
-        "alignment",
-        "direction",
-        "order",
-        "seed",
-        "first_discarded",
-        "by_distance",
-        "span",
-    ])?;
+    let table = value.table(&keys(
+        "kind id label samples block_size alignment direction order seed first_discarded by_distance \
+         span",
+    ))?;
     let block_bytes = table.require("block_size")?.parsed(parse_block_size)?;
     Ok(AccessTimeStep {
         id: table.read("id", Value::words)?,
@@ -391,9 +353,7 @@ fn read_copy(value: &Value<'_>) -> Result<Vec<Step>> {
 }
 
 fn read_command(value: &Value<'_>) -> Result<CommandStep> {
-    let table = value.table(&[
-        "kind", "id", "label", "git", "prepare", "command", "restore", "cleanup", "shell", "cold",
-    ])?;
+    let table = value.table(&keys("kind id label git prepare command restore cleanup shell cold"))?;
     let words = |value: &Value<'_>| -> Result<Vec<String>> {
         let words = value.each(Value::words)?;
         match words.first().is_none_or(String::is_empty) {

@@ -1,8 +1,8 @@
 //! The reader of `io` steps, which are also what a precondition is.
 
 use super::{
-    integer_or, parse_block_size, positive_duration, read_data, read_directions, read_each, refuse_idle,
-    refuse_shared_name, size,
+    integer_or, keys, parse_block_size, positive_duration, read_data, read_directions, read_each,
+    refuse_idle, refuse_shared_name, size,
 };
 use crate::data_file::{DataTable, Value};
 use crate::error::Result;
@@ -20,7 +20,7 @@ const IO_KEYS: &str = "kind id label directions read_percent each_read_percent p
 
 /// A table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
-    value.table(&IO_KEYS.split(' ').collect::<Vec<_>>())
+    value.table(&keys(IO_KEYS))
 }
 
 pub(super) fn read_io(table: &DataTable<'_>) -> Result<Vec<IoStep>> {
