@@ -1,6 +1,6 @@
 //! How operations are issued, as far as the user decides it.
 
-use crate::words::Words;
+use crate::words::Keyword;
 use serde::{Deserialize, Serialize};
 
 /// A way to the kernel.
@@ -13,7 +13,7 @@ pub enum Engine {
     Threads,
 }
 
-impl Words for Engine {
+impl Keyword for Engine {
     const WORDS: &'static [(&'static str, Self)] = &[("uring", Self::Uring), ("threads", Self::Threads)];
 }
 
@@ -28,7 +28,7 @@ pub enum EngineChoice {
     Fixed(Engine),
 }
 
-impl Words for EngineChoice {
+impl Keyword for EngineChoice {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("auto", Self::Auto),
         ("uring", Self::Fixed(Engine::Uring)),
@@ -50,7 +50,7 @@ pub enum WaitMode {
     Poll,
 }
 
-impl Words for WaitMode {
+impl Keyword for WaitMode {
     const WORDS: &'static [(&'static str, Self)] =
         &[("sleep", Self::Sleep), ("spin", Self::Spin), ("poll", Self::Poll)];
 }
@@ -67,7 +67,7 @@ pub enum Pages {
     Huge,
 }
 
-impl Words for Pages {
+impl Keyword for Pages {
     const WORDS: &'static [(&'static str, Self)] = &[("4k", Self::Small), ("huge", Self::Huge)];
 }
 
@@ -82,7 +82,7 @@ pub enum CachePolicy {
     Keep,
 }
 
-impl Words for CachePolicy {
+impl Keyword for CachePolicy {
     const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("keep", Self::Keep)];
 }
 

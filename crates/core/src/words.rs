@@ -1,7 +1,7 @@
 //! Settings that are one of a few words, in profiles, on command lines and in records.
 
 /// A setting that is one of a few words.
-pub trait Words: Copy + PartialEq + 'static {
+pub trait Keyword: Copy + PartialEq + 'static {
     /// The words, each with what it stands for. Where two mean the same, the first is written.
     const WORDS: &'static [(&'static str, Self)];
 
@@ -17,6 +17,6 @@ pub trait Words: Copy + PartialEq + 'static {
 }
 
 /// All words of a setting, in their order.
-pub fn all_words<T: Words>() -> Vec<&'static str> {
+pub fn all_words<T: Keyword>() -> Vec<&'static str> {
     T::WORDS.iter().map(|(name, _)| *name).collect()
 }

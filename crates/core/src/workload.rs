@@ -1,7 +1,7 @@
 //! A workload: one I/O pattern, complete. The driver needs nothing else to run it, and a record that holds it can
 //! be run again.
 
-use crate::words::Words;
+use crate::words::Keyword;
 use serde::{Deserialize, Serialize};
 
 /// What one operation does.
@@ -92,7 +92,7 @@ impl Pattern {
 }
 
 /// A direction and an order of offsets, in fio's words.
-impl Words for (Direction, Pattern) {
+impl Keyword for (Direction, Pattern) {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("read", (Direction::Read, Pattern::Sequential)),
         ("write", (Direction::Write, Pattern::Sequential)),
@@ -117,7 +117,7 @@ pub enum ThreadShare {
     Whole,
 }
 
-impl Words for ThreadShare {
+impl Keyword for ThreadShare {
     const WORDS: &'static [(&'static str, Self)] =
         &[("usual", Self::Usual), ("parts", Self::Parts), ("whole", Self::Whole)];
 }
@@ -162,7 +162,7 @@ pub enum EndSync {
     Untimed,
 }
 
-impl Words for EndSync {
+impl Keyword for EndSync {
     const WORDS: &'static [(&'static str, Self)] =
         &[("none", Self::None), ("timed", Self::Timed), ("untimed", Self::Untimed)];
 }
@@ -189,7 +189,7 @@ pub enum Arrival {
     Poisson,
 }
 
-impl Words for Arrival {
+impl Keyword for Arrival {
     const WORDS: &'static [(&'static str, Self)] = &[("even", Self::Even), ("poisson", Self::Poisson)];
 }
 

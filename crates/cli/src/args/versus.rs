@@ -6,7 +6,7 @@ use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
 use kurabe_core::issue::EngineChoice;
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_lab::parse_percent;
 use kurabe_lab::versus::VersusRequest;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use crate::profile::IoStep;
 use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
 use crate::text;
 use crate::text::Text;
-use crate::words::{Words, all_words};
+use crate::words::{Keyword, all_words};
 use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +139,7 @@ macro_rules! options {
             ///
             /// # Errors
             /// When the words are no value of it, or there is no such option.
-            pub fn set(&mut self, name: &str, words: &str) -> std::result::Result<(), Text> {
+            pub fn set(&mut self, name: &str, words: &str) -> Result<(), Text> {
                 let unknown = || text!("there is no option `{name}`", "`{name}` というオプションはありません");
                 let option = option(name).ok_or_else(unknown)?;
                 let is_given = option.usual != Some(words);
@@ -236,17 +236,14 @@ pub fn option(name: &str) -> Option<&'static WorkloadOption> {
     OPTIONS.iter().find(|option| option.name == name)
 }
 
-/// A value of an option that words gave; nothing where they say that all stays as it is.
-type OptionRead<T> = std::result::Result<Option<T>, Text>;
-
 /// A value of an option.
 trait OptionValue: Sized {
-    /// Reads words.
-    fn read(kind: OptionKind, words: &str) -> OptionRead<Self>;
+    /// Reads words; nothing where they say that all stays as it is.
+    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text>;
 }
 
-impl<T: Words> OptionValue for T {
-    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+impl<T: Keyword> OptionValue for T {
+    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         let unknown = || {
             let all = all_words::<T>().join(", ");
             text!("`{words}` is none of {all}", "`{words}` は使えません(使えるもの: {all})")
@@ -260,7 +257,7 @@ impl OptionKind {
     ///
     /// # Errors
     /// When the words are none, or it is out of the limits of this kind.
-    pub fn number(self, words: &str) -> std::result::Result<u64, Text> {
+    pub fn number(self, words: &str) -> Result<u64, Text> {
         let within = |least: u64, most: u64| {
             let number = words.parse().ok().filter(|number| (least..=most).contains(number));
             number.ok_or_else(|| {
@@ -286,25 +283,25 @@ impl OptionKind {
 }
 
 impl OptionValue for u64 {
-    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         kind.number(words).map(Some)
     }
 }
 
 impl OptionValue for u32 {
-    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         Ok(Some(kind.number(words)? as Self))
     }
 }
 
 impl OptionValue for f64 {
-    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         parse_above_zero(words).map(Some)
     }
 }
 
 impl OptionValue for bool {
-    fn read(kind: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         match words.to_ascii_lowercase().as_str() {
             "yes" | "on" | "true" | "1" => Ok(Some(true)),
             "no" | "off" | "false" | "0" => Ok(Some(false).filter(|_| !matches!(kind, Switch))),
@@ -315,7 +312,7 @@ impl OptionValue for bool {
 
 impl OptionValue for Data {
     /// `compressible:30` is 30 % zeros.
-    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         Ok(Some(match (words, words.split_once(':')) {
             ("random", _) => Self::Random,
             ("zero", _) => Self::Zero,
@@ -338,7 +335,7 @@ impl OptionValue for Data {
 
 impl OptionValue for Pattern {
     /// An order beside those of `rw`: `zipf:1.2`.
-    fn read(_: OptionKind, words: &str) -> OptionRead<Self> {
+    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         Ok(Some(match (words, words.split_once(':')) {
             ("interleaved", _) => Self::Interleaved,
             ("permutation", _) => Self::Permutation,
@@ -468,7 +465,7 @@ pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
 ///
 /// # Errors
 /// Says what a block size is.
-pub fn parse_block_size(words: &str) -> std::result::Result<u32, Text> {
+pub fn parse_block_size(words: &str) -> Result<u32, Text> {
     match parse_bytes(words)? {
         0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),
         size if size > LARGEST_BLOCK_BYTES => {

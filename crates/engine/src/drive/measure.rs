@@ -20,7 +20,7 @@ use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::Stop;

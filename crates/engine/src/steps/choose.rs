@@ -11,7 +11,7 @@ use crate::target::Target;
 pub use kurabe_core::issue::EngineChoice;
 use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, mention::VERIFY, text};
 use kurabe_program::Stop;

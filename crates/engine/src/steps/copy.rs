@@ -32,7 +32,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, shown, text};
 use kurabe_host::available_memory_bytes;
 use kurabe_program::Stop;

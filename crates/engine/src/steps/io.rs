@@ -9,7 +9,7 @@ use crate::steps::choose::ChosenIssue;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::Workload;
 use std::sync::Mutex;
 

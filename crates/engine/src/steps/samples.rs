@@ -25,7 +25,7 @@ use kurabe_core::model::TimeSums;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
 use kurabe_core::random::Random;
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample, TargetRecord};
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::{Stop, interrupted};

@@ -4,7 +4,7 @@
 //! The model: fio keeps the words and does nothing by them. They count only while the section and those that go with it
 //! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
 
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Pattern, ThreadShare};
 
 /// What the words begin with.

@@ -3,7 +3,7 @@
 use super::options::{OptionReader, size_remedy};
 use super::{Notes, OwnStep};
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };

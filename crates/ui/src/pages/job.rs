@@ -10,7 +10,7 @@ use axum::response::Response;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::shown::shell_word;
-use kurabe_core::words::Words;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Lang, Result, text};
 use kurabe_interop::read_fio_job;

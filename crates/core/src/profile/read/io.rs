@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::profile::{IoStep, Overrides};
 use crate::quantity::parse_bytes;
 use crate::text;
-use crate::words::Words;
+use crate::words::Keyword;
 use crate::workload::{Arrival, BlockSize, Direction, Pattern, ThreadShare, TimeCheck};
 
 /// Keys of an `io` step.
