@@ -13,7 +13,7 @@ pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
 pub use standing::{Band, CellStanding, NearFigure, standings};
-pub use work::PublishedWork;
+pub use work::RateWork;
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
@@ -120,7 +120,7 @@ pub struct PublishedColumn {
     pub figure: Option<Formula>,
     /// What it was measured with, by which cells of any run meet it.
     #[serde(skip)]
-    pub work: Option<PublishedWork>,
+    pub work: Option<RateWork>,
 }
 
 /// A table of published figures.

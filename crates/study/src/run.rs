@@ -58,7 +58,8 @@ pub fn run(
     if let Some(place) = answers.iter().position(is_interrupted) {
         return Err(answers.into_iter().nth(place).and_then(Result::err).unwrap_or_else(missing));
     }
-    let parts: Vec<PartResult> = plan.parts.iter().map(|part| part_result(part, plan, &answers)).collect();
+    let layout = Layout { plan, answers: &answers };
+    let parts: Vec<PartResult> = plan.parts.iter().map(|part| layout.part(part)).collect();
     let cells = |part: usize, row: usize| {
         let point = plan.parts.get(part)?.rows.get(row)?.point;
         Some(answers.get(point)?.as_ref().ok()?.cells.as_slice())
@@ -121,52 +122,82 @@ fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Opt
         .collect()
 }
 
-fn part_result(planned: &PlannedPart, plan: &StudyPlan, answers: &[Result<Measured>]) -> PartResult {
-    let part = &planned.part;
-    let rows = planned.rows.iter().map(|row| row_result(planned, row, plan, answers)).collect();
-    let mut result = PartResult {
-        id: part.id.clone(),
-        title: part.title.clone(),
-        note: part.note.clone(),
-        profile: part.profile.name.clone(),
-        catalogue: part.catalogue.clone(),
-        axes: part.axes.clone(),
-        columns: part.columns.iter().map(|column| column.head.clone()).collect(),
-        rows,
-        swaps: Vec::new(),
-        ties: Vec::new(),
-    };
-    (result.swaps, result.ties) = result.find_order();
-    result
+/// Lays out what the points of a plan came to.
+struct Layout<'a> {
+    plan: &'a StudyPlan,
+    answers: &'a [Result<Measured>],
 }
 
-fn row_result(
-    planned: &PlannedPart,
-    at: &PlannedRow,
-    plan: &StudyPlan,
-    answers: &[Result<Measured>],
-) -> RowResult {
-    let row: &StudyRow = &planned.part.rows[at.row];
-    let (model, sets, path) = match &at.target {
-        PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
-        PointTarget::Path(path) => (None, Vec::new(), Some(shown::name(path))),
-    };
-    let asked = |place: usize| answers[place].as_ref().err().map(failure);
-    RowResult {
-        id: row.id.clone(),
-        label: label(row, path.as_deref()),
-        model,
-        sets,
-        over: row.over.as_ref().map(|(model, _)| model.clone()),
-        changed: at.changed,
-        values: at.values.clone(),
-        run: answers[at.point].as_ref().ok().and_then(|measured| measured.run.clone()),
-        notices: answers[at.point].as_ref().map_or_else(|_| Vec::new(), |measured| measured.notices.clone()),
-        error: asked(at.point).or_else(|| asked(at.over?)),
-        cells: (0..planned.part.columns.len())
-            .map(|column| cell_result(planned, at, column, plan, answers))
-            .collect(),
-        path,
+impl Layout<'_> {
+    fn part(&self, planned: &PlannedPart) -> PartResult {
+        let part = &planned.part;
+        let rows = planned.rows.iter().map(|row| self.row(planned, row)).collect();
+        let mut result = PartResult {
+            id: part.id.clone(),
+            title: part.title.clone(),
+            note: part.note.clone(),
+            profile: part.profile.name.clone(),
+            catalogue: part.catalogue.clone(),
+            axes: part.axes.clone(),
+            columns: part.columns.iter().map(|column| column.head.clone()).collect(),
+            rows,
+            swaps: Vec::new(),
+            ties: Vec::new(),
+        };
+        (result.swaps, result.ties) = result.find_order();
+        result
+    }
+
+    fn row(&self, planned: &PlannedPart, at: &PlannedRow) -> RowResult {
+        let row: &StudyRow = &planned.part.rows[at.row];
+        let (model, sets, path) = match &at.target {
+            PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
+            PointTarget::Path(path) => (None, Vec::new(), Some(shown::name(path))),
+        };
+        let asked = |place: usize| self.answers[place].as_ref().err().map(failure);
+        RowResult {
+            id: row.id.clone(),
+            label: label(row, path.as_deref()),
+            model,
+            sets,
+            over: row.over.as_ref().map(|(model, _)| model.clone()),
+            changed: at.changed,
+            values: at.values.clone(),
+            run: self.answers[at.point].as_ref().ok().and_then(|measured| measured.run.clone()),
+            notices: self.answers[at.point]
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |measured| measured.notices.clone()),
+            error: asked(at.point).or_else(|| asked(at.over?)),
+            cells: (0..planned.part.columns.len()).map(|column| self.cell(planned, at, column)).collect(),
+            path,
+        }
+    }
+
+    fn cell(&self, planned: &PlannedPart, at: &PlannedRow, index: usize) -> CellResult {
+        let (row, column) = (&planned.part.rows[at.row], &planned.part.columns[index]);
+        let figure = |place: usize| {
+            let measured = self.answers[place].as_ref().ok()?;
+            column.figure.value(row.step.as_deref(), &self.plan.points[place].profile, measured)
+        };
+        let above = figure(at.point);
+        let value = match at.over {
+            None => above,
+            Some(over) => {
+                above.zip(figure(over)).map(|(above, below)| above / below).filter(|ratio| ratio.is_finite())
+            }
+        };
+        let ground = match &at.target {
+            PointTarget::Path(_) => MeasuredOn::Real,
+            PointTarget::Model { .. } if at.changed => MeasuredOn::Changed,
+            PointTarget::Model { .. } => MeasuredOn::Model,
+        };
+        CellResult::new(
+            value,
+            row.published.get(index).copied().flatten(),
+            &column.head.key,
+            &at.marks,
+            ground,
+        )
     }
 }
 
@@ -180,31 +211,4 @@ fn failure(error: &Error) -> Text {
 fn label(row: &StudyRow, path: Option<&str>) -> Text {
     let label = row.label.clone();
     path.map_or_else(|| label.clone(), |path| label.map(|label| format!("{label} ({path})")))
-}
-
-fn cell_result(
-    planned: &PlannedPart,
-    at: &PlannedRow,
-    index: usize,
-    plan: &StudyPlan,
-    answers: &[Result<Measured>],
-) -> CellResult {
-    let (row, column) = (&planned.part.rows[at.row], &planned.part.columns[index]);
-    let figure = |place: usize| {
-        let measured = answers[place].as_ref().ok()?;
-        column.figure.value(row.step.as_deref(), &plan.points[place].profile, measured)
-    };
-    let above = figure(at.point);
-    let value = match at.over {
-        None => above,
-        Some(over) => {
-            above.zip(figure(over)).map(|(above, below)| above / below).filter(|ratio| ratio.is_finite())
-        }
-    };
-    let ground = match &at.target {
-        PointTarget::Path(_) => MeasuredOn::Real,
-        PointTarget::Model { .. } if at.changed => MeasuredOn::Changed,
-        PointTarget::Model { .. } => MeasuredOn::Model,
-    };
-    CellResult::new(value, row.published.get(index).copied().flatten(), &column.head.key, &at.marks, ground)
 }

@@ -5,8 +5,8 @@
 //! sheet that no profile repeats, by what the cells did. Of several that did it the fastest is taken. The statistic is the run's own; if it is another than the entry's, that is said.
 
 use super::imported::{in_unit, printed_figure};
-use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
-use super::{CatalogueEntry, PublishedColumn, PublishedStatistic};
+use super::work::{bytes_per_s, rate_of, unit_of};
+use super::{CatalogueEntry, PublishedColumn, PublishedStatistic, RateWork};
 use crate::published::Published;
 use kurabe_core::Text;
 use kurabe_core::imported::PrintedStatistic;
@@ -211,9 +211,9 @@ fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
     let (work, unit) = (column.work?, unit_of(&column.unit)?);
     let statistic = record.header.statistic();
     let values = record.cells.iter().filter_map(|cell| {
-        let done = CellWork::of(cell).filter(|done| work.is_done_by(done))?;
+        let done = RateWork::of(cell).filter(|done| work.is_done_by(done))?;
         let rate = rate_of(cell, statistic)?;
-        let one = bytes_per_s(1.0, unit, work.block_bytes.or(done.block_bytes()))?;
+        let one = bytes_per_s(1.0, unit, work.block_bytes.or(done.block_bytes))?;
         Some(rate / one)
     });
     values.reduce(f64::max)

@@ -1,6 +1,6 @@
 //! The reader of catalogue files.
 
-use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, PublishedWork};
+use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, RateWork};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
@@ -57,11 +57,11 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         rows: rows.each(|value| read_row(value, &columns))?,
         columns,
     };
-    let works: Vec<Option<PublishedWork>> = table
+    let works: Vec<Option<RateWork>> = table
         .columns
         .iter()
         .map(|column| {
-            let of_figure = || PublishedWork::of_figure(column.figure.as_ref()?, &table);
+            let of_figure = || RateWork::of_figure(column.figure.as_ref()?, &table);
             column.work.or_else(of_figure)
         })
         .collect();
@@ -100,7 +100,7 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
             (Some(figure), Some(profile)) => Some(read_figure(&figure, profile)?),
             _ => None,
         },
-        work: table.read("work", PublishedWork::read)?,
+        work: table.read("work", RateWork::read)?,
     })
 }
 

@@ -5,8 +5,8 @@
 //! from host to host. A sheet that tells no depth means the best one, so it stands beside the run's deepest cell alone. A
 //! published figure of the run's own procedure comes before one of another.
 
-use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
-use super::{Catalogue, CatalogueEntry, DeviceClass, PublishedColumn, PublishedWork};
+use super::work::{bytes_per_s, rate_of, unit_of};
+use super::{Catalogue, CatalogueEntry, DeviceClass, PublishedColumn, RateWork};
 use crate::published::Published;
 use kurabe_core::Text;
 use kurabe_core::record::RunRecord;
@@ -74,8 +74,8 @@ pub struct CellStanding {
 pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<CellStanding> {
     let statistic = record.header.statistic();
     let cells = record.cells.iter().enumerate().filter_map(|(index, cell)| {
-        let (work, rate) = (CellWork::of(cell)?, rate_of(cell, statistic)?);
-        let deepest = !record.cells.iter().filter_map(CellWork::of).any(|other| other.is_deeper_than(&work));
+        let (work, rate) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
+        let deepest = !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(&work));
         let figures = figures(record, catalogue, &work, deepest);
         // A model is held against what others measured, not against what it was made of.
         let nearest = figures.iter().filter(|figure| !figure.own).min_by(|one, two| {
@@ -122,7 +122,7 @@ impl MetFigure<'_> {
 fn figures<'c>(
     record: &RunRecord,
     catalogue: &'c Catalogue,
-    work: &CellWork,
+    work: &RateWork,
     deepest: bool,
 ) -> Vec<MetFigure<'c>> {
     let run = record.header.origin.as_ref().and_then(|origin| origin.profile.clone());
@@ -134,11 +134,11 @@ fn figures<'c>(
         let own =
             record.header.model.as_ref().is_some_and(|model| Some(&model.name) == entry.row.model.as_ref());
         let of_column = |(column, published): (&PublishedColumn, Published)| {
-            let meets = |published: &PublishedWork| {
+            let meets = |published: &RateWork| {
                 published.is_done_by(work) && (deepest || published.in_flight.is_some())
             };
             let published_work = column.work.filter(meets)?;
-            let block = published_work.block_bytes.or(work.block_bytes());
+            let block = published_work.block_bytes.or(work.block_bytes);
             let rate = |value| bytes_per_s(value, unit_of(&column.unit)?, block);
             Some((rate(published.low)?, rate(published.high.unwrap_or(published.low))?))
         };

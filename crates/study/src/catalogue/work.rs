@@ -15,29 +15,20 @@ use kurabe_stats::figure_in;
 /// Blocks from this size on are large: operations of their own cost little there.
 const LARGE_BYTES: u64 = 128 * KIB;
 
-/// The work behind a column.
+/// What a rate was measured with: the work behind a column, or what a cell of a run did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PublishedWork {
+pub struct RateWork {
     /// Reads or writes.
     pub direction: Direction,
     /// Whether offsets ascend.
     pub sequential: bool,
     /// Block size, if it is told.
     pub block_bytes: Option<u64>,
-    /// Fewest and most operations in flight, if that is told.
+    /// Fewest and most operations in flight, if that is told; the same of a cell.
     pub in_flight: Option<(u64, u64)>,
 }
 
-/// What a cell of a run did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CellWork {
-    direction: Direction,
-    sequential: bool,
-    block_bytes: Option<u64>,
-    in_flight: Option<u64>,
-}
-
-impl PublishedWork {
+impl RateWork {
     /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`; `in_flight = [32, 1024]` is a span.
     pub(super) fn read(value: &Value<'_>) -> Result<Self> {
         let table = value.table(&["order", "direction", "block", "in_flight"])?;
@@ -72,27 +63,23 @@ impl PublishedWork {
         })?;
         let Work::Io(workload) = &task.work else { return None };
         let direction = task.cells.iter().find(|cell| cell.part == name.part)?.direction?;
-        let CellWork { direction, sequential, block_bytes, in_flight } =
-            CellWork::of_workload(workload, direction)?;
-        Some(Self { direction, sequential, block_bytes, in_flight: in_flight.map(|depth| (depth, depth)) })
+        Self::of_workload(workload, direction)
     }
 
     /// Whether a cell did this.
-    pub(super) fn is_done_by(&self, cell: &CellWork) -> bool {
+    pub(super) fn is_done_by(&self, cell: &Self) -> bool {
         let block = match (self.block_bytes, cell.block_bytes) {
             (Some(one), Some(two)) => one == two,
             (None, Some(bytes)) => !self.sequential || bytes >= LARGE_BYTES,
             // A tool that names no block of its sequential work means large ones, too.
             (_, None) => self.sequential,
         };
-        let depth = self
-            .in_flight
-            .is_none_or(|(least, most)| cell.in_flight.is_none_or(|depth| (least..=most).contains(&depth)));
+        let depth = self.in_flight.is_none_or(|(least, most)| {
+            cell.in_flight.is_none_or(|(depth, _)| (least..=most).contains(&depth))
+        });
         self.direction == cell.direction && self.sequential == cell.sequential && block && depth
     }
-}
 
-impl CellWork {
     /// What a cell did; `None` of what is no plain reading or writing of blocks.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         let direction = cell.direction.filter(|direction| *direction != Direction::Mix)?;
@@ -103,9 +90,7 @@ impl CellWork {
             return Self::of_workload(workload, direction);
         }
         let imported = cell.imported.as_ref()?;
-        let in_flight = imported
-            .iodepth
-            .map(|depth| u64::from(depth).saturating_mul(u64::from(imported.threads.unwrap_or(1))));
+        let in_flight = imported.iodepth.map(|depth| in_flight(depth, imported.threads.unwrap_or(1)));
         let sequential = imported.sequential?;
         Some(Self { direction, sequential, block_bytes: imported.block_bytes, in_flight })
     }
@@ -122,7 +107,7 @@ impl CellWork {
             direction,
             sequential,
             block_bytes: Some(u64::from(block.size_bytes)),
-            in_flight: Some(u64::from(workload.iodepth).saturating_mul(u64::from(workload.threads))),
+            in_flight: Some(in_flight(workload.iodepth, workload.threads)),
         })
     }
 
@@ -133,11 +118,12 @@ impl CellWork {
             && self.block_bytes == other.block_bytes
             && self.in_flight > other.in_flight
     }
+}
 
-    /// The block by which a rate and operations per second become each other.
-    pub(super) fn block_bytes(&self) -> Option<u64> {
-        self.block_bytes
-    }
+/// Operations in flight of so many threads, fewest and most.
+fn in_flight(iodepth: u32, threads: u32) -> (u64, u64) {
+    let depth = u64::from(iodepth).saturating_mul(u64::from(threads));
+    (depth, depth)
 }
 
 /// The unit of a column, as a formula takes it; `None` of what is no figure of operations.
