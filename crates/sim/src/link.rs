@@ -27,8 +27,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// When commands go down a link, and when they are over.
 pub(crate) trait Discipline: Clone + Live + Send {
-    /// The time from which the first command of the queue is below; `None` while it must wait. What it waited for is
-    /// charged.
+    /// The time from which the first of the commands that wait is below; `None` while it must wait. What it waited for is
+    /// charged. `queue` has those that wait, the first one too unless it has just come.
     fn begin(&mut self, queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64>;
 
     /// When a command is over whose data are across at `data_ns`.
@@ -63,14 +63,12 @@ impl<D: Discipline + 'static> LinkLayer<D> {
         Built { units, ..Built::new(link, builder.below_bytes()) }
     }
 
-    /// Sends what may be sent.
-    fn start(&mut self, world: &mut World) {
-        while let Some(job) = self.queue.front().copied() {
-            let Some(sent_ns) = self.discipline.begin(&self.queue, job, world) else { return };
-            self.queue.pop_front();
-            let target = self.targets[usize::from(world.request(job).unit)];
-            self.wire.send(job, sent_ns, target, world);
-        }
+    /// Sends the first command below; whether it may go.
+    fn send(&mut self, first: JobId, world: &mut World) -> bool {
+        let Some(sent_ns) = self.discipline.begin(&self.queue, first, world) else { return false };
+        let target = self.targets[usize::from(world.request(first).unit)];
+        self.wire.send(first, sent_ns, target, world);
+        true
     }
 }
 
@@ -79,8 +77,10 @@ impl<D: Discipline + 'static> Layer for LinkLayer<D> {
         if usize::from(world.request(job).unit) >= self.targets.len() {
             return world.fail(job, ErrorNumber::INVALID);
         }
-        self.queue.push_back(job);
-        self.start(world);
+        // Only a command that ends lets one go that waits.
+        if !self.queue.is_empty() || !self.send(job, world) {
+            self.queue.push_back(job);
+        }
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
@@ -89,7 +89,11 @@ impl<D: Discipline + 'static> Layer for LinkLayer<D> {
         let data_ns = wire.returned_ns(job, &child, world);
         let end_ns = self.discipline.end(&self.queue, job, data_ns, world);
         world.finish_at(end_ns, job);
-        self.start(world);
+        while let Some(first) = self.queue.front().copied()
+            && self.send(first, world)
+        {
+            self.queue.pop_front();
+        }
     }
 
     fn waits_for(&self) -> Option<Text> {

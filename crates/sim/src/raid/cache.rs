@@ -35,8 +35,6 @@ pub(super) struct Cache {
     free: Vec<u32>,
     /// Places of lines by their number.
     index: HashMap<u64, u32, BuildHasherDefault<LineHasher>>,
-    /// The line that was looked up last, by number and place: a request looks at each of its lines several times.
-    last: (u64, u32),
     /// Lines with dirty blocks, by their number: what is written back goes in the order of addresses.
     dirty_lines: BTreeSet<u64>,
     /// Lines without blocks to be written.
@@ -62,7 +60,6 @@ impl Cache {
             lines: Vec::new(),
             free: Vec::new(),
             index: HashMap::default(),
-            last: (u64::MAX, 0),
             dirty_lines: BTreeSet::new(),
             clean: UseOrder::new(0),
             present_blocks: 0,
@@ -89,11 +86,8 @@ impl Cache {
 
     /// The place of the line of a number.
     #[inline]
-    fn find(&mut self, number: u64) -> Option<u32> {
-        if self.last.0 != number {
-            self.last = (number, *self.index.get(&number)?);
-        }
-        Some(self.last.1)
+    fn find(&self, number: u64) -> Option<u32> {
+        self.index.get(&number).copied()
     }
 
     /// Whether a write could ever be taken.
@@ -278,7 +272,6 @@ impl Cache {
         self.present_blocks -= u64::from(line.present.count_ones());
         line.present = 0;
         self.index.remove(&line.number);
-        self.last = (u64::MAX, 0);
         self.free.push(place);
     }
 
