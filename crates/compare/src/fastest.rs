@@ -33,22 +33,22 @@ pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
     let mut is_decided = false;
     // The first against each other one: what leads by the means is told by these alone.
     let mut of_first: Vec<Vec<ComparedCell>> = Vec::new();
-    for (place, run) in runs.iter().enumerate() {
-        for (other_place, other) in runs.iter().enumerate().skip(place + 1) {
+    for (index, run) in runs.iter().enumerate() {
+        for (other_index, other) in runs.iter().enumerate().skip(index + 1) {
             let pair = pair(run, other, margin);
             let verdicts = || pair.cells.iter().filter_map(|cell| Some(cell.compared?.verdict));
             verdicts().next()?;
             let has = |kind: Verdict| verdicts().any(|verdict| verdict == kind);
-            is_slower[place] |= has(Verdict::Faster);
-            is_slower[other_place] |= has(Verdict::Slower);
+            is_slower[index] |= has(Verdict::Faster);
+            is_slower[other_index] |= has(Verdict::Slower);
             is_decided |= has(Verdict::Faster) || has(Verdict::Slower);
-            if place == 0 {
+            if index == 0 {
                 of_first.push(pair.cells);
             }
         }
     }
     let (leads, cell_count) = leads(&of_first);
-    let unbeaten = (0..runs.len()).filter(|place| !is_slower[*place]).collect();
+    let unbeaten = (0..runs.len()).filter(|index| !is_slower[*index]).collect();
     Some(Fastest { unbeaten, is_decided, leads, cell_count })
 }
 
@@ -65,9 +65,9 @@ fn leads(pairs: &[Vec<ComparedCell>]) -> (Vec<usize>, usize) {
         cell_count += 1;
         // The baseline has the speed 1. Of equals the first leads.
         let mut leader = (0, 1.0);
-        for (place, speed) in speeds.into_iter().enumerate() {
+        for (index, speed) in speeds.into_iter().enumerate() {
             if speed > leader.1 {
-                leader = (place + 1, speed);
+                leader = (index + 1, speed);
             }
         }
         leads[leader.0] += 1;

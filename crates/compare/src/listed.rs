@@ -127,15 +127,15 @@ impl From<RunSummary> for ListedRun {
 
 impl ListedRun {
     fn add(&mut self, digest: &DigestedRun, words: &[Option<Word>]) {
-        let word = |place: &u32| words.get(*place as usize).and_then(Option::as_ref);
+        let word = |number: &u32| words.get(*number as usize).and_then(Option::as_ref);
         for fact in digest.facts.iter().filter_map(word) {
             if let Word::Fact(Fact::Parameters, FactValue::Name(changes)) = fact {
                 self.changes = Some(changes.replace(" = ", "="));
             }
         }
-        for (place, summary) in &digest.figures {
+        for (number, summary) in &digest.figures {
             let value = summary.mean;
-            match word(place) {
+            match word(number) {
                 Some(Word::Main(MainFigure::BestRead, _)) => self.best_read_rate_bytes_per_s = Some(value),
                 Some(Word::Main(MainFigure::BestWrite, _)) => self.best_write_rate_bytes_per_s = Some(value),
                 Some(Word::Main(MainFigure::Random4kRead, _)) => {
@@ -193,11 +193,11 @@ mod tests {
         let digest = digest(run);
         let words: Vec<String> =
             digest.facts.iter().chain(digest.figures.iter().map(|(word, _)| word)).cloned().collect();
-        let place = |word: &String| words.iter().position(|other| other == word).unwrap() as u32;
+        let number = |word: &String| words.iter().position(|other| other == word).unwrap() as u32;
         let digested = DigestedRun {
             id: run.header.id.clone(),
-            facts: digest.facts.iter().map(place).collect(),
-            figures: digest.figures.iter().map(|(word, summary)| (place(word), *summary)).collect(),
+            facts: digest.facts.iter().map(number).collect(),
+            figures: digest.figures.iter().map(|(word, summary)| (number(word), *summary)).collect(),
         };
         let digests = Digests { words: words.clone(), runs: vec![digested], unreadable: Vec::new() };
         listed(vec![summary(run)], &digests).remove(0)

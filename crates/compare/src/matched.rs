@@ -44,9 +44,9 @@ pub(crate) fn matched<'r>(
             cells: [&cells[0][one], &cells[1][(*two)?]],
         })
     });
-    let alone = |(place, name): (usize, &CellName)| places[place].is_none().then(|| name.clone());
+    let alone = |(index, name): (usize, &CellName)| places[index].is_none().then(|| name.clone());
     let only_first = names[0].iter().enumerate().filter_map(alone).collect();
-    let alone = |(place, name): (usize, &CellName)| (!places.contains(&Some(place))).then(|| name.clone());
+    let alone = |(index, name): (usize, &CellName)| (!places.contains(&Some(index))).then(|| name.clone());
     let only_second = names[1].iter().enumerate().filter_map(alone).collect();
     (pairs.collect(), [only_first, only_second])
 }
@@ -54,7 +54,7 @@ pub(crate) fn matched<'r>(
 /// For each cell of the first run the place of the same in the second.
 fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let mut across: HashMap<(&CellKey, Measure), usize> =
-        names[1].iter().enumerate().map(|(place, name)| ((&name.key, name.measure), place)).collect();
+        names[1].iter().enumerate().map(|(index, name)| ((&name.key, name.measure), index)).collect();
     names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
 }
 
@@ -62,12 +62,12 @@ fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
 /// such in the first.
 fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let near = |one: &CellName, all: &[CellName]| -> Option<usize> {
-        let mut places = (0..all.len()).filter(|place| differ_in_one_thing(one, &all[*place]));
+        let mut places = (0..all.len()).filter(|index| differ_in_one_thing(one, &all[*index]));
         places.next().filter(|_| places.next().is_none())
     };
-    let there_and_back = |place: usize| {
-        let across = near(&names[0][place], &names[1])?;
-        (near(&names[1][across], &names[0]) == Some(place)).then_some(across)
+    let there_and_back = |index: usize| {
+        let across = near(&names[0][index], &names[1])?;
+        (near(&names[1][across], &names[0]) == Some(index)).then_some(across)
     };
     (0..names[0].len()).map(there_and_back).collect()
 }

@@ -211,21 +211,21 @@ fn select<'a>(
 /// Values that are named in an error.
 const NAMED: usize = 12;
 
-fn unknown_value(what: Text, word: &str, values: &mut [String]) -> Error {
+fn unknown_value(message: Text, word: &str, values: &mut [String]) -> Error {
     values.sort_by(|a, b| natural(a, b));
-    let error = Error::new(ErrorKind::NoSuchRun, what);
+    let error = Error::new(ErrorKind::NoSuchRun, message);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
     if names.is_empty() {
         return error.remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます"));
     }
     let more = if names.len() > NAMED { ", …" } else { "" };
-    let all = names[..names.len().min(NAMED)].join(", ");
+    let listed = names[..names.len().min(NAMED)].join(", ");
     error.remedy(match closest(word, &names) {
         Some(name) => text!(
-            "did you mean `{name}`? (there are: {all}{more})",
-            "`{name}` ではありませんか(あるもの: {all}{more})"
+            "did you mean `{name}`? (there are: {listed}{more})",
+            "`{name}` ではありませんか(あるもの: {listed}{more})"
         ),
-        None => text!("there are: {all}{more}", "あるもの: {all}{more}"),
+        None => text!("there are: {listed}{more}", "あるもの: {listed}{more}"),
     })
 }
 

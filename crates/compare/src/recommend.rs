@@ -153,11 +153,11 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
 }
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
-    let all: f64 = purpose.work.iter().map(|work| work.share).sum();
+    let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
     for work in &purpose.work {
-        let share = work.share / all;
+        let share = work.share / whole;
         let nearest = nearest_cells(runs, work);
         let (label, cell, exact) = match &nearest {
             Some(Nearest { key, cells, distance }) => {

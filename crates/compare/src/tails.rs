@@ -46,28 +46,28 @@ pub(crate) fn tails(
     margin: f64,
 ) -> Vec<Vec<ComparedTail>> {
     let in_turns = matches!(way, Way::InTurns { .. });
-    let by_chance = |place: usize| !in_turns && !figures.get(place).is_some_and(is_exact);
+    let by_chance = |index: usize| !in_turns && !figures.get(index).is_some_and(is_exact);
     let comparable: Vec<(usize, f64, Sides)> = cells
         .iter()
         .enumerate()
-        .flat_map(|(place, (one, two))| {
+        .flat_map(|(index, (one, two))| {
             let sides = move |fraction| {
                 let mut sides = sides(one, two, fraction, in_turns)?;
-                if by_chance(place) {
+                if by_chance(index) {
                     spread(&mut sides.baseline);
                     spread(&mut sides.other);
                 }
-                Some((place, fraction, sides))
+                Some((index, fraction, sides))
             };
             TAILS.into_iter().filter_map(sides)
         })
         .collect();
     let sides: Vec<Sides> = comparable.iter().map(|(_, _, sides)| sides.clone()).collect();
     let mut tails = vec![Vec::new(); cells.len()];
-    for ((place, fraction, sides), (compared, _)) in comparable.into_iter().zip(way.compare(&sides, margin)) {
+    for ((index, fraction, sides), (compared, _)) in comparable.into_iter().zip(way.compare(&sides, margin)) {
         let Some(compared) = compared else { continue };
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        tails[place].push(ComparedTail {
+        tails[index].push(ComparedTail {
             fraction,
             baseline_ns: mean(&sides.baseline),
             other_ns: mean(&sides.other),
@@ -81,9 +81,9 @@ pub(crate) fn tails(
 /// Spreads values of one bucket evenly over it; their mean stays.
 fn spread(values: &mut [f64]) {
     let given = values.to_vec();
-    for (place, value) in values.iter_mut().enumerate() {
+    for (index, value) in values.iter_mut().enumerate() {
         let alike = given.iter().filter(|other| *other == value).count() as f64;
-        let before = given[..place].iter().filter(|other| *other == value).count() as f64;
+        let before = given[..index].iter().filter(|other| *other == value).count() as f64;
         *value += bucket_width_ns(*value as u64) as f64 * ((before + 0.5) / alike - 0.5);
     }
 }

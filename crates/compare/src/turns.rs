@@ -81,7 +81,7 @@ impl Standings {
                 let open =
                     |other: &Vec<Option<Blocked>>| !other[cell].is_some_and(|blocked| blocked.course.settled);
                 let mut places: Vec<usize> =
-                    (1..=self.others.len()).filter(|place| open(&self.others[place - 1])).collect();
+                    (1..=self.others.len()).filter(|side| open(&self.others[side - 1])).collect();
                 if !places.is_empty() {
                     places.insert(0, 0);
                 }

@@ -73,16 +73,16 @@ impl Use {
     /// When there is none, or its file is wrong.
     pub fn load(name: &str) -> Result<Self> {
         if name.ends_with(".toml") || name.contains('/') {
-            let what = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
-            let source = text_of_file(name, &what)?;
+            let message = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
+            let source = text_of_file(name, &message)?;
             return Self::parse(name, &source);
         }
         match USES.iter().find(|(listed, _)| *listed == name) {
             Some((listed, source)) => Self::parse(&format!("uses/{listed}.toml"), source),
             None => {
                 let names: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
-                let what = text!("there is no use named `{name}`", "`{name}` という用途はありません");
-                Err(Error::new(ErrorKind::Usage, what).remedy(nearest(name, &names)))
+                let message = text!("there is no use named `{name}`", "`{name}` という用途はありません");
+                Err(Error::new(ErrorKind::Usage, message).remedy(nearest(name, &names)))
             }
         }
     }

@@ -164,14 +164,14 @@ fn device_mapper(directory: &Path) -> String {
 
 fn md(directory: &Path) -> String {
     let level = roots::words(&directory.join("md/level")).unwrap_or_else(|| "md".to_owned());
-    let mut words = level;
+    let mut description = level;
     if let Some(count) = roots::number::<u32>(&directory.join("md/raid_disks")) {
-        words.push_str(&format!(", {count} devices"));
+        description.push_str(&format!(", {count} devices"));
     }
     if let Some(strip) = roots::number::<u64>(&directory.join("md/chunk_size")).filter(|&strip| strip > 0) {
-        words.push_str(&format!(", strip {}", kurabe_core::quantity::format_bytes(strip)));
+        description.push_str(&format!(", strip {}", kurabe_core::quantity::format_bytes(strip)));
     }
-    words
+    description
 }
 
 #[cfg(test)]

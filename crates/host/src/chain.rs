@@ -170,9 +170,9 @@ impl Walk<'_> {
         let slaves = block.slaves();
         let loop_backing = block.loop_backing();
         if block.layer().is_some() {
-            let words = block.described();
-            if !into.layers.contains(&words) {
-                into.layers.push(words);
+            let description = block.described();
+            if !into.layers.contains(&description) {
+                into.layers.push(description);
             }
         }
         if !slaves.is_empty() {
@@ -212,14 +212,14 @@ impl Walk<'_> {
         let devices: Vec<&str> =
             chain.devices.iter().map(|device| device.partition.as_deref().unwrap_or(&device.name)).collect();
         let kind = chain.file_system.and_then(|file_system| file_system.kind);
-        let words = match kind {
+        let description = match kind {
             Some(kind) if kind == devices.join(", ") => kind,
             Some(kind) if devices.is_empty() => kind,
             Some(kind) => format!("{kind} on {}", devices.join(", ")),
             None => devices.join(", "),
         };
-        if !words.is_empty() {
-            into.layers.push(format!("under {}: {words}", block.name));
+        if !description.is_empty() {
+            into.layers.push(format!("under {}: {description}", block.name));
         }
         into.layers.extend(chain.layers.into_iter().map(|layer| format!("under {}: {layer}", block.name)));
     }
@@ -244,9 +244,9 @@ pub(crate) fn btrfs_members(roots: &Roots, name: &str) -> Vec<String> {
 
 /// The UUID and devices of the mounted btrfs file system that has this device. sysfs lists mounted ones only.
 pub(crate) fn btrfs_of(roots: &Roots, name: &str) -> Option<(String, Vec<String>)> {
-    let all = roots.sys.join("fs/btrfs");
-    roots::names(&all).into_iter().find_map(|uuid| {
-        let members = roots::names(&all.join(&uuid).join("devices"));
+    let file_systems = roots.sys.join("fs/btrfs");
+    roots::names(&file_systems).into_iter().find_map(|uuid| {
+        let members = roots::names(&file_systems.join(&uuid).join("devices"));
         members.iter().any(|member| member == name).then_some((uuid, members))
     })
 }

@@ -147,7 +147,7 @@ fn settled(look: impl Fn() -> Result<Vec<Claim>>, pause: impl Fn()) -> Result<Ve
     Ok(claims)
 }
 
-/// One look.
+/// One look at everything that may hold the device.
 fn claims_now(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let roots = Roots::default();
     let path = platform::path_of(file);
@@ -213,13 +213,13 @@ fn unreadable(device: &str, error: &io::Error) -> Error {
 }
 
 /// Both are of kind `Permission` even where a file is missing, because the effect is the same: kurabe may not write.
-fn ignorance(what: Text, error: &io::Error) -> Error {
+fn ignorance(message: Text, error: &io::Error) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => ErrorKind::Permission,
         io::ErrorKind::Unsupported => ErrorKind::Unsupported,
         _ => ErrorKind::Io,
     };
-    Error::new(kind, what).because(error).remedy(text!(
+    Error::new(kind, message).because(error).remedy(text!(
         "run as a user who may read the device and /sys, such as root",
         "デバイスと /sys を読めるユーザー(root など)で実行してください"
     ))

@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// Time that a killed program gets to go away before it is left behind.
 const AFTER_KILL: Duration = Duration::from_millis(500);
 
-/// What came of running a program.
+/// The outcome of running a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramOutcome {
     /// There is no such program.
@@ -41,7 +41,7 @@ pub(crate) type PreparedAnswers<'a> = &'a dyn Fn(&str, &[&str]) -> ProgramOutcom
 pub(crate) enum Runner<'a> {
     /// The operating system.
     System,
-    /// A test.
+    /// Prepared answers of a test.
     #[cfg_attr(not(test), expect(dead_code))]
     Prepared(PreparedAnswers<'a>),
 }

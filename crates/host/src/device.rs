@@ -51,9 +51,9 @@ fn keep_serial(serial: &str, options: &ObserveOptions<'_>) -> String {
 
 /// Words of a fixed field: blanks and control characters around them gone; `None` if nothing is left.
 fn field(bytes: &[u8]) -> Option<String> {
-    let words = String::from_utf8_lossy(bytes);
-    let words = words.trim_matches(|c: char| c.is_whitespace() || c.is_control());
-    (!words.is_empty()).then(|| words.split_whitespace().collect::<Vec<_>>().join(" "))
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    (!text.is_empty()).then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Identity in VPD page 89h (ATA information): IDENTIFY DEVICE starts at byte 60; its texts have the two bytes of
@@ -81,9 +81,9 @@ pub(crate) fn parse_serial_page(page: &[u8]) -> Option<String> {
 }
 
 /// udev's escapes: `\x20` is a blank.
-fn unescape_udev(words: &str) -> String {
+fn unescape_udev(text: &str) -> String {
     let mut out = Vec::new();
-    let mut rest = words.as_bytes();
+    let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
         let hex = match tail {
             [b'x', a, b, ..] if first == b'\\' => {
@@ -106,12 +106,12 @@ pub(crate) fn parse_udev(database: &str) -> Identity {
         .collect();
     let model = pairs
         .get("ID_MODEL_ENC")
-        .map(|words| unescape_udev(words))
-        .or_else(|| pairs.get("ID_MODEL").map(|words| words.replace('_', " ")));
+        .map(|text| unescape_udev(text))
+        .or_else(|| pairs.get("ID_MODEL").map(|text| text.replace('_', " ")));
     Identity {
         model: model.and_then(|model| field(model.as_bytes())),
-        firmware: pairs.get("ID_REVISION").and_then(|words| field(words.as_bytes())),
-        serial: pairs.get("ID_SERIAL_SHORT").and_then(|words| field(words.as_bytes())),
+        firmware: pairs.get("ID_REVISION").and_then(|text| field(text.as_bytes())),
+        serial: pairs.get("ID_SERIAL_SHORT").and_then(|text| field(text.as_bytes())),
     }
 }
 
@@ -226,8 +226,8 @@ mod tests {
     fn an_ata_page_tells_the_whole_model() {
         let mut page = vec![0_u8; 572];
         page[1] = 0x89;
-        let mut put = |word: usize, words: usize, text: &str| {
-            let padded = format!("{text:<width$}", width = words * 2);
+        let mut put = |word: usize, count: usize, text: &str| {
+            let padded = format!("{text:<width$}", width = count * 2);
             for (at, pair) in padded.as_bytes().chunks_exact(2).enumerate() {
                 page[60 + (word + at) * 2] = pair[1];
                 page[60 + (word + at) * 2 + 1] = pair[0];

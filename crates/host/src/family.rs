@@ -28,7 +28,7 @@ pub(crate) struct Member {
 /// Everything that shares bytes with a device or a file.
 #[derive(Debug, Default)]
 pub(crate) struct Family {
-    /// The device itself comes first.
+    /// Devices of the family, the device itself first.
     pub members: Vec<Member>,
     /// Files under loop devices, or the file itself.
     pub files: Vec<Object>,

@@ -40,7 +40,7 @@ fn whole(value: &Value) -> Option<u64> {
             let number = number.as_f64()?;
             (0.0..1.8e19).contains(&number).then_some(number as u64)
         }),
-        Value::String(words) => words.replace(',', "").trim().parse().ok(),
+        Value::String(text) => text.replace(',', "").trim().parse().ok(),
         _ => None,
     }
 }
@@ -96,8 +96,8 @@ fn ata_written(report: &Value) -> Option<u64> {
 
 /// Bytes written of a SCSI disk, which tells 10^9 bytes as text such as `1234.567`.
 fn scsi_written(report: &Value) -> Option<u64> {
-    let words = report.pointer("/scsi_error_counter_log/write/gigabytes_processed")?.as_str()?;
-    let gigabytes: f64 = words.trim().parse().ok()?;
+    let text = report.pointer("/scsi_error_counter_log/write/gigabytes_processed")?.as_str()?;
+    let gigabytes: f64 = text.trim().parse().ok()?;
     (0.0..1e9).contains(&gigabytes).then_some((gigabytes * 1e9) as u64)
 }
 

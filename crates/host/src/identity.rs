@@ -36,7 +36,7 @@ pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
 pub enum Liveness {
     /// It does, or something with its number does, of which the kernel does not tell more.
     Alive,
-    /// It does not.
+    /// The process has ended.
     Dead,
     /// It belongs to another machine, container or PID namespace, or too little is known of it.
     Elsewhere,

@@ -12,8 +12,8 @@ use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
 /// The number at the start of `16.0 GT/s PCIe` or `6.0 Gbps`.
-pub(crate) fn leading_number(words: &str) -> Option<f64> {
-    let number = words.split_whitespace().next()?;
+pub(crate) fn leading_number(text: &str) -> Option<f64> {
+    let number = text.split_whitespace().next()?;
     let number: f64 = number.parse().ok()?;
     (number.is_finite() && number > 0.0).then_some(number)
 }

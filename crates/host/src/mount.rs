@@ -18,7 +18,7 @@ pub struct Mount {
     pub number: Number,
     /// Which directory of the file system is mounted.
     pub root: PathBuf,
-    /// Where.
+    /// The mount point.
     pub point: PathBuf,
     /// Options of this mount.
     pub options: String,
@@ -112,7 +112,7 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, number: Number) -> O
             .iter()
             .enumerate()
             .filter(|(_, mount)| path.starts_with(&mount.point) && fits(mount))
-            .max_by_key(|(place, mount)| (mount.point.components().count(), *place))
+            .max_by_key(|(index, mount)| (mount.point.components().count(), *index))
             .map(|(_, mount)| mount)
     };
     longest(&|mount| mount.number == number).or_else(|| longest(&|_| true))

@@ -51,7 +51,7 @@ const CPU_SPAN_MIN: Duration = Duration::from_millis(200);
 /// File systems that write other amounts than they are given.
 const TRANSFORMING: [&str; 7] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2", "ecryptfs", "fuseblk"];
 
-/// Bytes read and written since some beginning.
+/// Bytes read and written, counted from an arbitrary start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bytes {
     pub read: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Ticks {
     pub busy: u64,
     /// Taken by the hypervisor.
     pub steal: u64,
-    /// Everything.
+    /// All CPU time, idle included.
     pub total: u64,
 }
 
@@ -229,8 +229,8 @@ fn cpu_noise(before: &Counters, now: &Counters, span: Duration) -> (Option<f64>,
     let total = to.total.saturating_sub(from.total);
     let steal = (total > 0).then(|| (to.steal.saturating_sub(from.steal) as f64 / total as f64).min(1.0));
     let busy = before.own_ticks.zip(now.own_ticks).map(|(own_from, own_to)| {
-        let all = to.busy.saturating_sub(from.busy);
-        let others = all.saturating_sub(own_to.saturating_sub(own_from));
+        let busy = to.busy.saturating_sub(from.busy);
+        let others = busy.saturating_sub(own_to.saturating_sub(own_from));
         others as f64 / platform::ticks_per_s() as f64 / span.as_secs_f64()
     });
     (steal, busy)

@@ -13,7 +13,7 @@ use crate::platform::{self, Number, Object};
 use crate::roots::{self, Roots};
 use std::path::{Path, PathBuf};
 
-/// A process, as people know it.
+/// A process by number and program name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub pid: u32,
@@ -74,14 +74,14 @@ fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> 
         descriptors(&table, look_at, objects, &mut holds);
     }
     mappings(&directory, look_at, objects, &mut holds);
-    let mut all = Vec::new();
+    let mut objects = Vec::new();
     for (object, hold) in holds {
         let held = Held { process: process(roots, pid), object, hold };
-        if !all.contains(&held) {
-            all.push(held);
+        if !objects.contains(&held) {
+            objects.push(held);
         }
     }
-    all
+    objects
 }
 
 /// Whether this process itself has a file open for writing, mapped or locked. Asked by number and inode, before the file is
@@ -185,7 +185,7 @@ pub(crate) fn parse_maps(maps: &[u8]) -> impl Iterator<Item = Mapping> {
 pub(crate) struct Lock {
     /// Who took it; none for a lock that belongs to an open file.
     pub pid: Option<u32>,
-    /// On what.
+    /// The locked object.
     pub object: Object,
 }
 

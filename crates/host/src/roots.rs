@@ -12,7 +12,7 @@ const LONGEST_BYTES: u64 = 16 << 20;
 /// The places that facts are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
-    /// Everything that is in none of the others.
+    /// The root directory: whatever lies outside the directories below.
     pub root: PathBuf,
     /// sysfs, normally `/sys`.
     pub sys: PathBuf,
@@ -69,7 +69,7 @@ impl Roots {
 /// A file's bytes; a file longer than [`LONGEST_BYTES`] is cut.
 ///
 /// # Errors
-/// What the operating system says.
+/// An I/O error of the operating system.
 pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(LONGEST_BYTES).read_to_end(&mut bytes)?;

@@ -45,12 +45,12 @@ impl StepCommands {
     /// When a name is unknown, or a path is not fit for a shell.
     pub(crate) fn of(step: &CommandStep, held: Placeholders<'_>, named: Placeholders<'_>) -> Result<Self> {
         let one = |words: &Vec<String>| Invocation::of(words, held, named, step.shell);
-        let all = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
+        let invocations = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
         Ok(Self {
-            prepare: all(&step.prepare)?,
+            prepare: invocations(&step.prepare)?,
             command: one(&step.command)?,
-            restore: all(&step.restore)?,
-            cleanup: all(&step.cleanup)?,
+            restore: invocations(&step.restore)?,
+            cleanup: invocations(&step.cleanup)?,
         })
     }
 }

@@ -83,15 +83,15 @@ pub(crate) struct TreeFile {
 /// All files in the order of their ports.
 pub(crate) fn files(count: u32) -> Vec<TreeFile> {
     let mut random = Random::new(SEED, SHAPE_STREAM);
-    let mut all = Vec::with_capacity(count as usize);
+    let mut files = Vec::with_capacity(count as usize);
     let mut port = 0;
-    while all.len() < count as usize {
+    while files.len() < count as usize {
         let category = CATEGORIES[random.below(CATEGORIES.len() as u64) as usize];
         let folder = format!("{category}/{}{port}", word(random.below(WORDS)));
         port += 1;
         let mut add = |kind: FileKind, name: String| {
-            let number = all.len() as u64;
-            all.push(TreeFile { path: format!("{folder}/{name}"), kind, number });
+            let number = files.len() as u64;
+            files.push(TreeFile { path: format!("{folder}/{name}"), kind, number });
         };
         add(FileKind::Makefile, "Makefile".to_owned());
         add(FileKind::Distinfo, "distinfo".to_owned());
@@ -111,8 +111,8 @@ pub(crate) fn files(count: u32) -> Vec<TreeFile> {
             add(FileKind::Patch, name);
         }
     }
-    all.truncate(count as usize);
-    all
+    files.truncate(count as usize);
+    files
 }
 
 /// A patch that a commit adds to the port of a file.

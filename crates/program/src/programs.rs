@@ -72,9 +72,14 @@ impl Programs {
     /// # Errors
     /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
     /// made is gone again.
-    pub fn prepare(step: &CommandStep, place: Workplace<'_>, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
-        let worker = Worker::of(place.target)?;
-        let folder = WorkFolder::create(place.container, worker)?;
+    pub fn prepare(
+        step: &CommandStep,
+        workplace: Workplace<'_>,
+        stop: &Stop,
+        tell: Tell<'_>,
+    ) -> Result<Self> {
+        let worker = Worker::of(workplace.target)?;
+        let folder = WorkFolder::create(workplace.container, worker)?;
         let (given, named) = (folder.given_places(), folder.shown_places());
         let lines = StepCommands::of(
             step,
@@ -168,14 +173,15 @@ impl Programs {
     }
 
     fn listed(&self, step: &CommandStep) -> Result<Listed> {
-        let all = |lines: &[Invocation]| lines.iter().map(|one| one.shown.clone()).collect::<Vec<_>>();
-        let mut prepare = if step.git.is_some() { all(&self.git_lines()?) } else { Vec::new() };
-        prepare.extend(all(&self.lines.prepare));
+        let shown_lines =
+            |lines: &[Invocation]| lines.iter().map(|one| one.shown.clone()).collect::<Vec<_>>();
+        let mut prepare = if step.git.is_some() { shown_lines(&self.git_lines()?) } else { Vec::new() };
+        prepare.extend(shown_lines(&self.lines.prepare));
         Ok(Listed {
             prepare,
             command: self.lines.command.shown.clone(),
-            restore: all(&self.lines.restore),
-            cleanup: all(&self.lines.cleanup),
+            restore: shown_lines(&self.lines.restore),
+            cleanup: shown_lines(&self.lines.cleanup),
         })
     }
 

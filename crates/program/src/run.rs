@@ -289,7 +289,7 @@ fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
 }
 
 fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
-    let what = match (status.code(), status.signal()) {
+    let message = match (status.code(), status.signal()) {
         (Some(code), _) => {
             text!("`{line}` failed with exit code {code}", "`{line}` が終了コード {code} で失敗しました")
         }
@@ -298,7 +298,7 @@ fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
             text!("`{line}` was ended by signal {signal}", "`{line}` がシグナル {signal} で終了しました")
         }
     };
-    let made = Error::new(ErrorKind::Io, what).remedy(text!(
+    let made = Error::new(ErrorKind::Io, message).remedy(text!(
         "run it by hand to see why; the step is in the profile",
         "手で実行して原因を確かめてください。このステップはプロファイルに書かれています"
     ));

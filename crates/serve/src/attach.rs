@@ -47,7 +47,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long it is waited for a file system to end after its unmount.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is to make block devices.
+/// The user's choice of what makes the block devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachBy {
     /// The kernel's nbd driver where it is and has devices enough, else FUSE.
@@ -70,7 +70,7 @@ pub enum FrontKind {
 /// What makes block devices, and what there was to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedFront {
-    /// What was chosen.
+    /// What makes them.
     pub front: FrontKind,
     /// How many nbd devices of the kernel were free; none if it has no such driver.
     pub free_nbd_devices: Option<usize>,
@@ -140,7 +140,7 @@ impl Attachment {
     /// Takes a device of the kernel's driver for each export.
     fn take_nbd_devices(&mut self, parts: &AttachedParts) -> Result<()> {
         let left = Arc::new(AtomicUsize::new(parts.exports.len()));
-        for (place, export) in parts.exports.iter().enumerate() {
+        for (index, export) in parts.exports.iter().enumerate() {
             let (controls, left) = (Arc::clone(&parts.controls), Arc::clone(&left));
             // Whoever took the last one away, with whatever tool: nobody can ask any more.
             let ended = move || {
@@ -148,10 +148,10 @@ impl Attachment {
                     controls.tell(HubCommand::End);
                 }
             };
-            let serve = |socket| parts.controls.tell(HubCommand::Kernel(socket, place));
+            let serve = |socket| parts.controls.tell(HubCommand::Kernel(socket, index));
             let device = NbdDevice::over(export, serve, ended).map_err(|error| {
-                let what = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
-                Error::os(what, &error).remedy(text!(
+                let message = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
+                Error::os(message, &error).remedy(text!(
                     "it needs root and a free device of the kernel's driver (`modprobe nbd`); {BY} fuse needs no driver",
                     "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。{BY} fuse ならドライバーは不要です"
                 ))
@@ -179,8 +179,8 @@ impl Attachment {
         })?;
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
         self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
-        for (place, export) in exports.iter().enumerate() {
-            let device = LoopDevice::over(&self.folder.point().join(file_name(place)), export.is_rotational);
+        for (index, export) in exports.iter().enumerate() {
+            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export.is_rotational);
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
                     .remedy(text!(
@@ -384,7 +384,7 @@ fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Resul
 /// An attachment, as others find it.
 #[derive(Clone, Debug)]
 pub struct Attached {
-    /// Who serves it.
+    /// The process that serves it.
     pub process: ProcessIdentity,
     /// Its devices.
     pub devices: Vec<PathBuf>,
@@ -395,7 +395,7 @@ pub struct Attached {
 /// The attachment that a device belongs to; none if it is not one of kurabe's, or if a kill left it.
 ///
 /// # Errors
-/// When that cannot be told.
+/// An attachment whose state cannot be read.
 pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     let find = || -> io::Result<Option<Attached>> {
         let (number, name) = (file_system_of(device)?, nbd_name(device)?);
@@ -437,12 +437,12 @@ impl Attached {
     /// Has its server end, and waits until it has.
     ///
     /// # Errors
-    /// When it cannot be told to.
+    /// A process that cannot be signalled.
     pub fn end(&self) -> Result<()> {
         let cannot = |error: Errno| {
             let process = self.process.pid;
-            let what = text!("cannot end the process {process}", "プロセス {process} を終了できません");
-            Error::os(what, &error.into())
+            let message = text!("cannot end the process {process}", "プロセス {process} を終了できません");
+            Error::os(message, &error.into())
         };
         let pid = i32::try_from(self.process.pid).ok().and_then(Pid::from_raw);
         let Some(pid) = pid else { return Ok(()) };
@@ -471,7 +471,7 @@ impl Attached {
     /// Refuses while somebody uses one of the devices.
     ///
     /// # Errors
-    /// With who does.
+    /// The users of the device, as an error.
     pub fn refuse_used(&self) -> Result<()> {
         let used =
             self.devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());

@@ -25,15 +25,15 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// It begins now.
+    /// Starts the clock at 0.
     pub fn begin() -> Self {
         Self { start: Instant::now() }
     }
 
-    /// Nanoseconds since then.
+    /// Nanoseconds since the start.
     #[inline]
     pub fn now_ns(&self) -> u64 {
-        // 584 years fit.
+        // 64 bits hold 584 years.
         self.start.elapsed().as_nanos() as u64
     }
 }
@@ -41,11 +41,11 @@ impl RealTime {
 /// How to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
-    /// Not at all: something is due.
+    /// Do not wait: something is due.
     Not,
-    /// Awake.
+    /// Spin.
     Awake,
-    /// Asleep, for so long at most.
+    /// Sleep, at most for so long.
     Asleep(u64),
 }
 
@@ -59,20 +59,20 @@ pub fn wait_for(due_ns: Option<u64>, now_ns: u64, spin_ns: u64, most_ns: u64) ->
     }
 }
 
-/// What was granted.
+/// What the operating system granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// The thread that keeps the time goes before ordinary ones.
     pub before_others: bool,
     /// Its memory is not paged out.
     pub locked_memory: bool,
-    /// Its timers are not put together with others.
+    /// Its timers fire without slack.
     pub exact_timers: bool,
-    /// The processors do not doze.
+    /// Processors stay out of deep idle states.
     pub awake_processors: bool,
 }
 
-/// Grants, as long as it lives.
+/// Holds the grants; dropping it gives them up.
 #[derive(Debug)]
 pub(crate) struct Granted {
     pub(crate) grants: Grants,

@@ -20,18 +20,18 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Longer than any request.
+/// Most bytes of a request; none is longer.
 const MOST_LINE_BYTES: u64 = 4096;
 /// How long who knocks may take to ask, and the server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What can be asked.
+/// A request to the control socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ControlRequest {
-    /// How it goes.
+    /// Figures of the server so far.
     Stats,
-    /// What is served.
+    /// The stack that is served.
     Model,
     /// A live parameter gets another value.
     Set {
@@ -42,13 +42,13 @@ pub enum ControlRequest {
     },
     /// A member fails.
     Offline {
-        /// Its place, from 0.
+        /// Index of the member, from 0.
         member: usize,
         /// Its layer; the first that has members, if not said.
         #[serde(default)]
         layer: Option<String>,
     },
-    /// Flash is worn at once.
+    /// Flash is worn to its steady state in no time.
     Wear {
         /// Its layer; the first that wears, if not said.
         #[serde(default)]
@@ -60,7 +60,7 @@ pub enum ControlRequest {
     PowerOn,
 }
 
-/// The way to the hub.
+/// Sends commands to the hub.
 #[derive(Debug)]
 pub(crate) struct Controls {
     commands: Sender<HubCommand>,
@@ -78,7 +78,7 @@ impl Controls {
 
     /// Tells the hub something.
     pub(crate) fn tell(&self, command: HubCommand) {
-        // A hub that has ended hears nothing.
+        // A hub that has ended no longer receives.
         let _ = self.commands.send(command);
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
@@ -128,7 +128,7 @@ pub(crate) struct ControlDoor {
 }
 
 impl ControlDoor {
-    /// Opens it.
+    /// Opens the control socket.
     pub(crate) fn open(listener: Doorway, controls: Arc<Controls>) -> Result<Self> {
         rustix::io::ioctl_fionbio(&listener.socket, false).map_err(|error| {
             Error::os(text!("cannot listen for control", "制御用ソケットで待ち受けられません"), &error.into())
@@ -137,7 +137,7 @@ impl ControlDoor {
         let door = Arc::clone(&listener);
         let thread = Builder::new().name("kurabe-control".to_owned()).spawn(move || {
             while let Ok(socket) = rustix::net::accept(&door.socket) {
-                // Who does not ask is not answered.
+                // A client that sends nothing gets no answer.
                 let _ = answer(&UnixStream::from(socket), &controls);
             }
         });
@@ -160,8 +160,8 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
     let mut line = String::new();
     BufReader::new(client.take(MOST_LINE_BYTES)).read_line(&mut line)?;
     let outcome = serde_json::from_str(&line).map_err(|error| {
-        let what = text!("this is no request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
-        Error::new(ErrorKind::Usage, what).because(error)
+        let message = text!("this is no request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
+        Error::new(ErrorKind::Usage, message).because(error)
     });
     let answer = match outcome.and_then(|request| controls.obey(request)) {
         Ok(value) => json!({ "done": value }),
@@ -216,8 +216,8 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
 /// When the server is of another version.
 pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
-        let what = text!("the server is of another version", "サーバーのバージョンが異なります");
-        Error::new(ErrorKind::Unsupported, what).because(error)
+        let message = text!("the server is of another version", "サーバーのバージョンが異なります");
+        Error::new(ErrorKind::Unsupported, message).because(error)
     })
 }
 
@@ -225,8 +225,8 @@ pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
 fn refusal(failed: &Value) -> Error {
     let read = |key: &str| serde_json::from_value(failed[key].clone()).ok();
     let kind = ErrorKind::ALL.into_iter().find(|kind| Some(kind.word()) == failed["kind"].as_str());
-    let what = read("what").unwrap_or_else(|| text!("the server refuses", "サーバーが拒否しました"));
-    let mut error = Error::new(kind.unwrap_or(ErrorKind::Internal), what);
+    let message = read("what").unwrap_or_else(|| text!("the server refuses", "サーバーが拒否しました"));
+    let mut error = Error::new(kind.unwrap_or(ErrorKind::Internal), message);
     if let Some(remedy) = read("remedy") {
         error = error.remedy(remedy);
     }

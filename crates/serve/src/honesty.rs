@@ -42,12 +42,12 @@ pub struct Lateness {
     pub max_ns: u64,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
-    /// All of them.
+    /// All answers.
     #[serde(default)]
     pub late: LatencyRecord,
 }
 
-/// Collects it.
+/// Collects lateness, answer by answer.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     late: Histogram,
@@ -61,7 +61,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// An answer goes out.
+    /// Notes an answer that goes out.
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
         debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");

@@ -52,12 +52,12 @@ const MOST_STEPS: usize = 4096;
 /// Events taken at once.
 const MOST_EVENTS: usize = 64;
 
-/// Who rings, in place of a connection's number.
+/// Tokens of listener and bell, in place of a connection's number.
 const LISTENER: u64 = 0;
 const BELL: u64 = 1;
 const FIRST_CONNECTION: u64 = 2;
 
-/// What the hub is given.
+/// What a hub is made of.
 pub(crate) struct HubParts {
     pub(crate) spec: DeviceSpec,
     pub(crate) stack: Stack,
@@ -70,7 +70,7 @@ pub(crate) struct HubParts {
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) time: RealTime,
     pub(crate) spin_ns: u64,
-    /// Where it was set; it is measured otherwise.
+    /// The round trip that the user set; otherwise it is measured.
     pub(crate) round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub(crate) power: Option<PowerRules>,
@@ -103,7 +103,7 @@ pub(crate) struct Hub {
     granted: Granted,
     accepts: bool,
     checked_ns: u64,
-    /// When it was last looked at the sockets.
+    /// When the sockets were last polled.
     looked_ns: u64,
     /// Time waited for answers that were ready, which is no work.
     held_ns: u64,
@@ -150,8 +150,8 @@ impl Hub {
             let data = epoll::EventData::new_u64(LISTENER);
             let added = epoll::add(&self.epoll, &listener.socket, data, epoll::EventFlags::IN);
             added.map_err(|error| {
-                let what = text!("cannot let clients in", "クライアントを受け付けられません");
-                Error::os(what, &error.into())
+                let message = text!("cannot let clients in", "クライアントを受け付けられません");
+                Error::os(message, &error.into())
             })?;
             self.accepts = true;
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const BACKLOG: i32 = 16;
 const OWNER_ALONE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Where.
+/// Where clients connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket in the file system.
@@ -66,8 +66,8 @@ impl Doorway {
     pub(crate) fn at_path(path: &Path) -> Result<Self> {
         let shown = shown::path(path);
         let cannot = |error: io::Error| {
-            let what = text!("cannot listen at {shown}", "{shown} で待ち受けられません");
-            Error::os(what, &error).remedy(text!(
+            let message = text!("cannot listen at {shown}", "{shown} で待ち受けられません");
+            Error::os(message, &error).remedy(text!(
                 "name a socket in a folder of yours; its path has at most 107 bytes",
                 "書き込めるフォルダーのソケット名を指定してください(パスは 107 バイトまで)"
             ))

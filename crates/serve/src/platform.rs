@@ -10,7 +10,7 @@ const PRIORITY: libc::c_int = 10;
 /// Has the calling thread run whenever it can (SCHED_FIFO); see sched(7).
 ///
 /// # Errors
-/// Mostly that the user may not.
+/// Usually a lack of permission.
 pub(crate) fn run_before_others() -> io::Result<()> {
     let wish = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: the call reads one structure that lives as long as it; 0 is the calling thread.

@@ -30,14 +30,14 @@ pub struct PowerRules {
     pub lies_about_flush: bool,
 }
 
-/// What a cut did.
+/// The damage of a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutReport {
     /// Writes that were acknowledged since the stack was served, or since the cut before.
     pub acknowledged_writes: u64,
     /// Writes that the caches held or that were not acknowledged yet.
     pub writes_at_stake: u64,
-    /// Sectors of these.
+    /// Sectors of these writes.
     pub sectors_at_stake: u64,
     /// Sectors that were put back to what stood there before.
     pub sectors_lost: u64,
@@ -203,7 +203,7 @@ mod tests {
             let lost: Ranges = oldest.iter().enumerate()
                 .map(|(sector, oldest)| (sector as u64 * 512, sector as u64 * 512 + 512, *oldest)).collect();
             let rules = PowerRules { seed, torn, ..PowerRules::default() };
-            // What is forgotten first was not at stake.
+            // The oldest notes, dropped first, were not at stake.
             let none = HashSet::new();
             journal.forget(&lost, &none);
             journal.cut(&data, &lost, &none, &rules).unwrap();

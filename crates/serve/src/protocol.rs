@@ -32,12 +32,12 @@ const OPTION_HEAD_BYTES: usize = 16;
 const FIXED_NEWSTYLE: u32 = 1;
 const NO_ZEROES: u32 = 2;
 
-/// Something that is served.
+/// An export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// Its name; the first one also answers to no name.
     pub name: String,
-    /// A line on what it is.
+    /// Its description for clients.
     pub description: String,
     /// Its bytes.
     pub size_bytes: u64,
@@ -45,10 +45,10 @@ pub struct Export {
     pub is_rotational: bool,
 }
 
-/// What comes next.
+/// What the bytes so far amount to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// What has come is no whole turn yet.
+    /// More bytes are needed.
     Wait,
     /// Bytes for the client.
     Answer {
@@ -61,7 +61,7 @@ pub enum Turn {
     Request {
         /// How many of the bytes that were shown are done with.
         taken: usize,
-        /// What is asked for.
+        /// The request of the client.
         request: NbdRequest,
     },
     /// The client is done, or does not keep to the protocol: last bytes for it.
@@ -91,7 +91,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A client has connected.
+    /// Starts the conversation with a client that has connected.
     pub fn new(exports: Arc<[Export]>) -> Self {
         Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
     }
@@ -101,7 +101,7 @@ impl Conversation {
         Self { phase: Phase::Requests, export, ..Self::new(exports) }
     }
 
-    /// What it is told first.
+    /// The greeting.
     pub fn greeting() -> Vec<u8> {
         let mut bytes = MAGIC.to_be_bytes().to_vec();
         bytes.extend(OPTION_MAGIC.to_be_bytes());

@@ -19,7 +19,7 @@ pub(crate) struct DataExtent {
     pub(crate) length: usize,
 }
 
-/// What is sent.
+/// The bytes to send.
 #[derive(Debug)]
 pub(crate) enum SegmentBytes {
     Bytes(Vec<u8>),
@@ -85,7 +85,7 @@ impl Segment {
 /// `begins` is told the timing of each answer when its first byte is about to go.
 ///
 /// # Errors
-/// The client is gone.
+/// A client that is gone.
 pub(crate) fn send_all(
     socket: &OwnedFd,
     rest: &mut VecDeque<Segment>,
@@ -112,7 +112,7 @@ pub(crate) fn send_all(
     Ok(())
 }
 
-pub(crate) fn is_ready(socket: &OwnedFd, what: PollFlags, patience: Timespec) -> bool {
-    let mut fds = [PollFd::new(socket, what)];
+pub(crate) fn is_ready(socket: &OwnedFd, events: PollFlags, patience: Timespec) -> bool {
+    let mut fds = [PollFd::new(socket, events)];
     poll(&mut fds, Some(&patience)).is_ok_and(|count| count > 0)
 }

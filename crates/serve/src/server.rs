@@ -32,14 +32,14 @@ const MOST_EXPORTS: usize = 64;
 /// No answer of kurabe's own server takes longer.
 const OWN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What to serve, and how.
+/// What to serve and how: a stack, its data, where clients connect.
 #[derive(Clone, Debug)]
 pub struct ServeRequest {
     /// The stack.
     pub spec: DeviceSpec,
     /// Seed of what is random in it.
     pub seed: u64,
-    /// Where.
+    /// Where clients connect.
     pub address: Address,
     /// Where it is controlled; beside the socket, if not said otherwise.
     pub control: Option<PathBuf>,
@@ -64,9 +64,9 @@ pub struct ServedFacts {
     pub uri: Option<String>,
     /// Block devices of this machine, by export.
     pub devices: Vec<PathBuf>,
-    /// What makes them.
+    /// What makes the block devices.
     pub front: Option<ServedFront>,
-    /// Where it is controlled.
+    /// Path of the control socket.
     pub control: Option<PathBuf>,
     /// Bytes of each export.
     pub size_bytes: u64,
@@ -84,7 +84,7 @@ pub struct Serving {
     controls: Arc<Controls>,
     hub: Option<JoinHandle<Result<ServedFigures>>>,
     attachment: Option<Attachment>,
-    /// Its socket goes with it.
+    /// Removes the socket when the server ends.
     _door: Option<ControlDoor>,
 }
 
@@ -181,7 +181,7 @@ impl Serving {
         round_trip::measure(client)
     }
 
-    /// What there is to know of it.
+    /// Where it serves what.
     pub fn facts(&self) -> &ServedFacts {
         &self.facts
     }
@@ -194,13 +194,13 @@ impl Serving {
     /// Takes its block devices away, once nobody uses them; `busy` is told who does. Waits until they are gone.
     ///
     /// # Errors
-    /// When they cannot be taken away.
+    /// A block device that cannot be taken away.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
         let was_cut = self.figures().is_some_and(|figures| !figures.cuts.is_empty());
         self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(was_cut, busy))
     }
 
-    /// Has it end.
+    /// Tells the server to end.
     pub fn end(&self) {
         self.controls.tell(HubCommand::End);
     }
@@ -211,8 +211,9 @@ impl Serving {
     /// When it ended by itself.
     pub fn wait(&mut self) -> Result<ServedFigures> {
         let defect = || {
-            let what = text!("the thread that keeps the time ended", "時刻を管理するスレッドが終了しました");
-            Error::new(ErrorKind::Internal, what)
+            let message =
+                text!("the thread that keeps the time ended", "時刻を管理するスレッドが終了しました");
+            Error::new(ErrorKind::Internal, message)
         };
         let figures = self.hub.take().and_then(|hub| hub.join().ok()).ok_or_else(defect)??;
         Ok(self.controls.with_steal(figures))
@@ -263,7 +264,7 @@ impl Ways {
 
 /// The thread that keeps the time, from its beginning to its last figures.
 fn keep_time(parts: HubParts) -> Result<ServedFigures> {
-    // First, so that they are ordinary threads.
+    // Workers start before the priority is raised, so that they stay ordinary threads.
     let workers = Workers::start(parts.time, &parts.bell)?;
     let disks = parts.disks.clone();
     let mut hub = Hub::new(parts, workers, clock::ask()).map_err(|error| cannot_start(&error))?;
@@ -290,7 +291,7 @@ fn cannot_start(error: &std::io::Error) -> Error {
 /// Whether a stack whose top addresses so many units can be so many exports.
 ///
 /// # Errors
-/// When it cannot.
+/// A stack that cannot be exported so often.
 pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     let most = usize::from(units).min(MOST_EXPORTS);
     if (1..=most).contains(&exports) {
@@ -311,8 +312,8 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
 fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export]> {
     let has_head = |word: &str| ["disk", "magneto-optical", "removable"].contains(&word);
     let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
-    let export = |place: usize| Export {
-        name: if exports == 1 { String::new() } else { place.to_string() },
+    let export = |index: usize| Export {
+        name: if exports == 1 { String::new() } else { index.to_string() },
         description: spec.title.en.clone(),
         size_bytes,
         is_rotational,
@@ -357,8 +358,8 @@ mod tests {
 
         fn ask(&mut self, command: u16, cookie: u64, offset: u64, length: usize) {
             let head = [&0x2560_9513_u32.to_be_bytes()[..], &[0; 2], &command.to_be_bytes()].concat();
-            let place = [&cookie.to_be_bytes()[..], &offset.to_be_bytes(), &(length as u32).to_be_bytes()];
-            self.0.write_all(&[head, place.concat()].concat()).unwrap();
+            let fields = [&cookie.to_be_bytes()[..], &offset.to_be_bytes(), &(length as u32).to_be_bytes()];
+            self.0.write_all(&[head, fields.concat()].concat()).unwrap();
         }
 
         /// The error of the next answer, which is of this request.
@@ -423,7 +424,7 @@ mod tests {
         assert_eq!(kernel.read(6, 0), Ok(1));
         assert_eq!(kernel.read(7, 4096), Ok(0));
         assert_eq!(kernel.read(8, (2 << 20) - 4096), Ok(0));
-        // It is no client of the socket.
+        // The kernel's end is no client of the socket.
         let figures = serving.figures().unwrap();
         assert_eq!((figures.clients, figures.connections, figures.cuts.len()), (0, 0, 1));
         serving.end();

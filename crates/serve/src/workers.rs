@@ -32,7 +32,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 /// Bytes taken from a socket at once: larger than a socket's usual memory (208 KiB).
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Something to do to data.
+/// A job on the data.
 #[derive(Debug)]
 pub(crate) enum Deed {
     Read { offset_bytes: u64, length_bytes: u32 },
@@ -41,7 +41,7 @@ pub(crate) enum Deed {
     Extents { offset_bytes: u64, length_bytes: u32 },
 }
 
-/// What came of it.
+/// The outcome of a job.
 #[derive(Debug)]
 pub(crate) enum Body {
     Nothing,
@@ -93,7 +93,7 @@ struct JobQueue {
     waiting: AtomicUsize,
 }
 
-/// The threads.
+/// The worker threads.
 pub(crate) struct Workers {
     shared: Arc<JobQueue>,
     returned: Receiver<Returned>,
@@ -190,7 +190,7 @@ impl Worker {
             if self.returned.send(returned).is_err() {
                 return;
             }
-            // A full bell rings already.
+            // A bell whose counter is full rings already.
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
         }
     }
@@ -263,7 +263,7 @@ fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
     incoming.left_bytes -= bytes.len() as u32;
 }
 
-/// Does something to data.
+/// Carries out a job.
 pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError> {
     let done = |done: io::Result<()>| done.map(|()| Body::Nothing).map_err(|error| error_of(&error));
     match deed {

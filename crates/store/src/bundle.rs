@@ -61,43 +61,41 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
         packed: String,
     }
     let runs: Vec<ExportedRun> = runs.into_iter().map(ExportedRun::from).collect();
-    let words = json::to_text(&runs);
-    if words.len() as u64 > MOST_UNPACKED_BYTES {
-        return format!("{{\"kurabe_report\":{REPORT_VERSION},\"runs\":{words}}}");
+    let json = json::to_text(&runs);
+    if json.len() as u64 > MOST_UNPACKED_BYTES {
+        return format!("{{\"kurabe_report\":{REPORT_VERSION},\"runs\":{json}}}");
     }
     let mut packed = Vec::new();
     // Memory can always be read.
-    GzEncoder::new(words.as_bytes(), Compression::default())
-        .read_to_end(&mut packed)
-        .expect("memory is read");
+    GzEncoder::new(json.as_bytes(), Compression::default()).read_to_end(&mut packed).expect("memory is read");
     json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })
 }
 
 /// Runs unpacked.
 fn unpack(packed: &str) -> Result<Vec<u8>> {
     let packed = STANDARD.decode(packed).map_err(|error| unreadable().because(error))?;
-    let mut words = Vec::new();
+    let mut json = Vec::new();
     GzDecoder::new(packed.as_slice())
         .take(MOST_UNPACKED_BYTES + 1)
-        .read_to_end(&mut words)
+        .read_to_end(&mut json)
         .map_err(|error| unreadable().because(error))?;
-    if words.len() as u64 > MOST_UNPACKED_BYTES {
+    if json.len() as u64 > MOST_UNPACKED_BYTES {
         let most = format_bytes(MOST_UNPACKED_BYTES);
         return Err(not_held(text!(
             "the records of this report unpack to more than {most}, which no report of kurabe's does",
             "このレポートの測定記録は、展開すると {most} を超えます。kurabe のレポートではありえません"
         )));
     }
-    Ok(words)
+    Ok(json)
 }
 
-fn refused(what: Text) -> Error {
-    Error::new(ErrorKind::Import, what)
+fn refused(message: Text) -> Error {
+    Error::new(ErrorKind::Import, message)
 }
 
 /// What its author could still give otherwise.
-fn not_held(what: Text) -> Error {
-    refused(what).remedy(text!(
+fn not_held(message: Text) -> Error {
+    refused(message).remedy(text!(
         "ask its author for `{EXPORT} RUN`",
         "作成者に `{EXPORT} RUN` の出力をもらってください"
     ))
@@ -142,8 +140,8 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
         )));
     }
     let unpacked = packed.map(|packed| unpack(&packed)).transpose()?;
-    if let Some(words) = &unpacked {
-        runs = serde_json::from_slice(words).map_err(|error| unreadable().because(error))?;
+    if let Some(json) = &unpacked {
+        runs = serde_json::from_slice(json).map_err(|error| unreadable().because(error))?;
     }
     if runs.is_empty() {
         return Err(not_held(text!(

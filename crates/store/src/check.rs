@@ -13,7 +13,7 @@ pub(crate) struct Fault {
     /// The field, from the record's root: `cells[2].step_index`.
     pub field: String,
     /// What is wrong with it.
-    pub what: Text,
+    pub message: Text,
 }
 
 type CheckResult = Result<(), Fault>;
@@ -51,14 +51,14 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
     }
     for key in record.labels.keys() {
         label::check_label_key(key)
-            .map_err(|error| Fault { field: "labels".to_owned(), what: error.what().clone() })?;
+            .map_err(|error| Fault { field: "labels".to_owned(), message: error.what().clone() })?;
     }
     if let Some(profile) = &header.profile {
         check_profile(profile)?;
     }
-    for (place, cell) in record.cells.iter().enumerate() {
-        let field = format!("cells[{place}]");
-        require(place == 0 || record.cells[place - 1].index < cell.index, format!("{field}.index"), || {
+    for (index, cell) in record.cells.iter().enumerate() {
+        let field = format!("cells[{index}]");
+        require(index == 0 || record.cells[index - 1].index < cell.index, format!("{field}.index"), || {
             text!("cells must be in the order of their index", "セルが index の順に並んでいません")
         })?;
         check_cell(cell, header.profile.as_ref().map(|profile| profile.steps.len()), &field)?;
@@ -142,12 +142,12 @@ fn percent() -> Text {
 
 fn check_imported(imported: &ImportedCell, field: &str) -> CheckResult {
     require(imported.read_percent.is_none_or(is_percent), format!("{field}.read_percent"), percent)?;
-    for (place, figure) in imported.figures.iter().enumerate() {
-        check_figure(figure, &format!("{field}.figures[{place}]"))?;
+    for (index, figure) in imported.figures.iter().enumerate() {
+        check_figure(figure, &format!("{field}.figures[{index}]"))?;
     }
-    for (place, series) in imported.series.iter().enumerate() {
+    for (index, series) in imported.series.iter().enumerate() {
         let finite = series.points.iter().all(|(at, value)| at.is_finite() && value.is_finite());
-        require(finite, format!("{field}.series[{place}].points"), || {
+        require(finite, format!("{field}.series[{index}].points"), || {
             text!("a point is finite", "点の値は有限でなければなりません")
         })?;
     }
@@ -193,8 +193,8 @@ fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> CheckResul
     if let Some(imported) = &cell.imported {
         check_imported(imported, &format!("{field}.imported"))?;
     }
-    for (place, repetition) in cell.repetitions.iter().enumerate() {
-        check_repetition(repetition, &format!("{field}.repetitions[{place}]"))?;
+    for (index, repetition) in cell.repetitions.iter().enumerate() {
+        check_repetition(repetition, &format!("{field}.repetitions[{index}]"))?;
     }
     Ok(())
 }
@@ -215,9 +215,9 @@ fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
             text!("a traced repetition does not count", "トレースつきの回は集計に含められません")
         })?;
     }
-    for (place, sample) in repetition.samples.iter().enumerate() {
+    for (index, sample) in repetition.samples.iter().enumerate() {
         let end = sample.offset_bytes.checked_add(sample.bytes);
-        require(end.is_some(), format!("{field}.samples[{place}]"), || {
+        require(end.is_some(), format!("{field}.samples[{index}]"), || {
             text!("it ends beyond every device", "終わりの位置が大きすぎます")
         })?;
     }
@@ -269,9 +269,9 @@ fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
             "回数の合計は {total} ですが、`count` は {count} です"
         )
     })?;
-    for (place, (lowest_ns, count)) in buckets.iter().enumerate() {
-        let here = || format!("{field}.buckets[{place}]");
-        require(place == 0 || buckets[place - 1].0 < *lowest_ns, here(), || {
+    for (index, (lowest_ns, count)) in buckets.iter().enumerate() {
+        let here = || format!("{field}.buckets[{index}]");
+        require(index == 0 || buckets[index - 1].0 < *lowest_ns, here(), || {
             text!("buckets must ascend", "バケットが昇順に並んでいません")
         })?;
         require(lowest_ns % width_ns(*lowest_ns) == 0, here(), || {
@@ -304,22 +304,22 @@ fn width_ns(lowest_ns: u64) -> u64 {
     if lowest_ns < 256 { 1 } else { 1 << (lowest_ns.ilog2() - 7) }
 }
 
-fn check_time(words: &str, field: &str) -> CheckResult {
-    require(is_time(words), field, || {
-        text!("`{words}` is not a time as RFC 3339 writes it", "`{words}` は RFC 3339 の日時ではありません")
+fn check_time(time: &str, field: &str) -> CheckResult {
+    require(is_time(time), field, || {
+        text!("`{time}` is not a time as RFC 3339 writes it", "`{time}` は RFC 3339 の日時ではありません")
     })
 }
 
 /// Whether words have the form `2026-01-31T12:00:00.5+09:00` (or `Z`). jiff alone would take more than RFC 3339 does: a
 /// blank for the `T`, an offset without minutes.
-fn is_time(words: &str) -> bool {
-    let zone = words.get(19..).unwrap_or("").trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
-    let is_long = words.as_bytes().get(10) == Some(&b'T') && (zone == "Z" || zone.len() == "+09:00".len());
-    is_long && words.parse::<jiff::Timestamp>().is_ok()
+fn is_time(time: &str) -> bool {
+    let zone = time.get(19..).unwrap_or("").trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    let is_long = time.as_bytes().get(10) == Some(&b'T') && (zone == "Z" || zone.len() == "+09:00".len());
+    is_long && time.parse::<jiff::Timestamp>().is_ok()
 }
 
-fn require(holds: bool, field: impl Into<String>, what: impl FnOnce() -> Text) -> CheckResult {
-    if holds { Ok(()) } else { Err(Fault { field: field.into(), what: what() }) }
+fn require(holds: bool, field: impl Into<String>, message: impl FnOnce() -> Text) -> CheckResult {
+    if holds { Ok(()) } else { Err(Fault { field: field.into(), message: message() }) }
 }
 
 #[cfg(test)]

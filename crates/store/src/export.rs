@@ -72,11 +72,11 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
         run.status = RunStatus::Interrupted;
     }
     check(&run).map_err(|fault| {
-        let (field, what) = (fault.field, fault.what);
+        let (field, message) = (fault.field, fault.message);
         ErrorKind::Import.error(text!(
-            "the run to import is wrong at `run.{field}`: {what}",
-            "取り込むファイルの `run.{field}` に誤りがあります: {what}";
-            what
+            "the run to import is wrong at `run.{field}`: {message}",
+            "取り込むファイルの `run.{field}` に誤りがあります: {message}";
+            message
         ))
     })?;
     Ok(run)
@@ -132,10 +132,10 @@ fn check_version(field: &str, version: u64, newest: u32) -> Result<()> {
 
 fn misfit(misfit: Misfit) -> Error {
     let Misfit { field, reason } = misfit;
-    let what = if field.is_empty() {
+    let message = if field.is_empty() {
         text!("the file to import is not an exported run", "取り込むファイルは測定の書き出しではありません")
     } else {
         text!("the file to import is wrong at `{field}`", "取り込むファイルの `{field}` に誤りがあります")
     };
-    Error::new(ErrorKind::Import, what).because(reason)
+    Error::new(ErrorKind::Import, message).because(reason)
 }

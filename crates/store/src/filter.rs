@@ -1,4 +1,4 @@
-//! Which runs of the list are meant.
+//! Filters of the list of runs.
 
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Text, text};
@@ -52,18 +52,18 @@ fn is_of_device(run: &RunSummary, word: &str) -> bool {
 /// The beginning of a time as RFC 3339 writes it.
 ///
 /// # Errors
-/// What is expected.
-pub fn parse_since(words: &str) -> Result<String, Text> {
+/// The form that is expected.
+pub fn parse_since(text: &str) -> Result<String, Text> {
     const FORM: &str = "0000-00-00T00:00:00";
-    let fits = words.len() <= FORM.len()
-        && words.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
+    let fits = text.len() <= FORM.len()
+        && text.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
             b'0' => byte.is_ascii_digit(),
             form => byte == form,
         });
-    let month = words.get(5..7).is_none_or(|month| ("01"..="12").contains(&month));
-    let day = words.get(8..10).is_none_or(|day| ("01"..="31").contains(&day));
-    if fits && [4, 7, 10, 16, 19].contains(&words.len()) && month && day {
-        return Ok(words.to_owned());
+    let month = text.get(5..7).is_none_or(|month| ("01"..="12").contains(&month));
+    let day = text.get(8..10).is_none_or(|day| ("01"..="31").contains(&day));
+    if fits && [4, 7, 10, 16, 19].contains(&text.len()) && month && day {
+        return Ok(text.to_owned());
     }
     Err(text!(
         "a date is expected, such as 2026-01-31, 2026-01 or 2026",
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn a_day_a_month_or_a_year_is_a_date() {
-        for words in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
-            assert_eq!(parse_since(words).as_deref(), Ok(words));
+        for text in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
+            assert_eq!(parse_since(text).as_deref(), Ok(text));
         }
-        for words in [
+        for text in [
             "",
             "26",
             "2026-",
@@ -155,7 +155,7 @@ mod tests {
             "2026-1-1",
             "昨日",
         ] {
-            assert!(parse_since(words).is_err(), "{words}");
+            assert!(parse_since(text).is_err(), "{text}");
         }
     }
 }

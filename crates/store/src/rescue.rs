@@ -20,14 +20,14 @@ pub(crate) fn write(
     env: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PathBuf> {
     let id = records.first().map_or("run", |record| record.header.id.as_str());
-    let words = export_bundle(records.to_vec());
+    let json = export_bundle(records.to_vec());
     let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside = store.parent().map(|directory| (directory.to_owned(), format!("{name}.rescued-{id}")));
     let state = state_directory(env).map(|directory| (directory, format!("rescued-{id}")));
     let temporary = Some((std::env::temp_dir(), format!("kurabe-rescued-{id}")));
     let mut first_error = None;
     for (directory, stem) in [beside, state, temporary].into_iter().flatten() {
-        match write_in(&directory, &stem, &words, store) {
+        match write_in(&directory, &stem, &json, store) {
             Ok(path) => return Ok(path),
             Err(error) => first_error = first_error.or(Some(error)),
         }
@@ -43,7 +43,7 @@ pub(crate) fn write(
 }
 
 /// A new file in a directory, which is made unless it is the store's: whoever removed that may not want it back.
-fn write_in(directory: &Path, stem: &str, words: &str, store: &Path) -> io::Result<PathBuf> {
+fn write_in(directory: &Path, stem: &str, json: &str, store: &Path) -> io::Result<PathBuf> {
     if store.parent() != Some(directory) {
         platform::create_private_dirs(directory)?;
     }
@@ -52,9 +52,9 @@ fn write_in(directory: &Path, stem: &str, words: &str, store: &Path) -> io::Resu
         let path = directory.join(name);
         match platform::create_private_file(&path) {
             Ok(mut file) => {
-                let written = file.write_all(words.as_bytes()).and_then(|()| file.sync_all());
+                let written = file.write_all(json.as_bytes()).and_then(|()| file.sync_all());
                 return written.map(|()| path.clone()).inspect_err(|_| {
-                    // Half a record is none.
+                    // An incomplete file is removed.
                     let _ = std::fs::remove_file(&path);
                 });
             }

@@ -14,8 +14,8 @@ use serde_json::Value;
 /// When the record cannot be written and read again, which is a defect of kurabe.
 pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
     let defect = |error: serde_json::Error| {
-        let what = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
-        Error::new(ErrorKind::Internal, what).because(error)
+        let message = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
+        Error::new(ErrorKind::Internal, message).because(error)
     };
     let mut names = Names::default();
     let header = &record.header;
@@ -62,18 +62,18 @@ impl Names {
 
     fn go_through(&mut self, value: &mut Value) {
         match value {
-            Value::String(words) => *words = self.hidden(words),
+            Value::String(text) => *text = self.hidden(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.go_through(value)),
             Value::Object(values) => values.values_mut().for_each(|value| self.go_through(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn hidden(&mut self, words: &str) -> String {
-        if !words.contains('/') {
-            return words.to_owned();
+    fn hidden(&mut self, text: &str) -> String {
+        if !text.contains('/') {
+            return text.to_owned();
         }
-        let mut out = words.to_owned();
+        let mut out = text.to_owned();
         for (path, name) in &self.0 {
             out = out.replace(path, name);
         }
@@ -87,13 +87,12 @@ impl Names {
 }
 
 /// The absolute paths in a text: they begin where a word does, and end where it does.
-fn absolute(words: &str) -> Vec<String> {
+fn absolute(text: &str) -> Vec<String> {
     let ends = |character: char| character.is_whitespace() || "\"'`,;()[]{}<>=".contains(character);
     let is_path = |word: &&str| {
         word.starts_with('/') && word.len() > 2 && !word.starts_with("/dev/") && !word.starts_with("/path-")
     };
-    words
-        .split(ends)
+    text.split(ends)
         .map(|word| word.trim_end_matches(['.', ':']))
         .filter(is_path)
         .map(str::to_owned)
@@ -117,8 +116,8 @@ mod tests {
         record.header.environment.file_system.get_or_insert_default().source = Some("/dev/sda1".to_owned());
         record.labels.insert("where".to_owned(), "see /srv/secret/plan.txt, and /home/aki/own/x".to_owned());
         let hidden = without_paths(&record).unwrap();
-        let words = serde_json::to_string(&hidden).unwrap();
-        assert!(!words.contains("aki") && !words.contains("secret") && !words.contains("/home"), "{words}");
+        let text = serde_json::to_string(&hidden).unwrap();
+        assert!(!text.contains("aki") && !text.contains("secret") && !text.contains("/home"), "{text}");
         assert_eq!(hidden.header.environment.file_system.unwrap().source.unwrap(), "/dev/sda1");
         assert_eq!(hidden.labels["where"], "see /path-3, and /path-1/x");
         assert_eq!(hidden.cells, record.cells);
@@ -131,7 +130,7 @@ mod tests {
             let hidden = without_paths(&record).unwrap();
             prop_assert_eq!(hidden.cells.len(), record.cells.len());
             prop_assert_eq!(hidden.status, record.status);
-            // What is hidden is hidden once.
+            // A path that is hidden already stays as it is.
             prop_assert_eq!(without_paths(&hidden).unwrap(), hidden);
         }
     }

@@ -90,11 +90,11 @@ impl PivotKey {
                 let own = OWN.iter().copied().chain(facts);
                 let mut keys: Vec<&str> = own.collect();
                 keys.extend(labels.iter().map(String::as_str));
-                let what = text!(
+                let message = text!(
                     "runs have no key `{word}` to be laid out by",
                     "`{word}` というキーでは測定を並べられません"
                 );
-                Err(Error::new(ErrorKind::Usage, what).remedy(nearest(word, &keys)))
+                Err(Error::new(ErrorKind::Usage, message).remedy(nearest(word, &keys)))
             }
         }
     }

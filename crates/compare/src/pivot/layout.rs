@@ -173,7 +173,7 @@ impl<'a> PivotLayout<'a> {
             }
         }
         let named = |group: &Gathered<'_>| (self.words.cell)(group.name);
-        let all: Vec<String> = gathered.iter().map(|group| named(group).en).collect();
+        let names: Vec<String> = gathered.iter().map(|group| named(group).en).collect();
         let groups: Vec<Group> = gathered
             .into_iter()
             .filter(|group| cell.is_none_or(|words| has_words(&named(group), words)))
@@ -181,13 +181,13 @@ impl<'a> PivotLayout<'a> {
             .collect();
         match cell {
             Some(cell) if groups.is_empty() => {
-                let what = text!(
+                let message = text!(
                     "{CELL} {cell}: these runs have no such cell",
                     "{CELL} {cell}: この項目はありません"
                 );
-                let mut all = all;
-                all.dedup();
-                Err(unknown_value(what, cell, &mut all))
+                let mut names = names;
+                names.dedup();
+                Err(unknown_value(message, cell, &mut names))
             }
             _ => Ok(groups),
         }

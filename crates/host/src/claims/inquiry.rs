@@ -23,7 +23,7 @@ pub(crate) struct Inquiry<'a> {
 
 /// A file that may be written, open for reading only.
 pub(crate) struct Asked<'a> {
-    /// As the user calls it.
+    /// The name by which the user gave it.
     pub shown: &'a str,
     pub object: Object,
     /// The same in the kernel's own tables, where the number of the file system can be another.
@@ -87,14 +87,14 @@ impl Inquiry<'_> {
         }
     }
 
-    /// What would be lost.
+    /// The contents that a write would destroy.
     pub(crate) fn contents(&self, block: &BlockNode) -> Result<Option<String>> {
         let failed = |error: &io::Error| unreadable(&block.name, error);
         let own = self.own_signatures(block).map_err(|error| failed(&error))?;
-        let mut words: Vec<String> = Vec::new();
+        let mut kinds: Vec<String> = Vec::new();
         for signature in own {
-            if !words.iter().any(|word| *word == signature.kind) {
-                words.push(signature.kind.into_owned());
+            if !kinds.iter().any(|word| *word == signature.kind) {
+                kinds.push(signature.kind.into_owned());
             }
         }
         let mut parts = Vec::new();
@@ -103,7 +103,7 @@ impl Inquiry<'_> {
             let kind = kinds.first().map_or("?", |signature| &signature.kind);
             parts.push(format!("{}: {kind}", partition.name));
         }
-        let mut summary = words.join(" + ");
+        let mut summary = kinds.join(" + ");
         if !parts.is_empty() {
             summary = format!("{summary} ({})", parts.join(", ")).trim_start().to_owned();
         }

@@ -78,8 +78,8 @@ impl Media for RealMedia {
         let Ok(node) = self.node(block) else { return Vec::new() };
         // A descriptor of this process is another one of the program's.
         let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", own_pid(&self.roots)));
-        let words: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
-        match Runner::System.run(wipefs::PROGRAM, &words, wipefs::LIMIT) {
+        let arguments: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
+        match Runner::System.run(wipefs::PROGRAM, &arguments, wipefs::LIMIT) {
             ProgramOutcome::Ended(answer) => wipefs::parse(&answer),
             ProgramOutcome::NotInstalled | ProgramOutcome::Failed(_) | ProgramOutcome::TimedOut => Vec::new(),
         }

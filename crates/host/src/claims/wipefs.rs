@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The program.
 pub(crate) const PROGRAM: &str = "wipefs";
 
-/// Its words, before the device.
+/// Its arguments before the device.
 pub(crate) const WORDS: [&str; 4] = ["--no-act", "--json", "--output", "OFFSET,TYPE,USAGE"];
 
 /// Time that it gets; it reads a few MiB.
@@ -70,8 +70,8 @@ const NAMES: [(&str, &str); 46] = [
 /// The signatures of an answer; none if it has another form.
 pub(crate) fn parse(answer: &[u8]) -> Vec<Signature> {
     let answer: serde_json::Value = serde_json::from_slice(answer).unwrap_or_default();
-    let all = answer["signatures"].as_array().map(Vec::as_slice).unwrap_or_default();
-    all.iter().filter_map(signature).collect()
+    let signatures = answer["signatures"].as_array().map(Vec::as_slice).unwrap_or_default();
+    signatures.iter().filter_map(signature).collect()
 }
 
 fn signature(entry: &serde_json::Value) -> Option<Signature> {

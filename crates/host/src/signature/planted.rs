@@ -11,8 +11,9 @@ pub(crate) fn kinds_of(device: &[u8]) -> Vec<String> {
     let size_bytes = device.len() as u64;
     let piece = |place: Range<u64>| (place.start, device[place.start as usize..place.end as usize].to_vec());
     let pieces: Vec<(u64, Vec<u8>)> = places(size_bytes).into_iter().map(piece).collect();
-    let all = signatures(&Extract { pieces: &pieces, size_bytes });
-    let mut kinds: Vec<String> = all.into_iter().map(|signature| signature.kind.into_owned()).collect();
+    let signatures = signatures(&Extract { pieces: &pieces, size_bytes });
+    let mut kinds: Vec<String> =
+        signatures.into_iter().map(|signature| signature.kind.into_owned()).collect();
     kinds.dedup();
     kinds
 }
@@ -29,9 +30,9 @@ pub(crate) fn with(size: usize, magics: &[(usize, &[u8])]) -> Vec<String> {
 /// Every signature that is recognised, at each of its places in a device of this size.
 pub(crate) fn planted(size: usize) -> Vec<Planted> {
     let one = |kind, offset: usize, magic: &[u8]| (kind, vec![(offset, magic.to_vec())]);
-    let mut all: Vec<Planted> =
+    let mut images: Vec<Planted> =
         FIXED.iter().map(|(kind, _, offset, magic)| one(*kind, *offset as usize, magic)).collect();
-    for (kind, magics) in &mut all {
+    for (kind, magics) in &mut images {
         let start = magics[0].0;
         match *kind {
             // What libblkid looks at beside the magic number: versions, places, sizes.
@@ -51,24 +52,24 @@ pub(crate) fn planted(size: usize) -> Vec<Planted> {
             _ => {}
         }
     }
-    all.extend(LUKS2_BACKUPS.iter().map(|offset| one("LUKS", *offset as usize, b"SKUL\xba\xbe")));
-    all.extend((0..4_usize).map(|sector| {
+    images.extend(LUKS2_BACKUPS.iter().map(|offset| one("LUKS", *offset as usize, b"SKUL\xba\xbe")));
+    images.extend((0..4_usize).map(|sector| {
         let at = |offset, bytes: &[u8]| (sector * 512 + offset, bytes.to_vec());
         ("LVM", vec![at(0, b"LABELONE"), at(8, &sector.to_le_bytes()), at(24, b"LVM2 001")])
     }));
     for sectors in firmware::PROMISE_SECTORS {
-        all.push(one("Promise RAID", size - sectors as usize * 512, b"Promise Technology, Inc."));
+        images.push(one("Promise RAID", size - sectors as usize * 512, b"Promise Technology, Inc."));
     }
     let magic = 0xa92b_4efc_u32.to_le_bytes();
     let version_1 = [&magic[..], &[1, 0, 0, 0]].concat();
-    all.extend([0, 4096, size - 8192].map(|offset| {
+    images.extend([0, 4096, size - 8192].map(|offset| {
         let sector = (offset / 512).to_le_bytes().to_vec();
         ("Linux RAID (md)", vec![(offset, version_1.clone()), (offset + 144, sector)])
     }));
-    all.push(one("Linux RAID (md)", size - 65536, &magic));
+    images.push(one("Linux RAID (md)", size - 65536, &magic));
     let checksum = 0x2f00_u16.wrapping_neg().to_le_bytes();
     let map = (size - 4096 + 80, vec![0, 0, 16, 0]);
-    all.extend([
+    images.extend([
         one("Intel RAID", size - 1024, b"Intel Raid ISM Cfg Sig. 1.1.00"),
         one("DDF RAID", size - 512, b"\xde\x11\xde\x11"),
         one("LSI RAID", size - 512, b"$XIDE$"),
@@ -91,7 +92,7 @@ pub(crate) fn planted(size: usize) -> Vec<Planted> {
             vec![(446, vec![0, 0, 2, 0, 0x83, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0]), (510, vec![0x55, 0xaa])],
         ),
     ]);
-    all
+    images
 }
 
 /// A superblock of NILFS2 with its sum.

@@ -267,10 +267,10 @@ impl Filesystem for DiskFiles {
         };
         let size_bytes = self.size_bytes(export);
         let from = u64::try_from(offset).ok().filter(|from| *from < size_bytes);
-        let place = from.and_then(|from| self.disks[export].data.next_of(from, kind));
+        let offset = from.and_then(|from| self.disks[export].data.next_of(from, kind));
         // Behind the last byte is a hole.
-        match place.or(from.filter(|_| kind == ExtentKind::Hole).map(|_| size_bytes)) {
-            Some(place) => reply.offset(place as i64),
+        match offset.or(from.filter(|_| kind == ExtentKind::Hole).map(|_| size_bytes)) {
+            Some(offset) => reply.offset(offset as i64),
             None => reply.error(Errno::ENXIO),
         }
     }

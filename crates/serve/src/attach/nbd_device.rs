@@ -216,7 +216,7 @@ fn take_free() -> io::Result<(String, File, OwnedFd)> {
         }
         match platform::take_nbd(&node, &kernels) {
             Ok(()) => return Ok((name, node, ours)),
-            // Another was quicker.
+            // Another process took the device first.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
             Err(error) => return Err(error),
         }
@@ -256,7 +256,7 @@ mod tests {
             [SysfsAttribute { name: "queue/max_sectors_kb".to_owned(), value: "128".to_owned() }]
         );
         assert_eq!(attribute(&device, "queue/max_sectors_kb").as_deref(), Some("1280"));
-        // One that a kernel does not have.
+        // An attribute that this kernel lacks.
         std::fs::remove_file(device.join("queue/max_sectors_kb")).unwrap();
         assert_eq!(change(&device, &settings(true)).len(), 1);
     }
@@ -288,11 +288,11 @@ mod tests {
     fn what_a_kill_left_is_put_back_unless_somebody_has_the_device() {
         let rotational =
             |tree: &tempfile::TempDir| attribute(&tree.path().join("nbd0"), "queue/rotational").unwrap();
-        // Free again.
+        // The device is free again.
         let free = tree(&[("nbd0", "size", "0"), ("nbd0", "queue/rotational", "1")]);
         assert!(record(Some("0")).clean_in(free.path()));
         assert_eq!(rotational(&free), "0");
-        // Nothing was changed, so nothing is.
+        // Unchanged settings are left alone.
         let unchanged = tree(&[("nbd0", "size", "0"), ("nbd0", "queue/rotational", "1")]);
         assert!(record(None).clean_in(unchanged.path()));
         assert_eq!(rotational(&unchanged), "1");

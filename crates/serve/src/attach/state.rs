@@ -27,7 +27,7 @@ const RECORD_BYTES: u64 = 4096;
 /// Version of the record.
 const RECORD_SCHEMA: u32 = 1;
 
-/// Whose an attachment is.
+/// The owner of an attachment.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
@@ -120,7 +120,7 @@ impl Attachments {
         made().map_err(|error| cannot_keep(&shown::path(&self.folder), &error))
     }
 
-    /// All that are there.
+    /// Every attachment of this user.
     pub(super) fn all(&self) -> Result<Vec<AttachmentFolder>> {
         let entries = std::fs::read_dir(&self.folder)
             .map_err(|error| cannot_keep(&shown::path(&self.folder), &error))?;
@@ -174,9 +174,9 @@ impl AttachmentFolder {
     }
 
     fn record(&self) -> Option<Record> {
-        let mut words = String::new();
-        File::open(self.path.join(RECORD)).ok()?.take(RECORD_BYTES).read_to_string(&mut words).ok()?;
-        serde_json::from_str(&words).ok()
+        let mut json = String::new();
+        File::open(self.path.join(RECORD)).ok()?.take(RECORD_BYTES).read_to_string(&mut json).ok()?;
+        serde_json::from_str(&json).ok()
     }
 
     /// Its process.

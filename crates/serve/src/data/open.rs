@@ -32,14 +32,14 @@ pub enum DataPlace {
     File(PathBuf),
     /// On top of an image.
     Over(PathBuf),
-    /// Nowhere: computed.
+    /// Computed from the offset; nothing is kept.
     Pattern,
 }
 
 /// The data of every export, and what there is to say of it.
 #[derive(Debug)]
 pub struct OpenedData {
-    /// By export.
+    /// Data by export.
     pub disks: Vec<DiskData>,
     /// Bytes of memory that may be taken, where it is kept there.
     pub most_bytes: Option<u64>,
@@ -49,16 +49,16 @@ impl DataPlace {
     /// From a user's words: `memory`, `pattern`, `file:PATH`, `over:IMAGE`.
     ///
     /// # Errors
-    /// When it is none of them.
-    pub fn parse(words: &str) -> Result<Self> {
-        match words.split_once(':') {
-            None if words == "memory" => Ok(Self::Memory),
-            None if words == "pattern" => Ok(Self::Pattern),
+    /// A text that is none of these.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            None if text == "pattern" => Ok(Self::Pattern),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
             Some(("over", path)) if !path.is_empty() => Ok(Self::Over(path.into())),
             _ => Err(Error::new(
                 ErrorKind::Usage,
-                text!("`{words}` is no place for data", "`{words}` はデータの置き場所として読めません"),
+                text!("`{text}` is no place for data", "`{text}` はデータの置き場所として読めません"),
             )
             .remedy(text!(
                 "write memory, file:PATH, over:IMAGE or pattern",

@@ -8,8 +8,8 @@ const WORD_BYTES: u64 = 8;
 pub(super) fn fill(offset_bytes: u64, buffer: &mut [u8]) {
     let (mut at, mut rest) = (offset_bytes, buffer);
     while !rest.is_empty() {
-        let mut place = at / WORD_BYTES;
-        let word = split_mix(&mut place).to_le_bytes();
+        let mut index = at / WORD_BYTES;
+        let word = split_mix(&mut index).to_le_bytes();
         let from = (at % WORD_BYTES) as usize;
         let count = (word.len() - from).min(rest.len());
         let (front, behind) = rest.split_at_mut(count);

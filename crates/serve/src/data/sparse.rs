@@ -28,7 +28,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// Memory.
+    /// An anonymous file in memory.
     pub(super) fn in_memory(size_bytes: u64, most_bytes: u64) -> io::Result<Self> {
         let file = File::from(rustix::fs::memfd_create("kurabe-data", MemfdFlags::CLOEXEC)?);
         file.set_len(size_bytes)?;
@@ -103,7 +103,7 @@ impl Sparse {
         self.next_data(from) >= end
     }
 
-    /// How far it goes on as it begins.
+    /// Length of the extent of one kind that begins here.
     pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         let data = self.next_data(from);
         if data > from {
@@ -117,7 +117,7 @@ impl Sparse {
     fn next_data(&self, from: u64) -> u64 {
         match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
             Ok(data) => data,
-            // Nothing behind it is data.
+            // No data lies behind it.
             Err(rustix::io::Errno::NXIO) => u64::MAX,
             Err(_) => from,
         }

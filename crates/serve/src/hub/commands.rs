@@ -144,13 +144,13 @@ impl Hub {
                 Err(error) => refused = Some(error),
             }
         }
-        let what = match control {
+        let message = match control {
             Control::FailMember(member) => {
                 text!("no layer has a member {member}", "メンバー {member} を持つ層はありません")
             }
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),
         };
-        let error = Error::new(ErrorKind::Usage, what).remedy(text!(
+        let error = Error::new(ErrorKind::Usage, message).remedy(text!(
             "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
         ));

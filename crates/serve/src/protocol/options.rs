@@ -159,10 +159,10 @@ impl Conversation {
         if asked.len() != usize::from(count) || !front.0.is_empty() {
             return answers.add(INVALID, &[]);
         }
-        let Some(place) = self.place_of(name) else {
+        let Some(index) = self.place_of(name) else {
             return answers.add(UNKNOWN, &[b"kurabe serves nothing of this name"]);
         };
-        let export = &self.exports[place];
+        let export = &self.exports[index];
         let flags = export.flags(self.structured);
         answers.add(
             INFORMATION,
@@ -178,7 +178,7 @@ impl Conversation {
         answers.add(INFORMATION, &[&ABOUT_BLOCK_SIZE.to_be_bytes(), sizes.as_flattened()]);
         answers.add(ACK, &[]);
         if go {
-            self.begin(place);
+            self.begin(index);
         }
     }
 
@@ -195,13 +195,13 @@ impl Conversation {
         if !front.0.is_empty() || !self.structured {
             return answers.add(INVALID, &[]);
         }
-        let Some(place) = self.place_of(name) else {
+        let Some(index) = self.place_of(name) else {
             return answers.add(UNKNOWN, &[b"kurabe serves nothing of this name"]);
         };
         let in_list = |query: &&[u8]| *query == ALLOCATION || (!set && **query == *b"base:");
         let has = queries.iter().any(in_list) || (!set && queries.is_empty());
         if set {
-            self.context = has.then_some(place);
+            self.context = has.then_some(index);
         }
         if has {
             // In a list the number means nothing.

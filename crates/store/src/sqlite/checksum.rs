@@ -50,10 +50,10 @@ pub(super) struct Rows<'t> {
 
 impl Rows<'_> {
     /// Notes the checksum of a text.
-    pub(super) fn seal(self, field: &str, words: &[u8]) -> rusqlite::Result<()> {
+    pub(super) fn seal(self, field: &str, bytes: &[u8]) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("INSERT OR REPLACE INTO checksums (run_id, field, crc32) VALUES (?1, ?2, ?3)")?
-            .execute(params![self.id, field, crc32fast::hash(words)])
+            .execute(params![self.id, field, crc32fast::hash(bytes)])
             .map(|_| ())
     }
 
@@ -89,8 +89,8 @@ pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         .collect::<rusqlite::Result<_>>()?;
     for id in ids {
         let Some(texts) = super::read::Texts::read(transaction, &id)? else { continue };
-        for (field, words) in texts.sealed() {
-            Rows { transaction, id: &id }.seal(field, &words)?;
+        for (field, bytes) in texts.sealed() {
+            Rows { transaction, id: &id }.seal(field, &bytes)?;
         }
     }
     Ok(())
@@ -102,8 +102,8 @@ pub(super) fn check_sealed(
     mut checksums: BTreeMap<String, u32>,
     texts: &[(&str, Cow<'_, [u8]>)],
 ) -> Result<()> {
-    for (field, words) in texts {
-        if checksums.remove(*field) != Some(crc32fast::hash(words)) {
+    for (field, bytes) in texts {
+        if checksums.remove(*field) != Some(crc32fast::hash(bytes)) {
             return Err(damaged(id, field));
         }
     }

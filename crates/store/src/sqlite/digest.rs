@@ -41,13 +41,14 @@ impl SqliteStore {
             let mut statement = snapshot.prepare("SELECT word_id, word FROM words")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let place = usize::try_from(row.get::<_, i64>(0)?).ok().filter(|place| *place <= MOST_WORDS);
+                let number =
+                    usize::try_from(row.get::<_, i64>(0)?).ok().filter(|number| *number <= MOST_WORDS);
                 // Kurabe numbers words one by one: a word with a number beyond the limit was put there by somebody else.
-                let Some(place) = place else { continue };
-                if digests.words.len() <= place {
-                    digests.words.resize(place + 1, String::new());
+                let Some(number) = number else { continue };
+                if digests.words.len() <= number {
+                    digests.words.resize(number + 1, String::new());
                 }
-                digests.words[place] = row.get(1)?;
+                digests.words[number] = row.get(1)?;
             }
             let sealed = if schema::keeps_checksums(&snapshot)? { "crc32" } else { "NULL" };
             let sql = format!("SELECT run_id, digest, {sealed} FROM digests WHERE version = ?1");
@@ -75,9 +76,9 @@ impl SqliteStore {
 type Spelled<'a> = (&'a str, Vec<&'a str>, Vec<(&'a str, Summary)>);
 
 fn spelled<'a>(run: &'a DigestedRun, words: &'a [String]) -> Option<Spelled<'a>> {
-    let word = |place: &u32| words.get(*place as usize).map(String::as_str);
+    let word = |number: &u32| words.get(*number as usize).map(String::as_str);
     let facts = run.facts.iter().map(word).collect::<Option<_>>()?;
-    let figures = run.figures.iter().map(|(place, summary)| Some((word(place)?, *summary)));
+    let figures = run.figures.iter().map(|(number, summary)| Some((word(number)?, *summary)));
     Some((&run.id, facts, figures.collect::<Option<_>>()?))
 }
 
@@ -156,18 +157,18 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     pub(super) fn new(kept: &[String]) -> Self {
-        let places = kept.iter().enumerate().map(|(place, word)| (word.clone(), place as u32)).collect();
+        let places = kept.iter().enumerate().map(|(number, word)| (word.clone(), number as u32)).collect();
         Self { places, kept_count: kept.len(), fresh: Vec::new() }
     }
 
     fn place(&mut self, word: &str) -> u32 {
-        if let Some(place) = self.places.get(word) {
-            return *place;
+        if let Some(number) = self.places.get(word) {
+            return *number;
         }
-        let place = (self.kept_count + self.fresh.len()) as u32;
-        self.places.insert(word.to_owned(), place);
+        let number = (self.kept_count + self.fresh.len()) as u32;
+        self.places.insert(word.to_owned(), number);
         self.fresh.push(word.to_owned());
-        place
+        number
     }
 
     pub(super) fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {

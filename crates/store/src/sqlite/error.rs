@@ -8,13 +8,13 @@ use std::path::Path;
 
 /// An error of the store at a path, with the remedy that its code calls for. Where the place takes no file, SQLite knows
 /// only that something failed; the place itself says what.
-pub(super) fn store_error(what: Text, cause: &rusqlite::Error, path: &Path) -> Error {
+pub(super) fn store_error(message: Text, cause: &rusqlite::Error, path: &Path) -> Error {
     if is_of_place(cause)
         && let Some(refusal) = path.parent().and_then(refusal)
     {
-        return Error::new(ErrorKind::Store, what).because(&refusal).remedy(remedy_of_place(&refusal));
+        return Error::new(ErrorKind::Store, message).because(&refusal).remedy(remedy_of_place(&refusal));
     }
-    let error = Error::new(ErrorKind::Store, what).because(cause);
+    let error = Error::new(ErrorKind::Store, message).because(cause);
     match remedy(cause) {
         Some(remedy) => error.remedy(remedy),
         None => error,
@@ -32,8 +32,8 @@ pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
 }
 
 /// The error of a store that can only be read, with what its place says of it.
-pub(super) fn read_only_error(what: Text, path: &Path) -> Error {
-    let error = Error::new(ErrorKind::Store, what);
+pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
+    let error = Error::new(ErrorKind::Store, message);
     match path.parent().and_then(refusal) {
         Some(refusal) => error.because(&refusal).remedy(remedy_of_place(&refusal)),
         None => error.remedy(elsewhere()),

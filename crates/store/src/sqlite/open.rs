@@ -113,9 +113,9 @@ impl SqliteStore {
     }
 
     /// Makes the error of what failed; `what` is given the store's path as it is shown.
-    fn failed(&self, what: impl Fn(&str) -> Text) -> impl Fn(rusqlite::Error) -> Error {
+    fn failed(&self, message: impl Fn(&str) -> Text) -> impl Fn(rusqlite::Error) -> Error {
         let (shown, path) = (shown::path(&self.path), self.path.clone());
-        move |error| store_error(what(&shown), &error, &path)
+        move |error| store_error(message(&shown), &error, &path)
     }
 
     /// Makes the error of a read that failed.
@@ -142,8 +142,8 @@ impl SqliteStore {
     fn ready(connection: Connection, path: PathBuf) -> Result<Self> {
         if is_read_only(&connection) {
             let shown = shown::path(&path);
-            let what = text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません");
-            return Err(read_only_error(what, &path));
+            let message = text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません");
+            return Err(read_only_error(message, &path));
         }
         schema::migrate(&connection, &path)?;
         choose_journal(&connection).map_err(|error| cannot_open(&path, &error))?;
@@ -168,7 +168,7 @@ impl SqliteStore {
         if self.journal.get().is_none()
             && let Ok(journal) = File::options().write(true).open(beside(&self.path, "-journal"))
         {
-            // It is empty until here.
+            // The file is empty until here.
             let _ = self.journal.set(journal);
         }
     }
@@ -176,7 +176,7 @@ impl SqliteStore {
     /// Refuses to write into a file that is not at its path any more: nobody would find it.
     pub(super) fn check_path(&self) -> Result<()> {
         let path = shown::path(&self.path);
-        let what = match platform::identity(&self.path) {
+        let message = match platform::identity(&self.path) {
             Ok(identity) if self.identity.is_none_or(|own| own == identity) => return Ok(()),
             Ok(_) => text!(
                 "another file has taken the place of the store {path} meanwhile",
@@ -187,7 +187,7 @@ impl SqliteStore {
                 "保存先 {path} が削除されたか、名前を変えられました"
             ),
         };
-        Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()))
+        Err(Error::new(ErrorKind::Store, message).remedy(elsewhere()))
     }
 
     /// Refuses to write into another store that was copied over this one. A transaction holds it still.
@@ -217,8 +217,8 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 
 fn cannot_find(path: &Path, error: &std::io::Error) -> Error {
     let path = shown::path(path);
-    let what = text!("cannot open the store {path}", "保存先 {path} を開けません");
-    Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error)
+    let message = text!("cannot open the store {path}", "保存先 {path} を開けません");
+    Error::new(ErrorKind::Store, message).remedy(elsewhere()).because(error)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {

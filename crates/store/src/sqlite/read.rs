@@ -99,7 +99,7 @@ pub(super) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<
 /// A text of the tables, and what it is in the record: `cells[2]`.
 struct StoredText {
     field: String,
-    words: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// A run as the tables have it.
@@ -115,7 +115,7 @@ pub(super) struct Texts {
     cells: Vec<(u32, StoredText)>,
     /// Of cells that are not over, with the index of the cell.
     repetitions: Vec<(u32, StoredText)>,
-    /// By field; of tables that have none, none.
+    /// Checksums by field; empty where the tables have none.
     checksums: Option<BTreeMap<String, u32>>,
 }
 
@@ -123,12 +123,12 @@ impl Texts {
     pub(super) fn read(snapshot: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Self>> {
         let run = |row: &Row<'_>| {
             let part = |column, field| -> rusqlite::Result<Option<StoredText>> {
-                let words = row.get_ref(column)?.as_bytes_or_null()?;
-                Ok(words.map(|words| StoredText { field: String::from(field), words: words.to_vec() }))
+                let bytes = row.get_ref(column)?.as_bytes_or_null()?;
+                Ok(bytes.map(|bytes| StoredText { field: String::from(field), bytes: bytes.to_vec() }))
             };
             Ok(Self {
                 status: bytes(row, 0)?,
-                header: StoredText { field: HEADER.to_owned(), words: bytes(row, 1)? },
+                header: StoredText { field: HEADER.to_owned(), bytes: bytes(row, 1)? },
                 ended_at: row.get_ref(2)?.as_bytes_or_null()?.map(<[u8]>::to_vec),
                 error: part(3, "error")?,
                 fill: part(4, FILL)?,
@@ -144,7 +144,7 @@ impl Texts {
         let Some(mut texts) = snapshot.query_row(sql, [id], run).optional()? else { return Ok(None) };
         let rows = |sql: &str, field: &dyn Fn(&Row<'_>) -> rusqlite::Result<String>| {
             let part =
-                |row: &Row<'_>| Ok((row.get(0)?, StoredText { field: field(row)?, words: bytes(row, 1)? }));
+                |row: &Row<'_>| Ok((row.get(0)?, StoredText { field: field(row)?, bytes: bytes(row, 1)? }));
             snapshot
                 .prepare(sql)?
                 .query_map([id], part)?
@@ -174,7 +174,7 @@ impl Texts {
         }
         let label = |row: &Row<'_>| {
             let key: String = row.get(0)?;
-            Ok((key.clone(), StoredText { field: label_field(&key), words: bytes(row, 1)? }))
+            Ok((key.clone(), StoredText { field: label_field(&key), bytes: bytes(row, 1)? }))
         };
         texts.labels = snapshot
             .prepare("SELECT key, value FROM labels WHERE run_id = ?1")?
@@ -186,10 +186,10 @@ impl Texts {
     /// The texts that have a checksum, by their field.
     pub(super) fn sealed(&self) -> Vec<(&str, Cow<'_, [u8]>)> {
         fn part(part: &StoredText) -> (&str, Cow<'_, [u8]>) {
-            (&part.field, Cow::Borrowed(&part.words))
+            (&part.field, Cow::Borrowed(&part.bytes))
         }
-        let words = |part| Option::map(part, |part: &StoredText| part.words.as_slice());
-        let (error, health_after) = (words(self.error.as_ref()), words(self.health_after.as_ref()));
+        let bytes = |part| Option::map(part, |part: &StoredText| part.bytes.as_slice());
+        let (error, health_after) = (bytes(self.error.as_ref()), bytes(self.health_after.as_ref()));
         let ending = joined(&[Some(&self.status), self.ended_at.as_deref(), error, health_after]);
         [part(&self.header), (ENDING, Cow::Owned(ending))]
             .into_iter()
@@ -229,7 +229,7 @@ impl Texts {
             status: status(&self.status),
             ended_at: self.ended_at.as_deref().map(plain),
             error: self.error.map(|part| parse(id, &part)).transpose()?,
-            labels: self.labels.into_iter().map(|(key, part)| (key, plain(&part.words))).collect(),
+            labels: self.labels.into_iter().map(|(key, part)| (key, plain(&part.bytes))).collect(),
             fill: self.fill.map(|part| parse(id, &part)).transpose()?,
             notices: self.notices.iter().map(|part| parse(id, part)).collect::<Result<_>>()?,
             cells: cells.into_values().collect(),
@@ -239,7 +239,7 @@ impl Texts {
 }
 
 fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
-    json::from_slice(&part.words).map_err(|misfit| {
+    json::from_slice(&part.bytes).map_err(|misfit| {
         let dot = if misfit.field.is_empty() { "" } else { "." };
         let field = format!("{}{dot}{}", part.field, misfit.field);
         Error::new(
@@ -260,8 +260,8 @@ fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
 }
 
 /// A text that is shown as it is.
-fn plain(words: &[u8]) -> String {
-    String::from_utf8_lossy(words).into_owned()
+fn plain(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The status that a word of the tables means.

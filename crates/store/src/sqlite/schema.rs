@@ -163,14 +163,14 @@ CREATE TABLE served (
 ",
 ];
 
-/// Whose file it is.
+/// What the file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owned {
-    /// Nothing is in it.
+    /// An empty file.
     Empty,
-    /// It is kurabe's.
+    /// A store of kurabe.
     Kurabe,
-    /// It is another program's.
+    /// A file of another program.
     Other,
 }
 

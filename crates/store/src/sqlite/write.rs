@@ -94,7 +94,7 @@ pub(super) fn insert_run(
     header: &RunHeader,
     status: RunStatus,
 ) -> rusqlite::Result<()> {
-    let words = json::to_text(header);
+    let text = json::to_text(header);
     let device = header.environment.devices.iter().find_map(|device| device.model.as_deref());
     transaction.execute(
         "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header)
@@ -108,11 +108,11 @@ pub(super) fn insert_run(
             header.target_name(),
             device,
             header.profile_name(),
-            words,
+            text,
         ],
     )?;
     let rows = Rows { transaction, id: &header.id };
-    rows.seal(HEADER, words.as_bytes())?;
+    rows.seal(HEADER, text.as_bytes())?;
     rows.seal_ending()
 }
 
@@ -136,41 +136,41 @@ pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -
 impl Rows<'_> {
     /// Replaces the header of the run.
     pub(super) fn write_header(self, header: &RunHeader) -> rusqlite::Result<()> {
-        let words = json::to_text(&storable(header));
+        let text = json::to_text(&storable(header));
         self.transaction.execute(
             "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
-            params![self.id, words, header.target_name()],
+            params![self.id, text, header.target_name()],
         )?;
-        self.seal(HEADER, words.as_bytes())
+        self.seal(HEADER, text.as_bytes())
     }
 
     pub(super) fn write_fill(self, fill: &FillRecord) -> rusqlite::Result<()> {
-        let words = json::to_text(fill);
-        self.transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![self.id, words])?;
-        self.seal(FILL, words.as_bytes())
+        let text = json::to_text(fill);
+        self.transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![self.id, text])?;
+        self.seal(FILL, text.as_bytes())
     }
 
     pub(super) fn insert_notice(self, notice: &Notice) -> rusqlite::Result<()> {
-        let words = json::to_text(notice);
+        let text = json::to_text(notice);
         let index = self.transaction.query_row(
             "INSERT INTO notices (run_id, notice_index, notice)
              VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2) RETURNING notice_index",
-            params![self.id, words],
+            params![self.id, text],
             |row| row.get(0),
         )?;
-        self.seal(&notice_field(index), words.as_bytes())
+        self.seal(&notice_field(index), text.as_bytes())
     }
 
     pub(super) fn insert_cell(self, cell: &Cell) -> rusqlite::Result<()> {
         let mut cell = cell.clone();
         json::make_finite(&mut cell);
-        let words = json::to_text(&cell);
+        let text = json::to_text(&cell);
         self.transaction.execute(
             "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
-            params![self.id, cell.index, words],
+            params![self.id, cell.index, text],
         )?;
         self.transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [self.id])?;
-        self.seal(&cell_field(cell.index), words.as_bytes())
+        self.seal(&cell_field(cell.index), text.as_bytes())
     }
 
     /// Takes a cell out, and its repetitions with it (the table sees to that).
@@ -190,13 +190,13 @@ impl Rows<'_> {
     pub(super) fn insert_repetition(self, cell_index: u32, repetition: &Repetition) -> rusqlite::Result<()> {
         let mut repetition = repetition.clone();
         json::make_repetition_finite(&mut repetition);
-        let words = json::to_text(&repetition);
+        let text = json::to_text(&repetition);
         self.transaction.execute(
             "INSERT OR REPLACE INTO repetitions (run_id, cell_index, repetition_index, repetition)
              VALUES (?1, ?2, ?3, ?4)",
-            params![self.id, cell_index, repetition.index, words],
+            params![self.id, cell_index, repetition.index, text],
         )?;
-        self.seal(&repetition_field(cell_index, repetition.index), words.as_bytes())
+        self.seal(&repetition_field(cell_index, repetition.index), text.as_bytes())
     }
 
     pub(super) fn close(
