@@ -140,6 +140,13 @@ impl<'a> Report<'a> {
         Self { standings, ..self }
     }
 
+    /// A report of some of the runs, for their tables.
+    fn of_part(&self, runs: Vec<&'a RunRecord>, names: Vec<Text>, pairs: Vec<Pair>) -> Self {
+        let Self { lang, extent, .. } = *self;
+        let (about, standings) = (self.about.clone(), Vec::new());
+        Self { runs, names, pairs, fastest: None, about, title: None, lang, extent, standings }
+    }
+
     fn rows(&self) -> Vec<CellRow<'_>> {
         rows(&self.runs, &self.pairs)
     }

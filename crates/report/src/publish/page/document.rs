@@ -221,9 +221,7 @@ impl Report<'_> {
             let title = text!("Against {baseline}", "{baseline} との比較"; baseline);
             doc.heading(4, title.clone());
             if self.extent < Extent::MainTable {
-                let runs = vec![self.runs[0], run];
-                let names = pair.names.to_vec();
-                let both = Report { runs, names, pairs: vec![pair.clone()], ..self.clone() };
+                let both = self.of_part(vec![self.runs[0], run], pair.names.to_vec(), vec![pair.clone()]);
                 doc.push(both.table_of_two(&title, &both.pairs[0]));
             }
             doc.append(fairness(pair, &self.about));

@@ -49,18 +49,17 @@ impl Report<'_> {
         records: impl FnOnce(usize) -> Embedded,
     ) -> Page {
         let pictures = self.pictures();
-        let mut html = self.page(theme, &pictures);
-        let mut extent = Extent::Whole;
-        for thinner in Extent::THINNER {
+        let mut report = self.clone();
+        let mut html = report.page(theme, &pictures);
+        for extent in Extent::THINNER {
             if html.bytes() + ROOM_BEHIND_BYTES <= most_bytes {
                 break;
             }
-            extent = thinner;
-            html = Report { extent, ..self.clone() }.page(theme, &pictures);
+            report.extent = extent;
+            html = report.page(theme, &pictures);
         }
         let embedded = records(html.bytes());
-        let thinner = Report { extent, ..self.clone() };
-        let mut left_out: Vec<Text> = [thinner.charts_left_out(pictures.len()), thinner.tables_left_out()]
+        let mut left_out: Vec<Text> = [report.charts_left_out(pictures.len()), report.tables_left_out()]
             .into_iter()
             .flatten()
             .collect();

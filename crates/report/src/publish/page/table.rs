@@ -28,8 +28,7 @@ impl Report<'_> {
     /// The figures of one run: of each cell its figure, latencies and stalls.
     pub(super) fn table_of_one(&self, caption: &Text, index: usize) -> Table {
         let run = self.runs[index];
-        let names = vec![self.names[index].clone()];
-        let alone = Report { runs: vec![run], names, pairs: Vec::new(), ..self.clone() };
+        let alone = self.of_part(vec![run], vec![self.names[index].clone()], Vec::new());
         let mut columns = vec![Column::left(text!("Cell", "項目")), Column::right(text!("Figure", "値"))];
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
         columns.push(Column::right(text!("Longest", "最長")));
