@@ -1,7 +1,7 @@
 //! The time of day, and random words.
 
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, ZonedDateTime};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::random_bytes;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
     // Four digits, of which the last years leave room for the offset.
     let years = 0..=9999;
     Timestamp::try_from(time)
-        .map(|time| Zoned::new(time, zone))
+        .map(|time| ZonedDateTime::new(time, zone))
         .ok()
         .filter(|time| years.contains(&time.year()))
         .map(|time| time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())

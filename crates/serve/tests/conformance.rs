@@ -156,6 +156,7 @@ fn qemu_io_finds_its_patterns() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn fio_verifies_1_gib_at_depth_32() {
     if !have(&["fio"]) {
         return;

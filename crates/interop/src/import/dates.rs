@@ -49,7 +49,7 @@ pub(super) fn from_epoch(seconds: u64) -> Option<String> {
 pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     let (date, time) = iso.split_once('T')?;
     let time: Time = split_offset(time).0.parse().ok()?;
-    let at = since_1970(date.parse().ok()?)?.to_datetime(time).to_zoned(TimeZone::UTC).ok()?;
+    let at = since_1970(date.parse().ok()?)?.to_datetime(time).to_zoned_datetime(TimeZone::UTC).ok()?;
     Some(at.timestamp().as_duration().as_secs_f64())
 }
 
