@@ -18,6 +18,7 @@ use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::Disk;
 use crate::hub::HubCommand;
+use crate::listen::AttachBy;
 use crate::protocol::Export;
 use file_system::{DiskFiles, file_name};
 use fuser::{Config, Session, SessionACL};
@@ -46,17 +47,6 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(20);
 /// How long it is waited for a file system to end after its unmount.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// The user's choice of what makes the block devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttachBy {
-    /// The kernel's nbd driver where it is and has devices enough, else FUSE.
-    Auto,
-    /// The kernel's nbd driver.
-    Nbd,
-    /// FUSE and loop devices.
-    Fuse,
-}
 
 /// What makes block devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

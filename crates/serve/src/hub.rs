@@ -7,17 +7,21 @@
 //! One exception: in the last moment before an event, in which nobody is listened to, the stack is taken to it and its answers
 //! are made ready, because after a long sleep that takes some microseconds; they still leave at their time.
 
+pub(crate) mod asker;
+mod clients;
 mod commands;
 mod connection;
 mod front;
 mod input;
 mod operations;
+mod orders;
 mod output;
+mod pending;
 
-pub(crate) use commands::HubCommand;
-pub use commands::ServedFigures;
+pub(crate) use asker::{FrontAnswer, FrontOutcome, FrontRequest};
 pub(crate) use connection::give_room;
-pub(crate) use front::{FrontAnswer, FrontOutcome, FrontRequest};
+pub(crate) use orders::HubCommand;
+pub use orders::ServedFigures;
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
@@ -26,20 +30,17 @@ use crate::listen::Doorway;
 use crate::power::{CutReport, PowerRules};
 use crate::protocol::Export;
 use crate::workers::{Returned, Workers};
-use commands::Counts;
 use connection::Connection;
 use kurabe_core::{Error, text};
 use kurabe_sim::{DeviceSpec, Stack};
-use operations::PendingRequest;
+use orders::Counts;
+use pending::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-/// Payloads up to this are copied by the thread that keeps the time: to hand them over would cost more than the 2 µs that
-/// copying them takes.
-pub(crate) const SMALL_BYTES: usize = 16 << 10;
 /// Clients at a time.
 pub(crate) const MOST_CONNECTIONS: usize = 16;
 /// How often it looks after clients that do nothing.

@@ -21,15 +21,13 @@ mod workers;
 
 pub mod protocol;
 
-pub use attach::{
-    AttachBy, Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments,
-};
+pub use attach::{Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments};
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};
 pub use data::DataPlace;
 pub use honesty::Lateness;
 pub use hub::ServedFigures;
-pub use listen::{Address, control_path};
+pub use listen::{Address, AttachBy, control_path};
 pub use power::{CutReport, PowerRules};
 pub use round_trip::MOST_WAY_NS;
 pub use server::{ServeRequest, ServedFacts, Serving, check_exports};

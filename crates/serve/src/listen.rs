@@ -1,7 +1,11 @@
 //! Where clients knock: a socket of the owner's alone, or a port of this machine.
 
+<<<<<<< HEAD
 use crate::attach::AttachBy;
 use kurabe_core::{Error, ErrorKind, Result, mention::SOCKET, shown, text};
+=======
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+>>>>>>> 216f92df (What the hub keeps stands below what it does)
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, Stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -14,7 +18,22 @@ use std::path::{Path, PathBuf};
 const BACKLOG: i32 = 16;
 const OWNER_ALONE: Mode = Mode::RUSR.union(Mode::WUSR);
 
+<<<<<<< HEAD
 /// Where clients connect.
+=======
+/// The user's choice of what makes the block devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachBy {
+    /// The kernel's nbd driver where it is and has devices enough, else FUSE.
+    Auto,
+    /// The kernel's nbd driver.
+    Nbd,
+    /// FUSE and loop devices.
+    Fuse,
+}
+
+/// Where clients connect.
+>>>>>>> e49799e6 (What the hub keeps stands below what it does)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket in the file system.

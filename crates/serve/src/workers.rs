@@ -7,7 +7,7 @@
 use crate::clock::RealTime;
 use crate::disk::Disk;
 use crate::honesty::Timing;
-use crate::hub::{FrontAnswer, FrontOutcome};
+use crate::hub::asker::{FrontAnswer, FrontOutcome};
 use crate::protocol::{NbdError, StatusExtent};
 use crate::segment::{DataExtent, Segment, is_ready, send_all};
 use kurabe_core::{Error, Result};
@@ -22,6 +22,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+
+/// Payloads up to this are copied by the thread that keeps the time: to hand them over would cost more than the 2 µs that
+/// copying them takes.
+pub(crate) const SMALL_BYTES: usize = 16 << 10;
 
 /// As many as keep one busy connection going in both directions.
 const THREADS: usize = 2;
@@ -280,8 +284,7 @@ pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError
 
 /// A small piece is read whatever it is; to ask first whether it is a hole would cost as much.
 fn read(disk: &Disk, offset_bytes: u64, length_bytes: u32) -> std::result::Result<Body, NbdError> {
-    if length_bytes as usize > crate::hub::SMALL_BYTES && disk.data.is_hole(offset_bytes, length_bytes.into())
-    {
+    if length_bytes as usize > SMALL_BYTES && disk.data.is_hole(offset_bytes, length_bytes.into()) {
         return Ok(Body::Hole);
     }
     disk.data.read_new(offset_bytes, length_bytes as usize).map(Body::Bytes).map_err(|error| error_of(&error))

@@ -5,63 +5,12 @@
 //! they ask fails until power is on again. A front that is not NBD turns what it is asked into the requests of a connection, stamped with the time at which they came,
 //! and brings a function that takes the outcome. Nothing else about it is known here.
 
+use super::Hub;
+use super::asker::{Asker, FrontAnswer, FrontOutcome, FrontRequest};
 use super::connection::Peer;
-use super::{Hub, SMALL_BYTES};
 use crate::honesty::Timing;
-use crate::protocol::{NbdCommand, NbdError, NbdRequest};
-use crate::workers::{Body, PayloadJob};
-use std::fmt::{self, Debug, Formatter};
-
-/// What becomes of a request.
-pub(crate) type FrontOutcome = Result<Body, NbdError>;
-
-/// What takes the outcome of a request, on any thread.
-pub(crate) struct FrontAnswer(Box<dyn FnOnce(FrontOutcome) + Send>);
-
-impl FrontAnswer {
-    pub(crate) fn new(answer: impl FnOnce(FrontOutcome) + Send + 'static) -> Self {
-        Self(Box::new(answer))
-    }
-
-    pub(crate) fn give(self, outcome: FrontOutcome) {
-        (self.0)(outcome);
-    }
-}
-
-impl Debug for FrontAnswer {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("FrontAnswer")
-    }
-}
-
-/// A request of a front; it lies within its export.
-#[derive(Debug)]
-pub(crate) struct FrontRequest {
-    pub(crate) export: usize,
-    pub(crate) request: NbdRequest,
-    /// What a write brings.
-    pub(crate) payload: Vec<u8>,
-    pub(crate) came_ns: u64,
-    pub(crate) answer: FrontAnswer,
-}
-
-/// Who waits for the answer of a request.
-#[derive(Debug)]
-pub(super) enum Asker {
-    /// A client of the socket.
-    Connection(u64),
-    /// A front, until it is answered.
-    Front(Option<FrontAnswer>),
-}
-
-impl Asker {
-    pub(super) fn connection(&self) -> Option<u64> {
-        match self {
-            Self::Connection(id) => Some(*id),
-            Self::Front(_) => None,
-        }
-    }
-}
+use crate::protocol::{NbdCommand, NbdError};
+use crate::workers::{Body, PayloadJob, SMALL_BYTES};
 
 impl Hub {
     /// Does what a front asks; nothing works while the power is off.

@@ -1,11 +1,11 @@
 //! What clients send: turns of the conversation, and payloads.
 
+use super::Hub;
+use super::asker::Asker;
 use super::connection::{Connection, Incomings};
-use super::front::Asker;
-use super::{Hub, SMALL_BYTES};
 use crate::protocol::{NbdError, NbdRequest, Turn};
 use crate::segment::Segment;
-use crate::workers::{Body, Incoming, PayloadJob};
+use crate::workers::{Body, Incoming, PayloadJob, SMALL_BYTES};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::sync::Arc;

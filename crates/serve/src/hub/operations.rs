@@ -1,53 +1,16 @@
 //! Requests on their way: through their data, through the stack, and back.
 
-use super::front::Asker;
-use super::{Hub, SMALL_BYTES};
+use super::Hub;
+use super::asker::Asker;
+use super::pending::PendingRequest;
 use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::segment::{DataExtent, Segment, SegmentBytes};
-use crate::workers::{Body, Deed, PayloadJob, act};
+use crate::workers::{Body, Deed, PayloadJob, SMALL_BYTES, act};
 use kurabe_sim::{CompletedRequest, Request, RequestKind};
 use std::sync::Arc;
-
-/// A request that was not answered yet.
-#[derive(Debug)]
-pub(super) struct PendingRequest {
-    /// Who waits for the answer.
-    pub(super) asker: Asker,
-    export: usize,
-    pub(super) request: NbdRequest,
-    /// When it came.
-    came_ns: u64,
-    /// When the stack got it.
-    stamp_ns: u64,
-    /// Of what writes: its place in the order of all.
-    pub(super) number: u64,
-    /// What becomes of its bytes, once that is known.
-    outcome: Option<Result<Body, NbdError>>,
-    /// When the stack was done with it; beside the stack: when it came.
-    due: Option<(u64, Result<(), NbdError>)>,
-    is_in_stack: bool,
-    /// The stack never sees it.
-    is_beside: bool,
-}
-
-impl PendingRequest {
-    fn writes(&self) -> bool {
-        matches!(self.request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
-    }
-
-    /// Whether other bytes are there afterwards.
-    fn changes(&self) -> bool {
-        self.writes() || self.request.command == NbdCommand::Trim
-    }
-
-    /// Its number, if it is a write that was not acknowledged yet.
-    pub(super) fn write_in_flight(&self) -> Option<u64> {
-        self.writes().then_some(self.number)
-    }
-}
 
 impl Hub {
     /// A request has come.

@@ -1,8 +1,8 @@
 //! What clients are sent.
 
-use super::{Hub, SMALL_BYTES};
+use super::Hub;
 use crate::segment::{Segment, send_all};
-use crate::workers::PayloadJob;
+use crate::workers::{PayloadJob, SMALL_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -1,0 +1,43 @@
+//! A request on its way.
+
+use super::asker::Asker;
+use crate::protocol::{NbdCommand, NbdError, NbdRequest};
+use crate::workers::Body;
+
+/// A request that was not answered yet.
+#[derive(Debug)]
+pub(super) struct PendingRequest {
+    /// Who waits for the answer.
+    pub(super) asker: Asker,
+    pub(super) export: usize,
+    pub(super) request: NbdRequest,
+    /// When it came.
+    pub(super) came_ns: u64,
+    /// When the stack got it.
+    pub(super) stamp_ns: u64,
+    /// Of what writes: its place in the order of all.
+    pub(super) number: u64,
+    /// What becomes of its bytes, once that is known.
+    pub(super) outcome: Option<Result<Body, NbdError>>,
+    /// When the stack was done with it; beside the stack: when it came.
+    pub(super) due: Option<(u64, Result<(), NbdError>)>,
+    pub(super) is_in_stack: bool,
+    /// The stack never sees it.
+    pub(super) is_beside: bool,
+}
+
+impl PendingRequest {
+    pub(super) fn writes(&self) -> bool {
+        matches!(self.request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
+    }
+
+    /// Whether other bytes are there afterwards.
+    pub(super) fn changes(&self) -> bool {
+        self.writes() || self.request.command == NbdCommand::Trim
+    }
+
+    /// Its number, if it is a write that was not acknowledged yet.
+    pub(super) fn write_in_flight(&self) -> Option<u64> {
+        self.writes().then_some(self.number)
+    }
+}
