@@ -5,7 +5,6 @@
 use crate::disturbance::NoiseSum;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell};
 use kurabe_core::record::{Cell, EngineRecord, Repetition};
-use kurabe_core::workload::Workload;
 use kurabe_core::{Error, ErrorKind, text};
 
 /// A task under way.
@@ -97,38 +96,24 @@ impl<P: Default> Ongoing<P> {
     /// Adds a repetition to the cells.
     pub(crate) fn add(&mut self, done: Repeated) {
         if self.cells.is_empty() {
-            let workload = self.task.workload();
-            self.cells = (self.first_cell..)
-                .zip(&self.task.cells)
-                .map(|(index, cell)| {
-                    new_cell(index, self.task.step_index, cell, workload.cloned(), done.engine.clone())
-                })
-                .collect();
+            let cells = self.task.cells.iter().cloned().zip(self.first_cell..);
+            let begun = cells.map(|(TaskCell { part, label, direction, measure }, index)| Cell {
+                index,
+                step_index: self.task.step_index as u32,
+                part,
+                label,
+                direction,
+                measure,
+                workload: self.task.workload().cloned(),
+                engine: done.engine.clone(),
+                repetitions: Vec::new(),
+                imported: None,
+            });
+            self.cells = begun.collect();
         }
         for (cell, repetition) in self.cells.iter_mut().zip(done.repetitions) {
             cell.repetitions.push(repetition);
         }
-    }
-}
-
-fn new_cell(
-    index: u32,
-    step_index: usize,
-    cell: &TaskCell,
-    workload: Option<Workload>,
-    engine: Option<EngineRecord>,
-) -> Cell {
-    Cell {
-        index,
-        step_index: step_index as u32,
-        part: cell.part.clone(),
-        label: cell.label.clone(),
-        direction: cell.direction,
-        measure: cell.measure,
-        workload,
-        engine,
-        repetitions: Vec::new(),
-        imported: None,
     }
 }
 

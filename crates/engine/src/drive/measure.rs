@@ -171,18 +171,14 @@ pub fn measure(
 ///
 /// # Errors
 /// When the engine cannot be had, or the target fails.
-pub(crate) fn measure_sources<S>(
+pub(crate) fn measure_sources<S: Source + Send>(
     open: &(dyn Fn() -> Result<Opened> + Sync),
     sources: Vec<S>,
     setup: Setup,
     issue: Issue,
     interrupt: &Stop,
     live: &mut dyn FnMut(u64, Interval, u64),
-) -> Result<MeasuredRepetition>
-where
-    S: Source + Send,
-    for<'a> &'a Mutex<S>: Source,
-{
+) -> Result<MeasuredRepetition> {
     let threads = sources.len() as u32;
     let sources: Vec<Mutex<S>> = sources.into_iter().map(Mutex::new).collect();
     let lanes_per_thread = if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
@@ -273,11 +269,7 @@ struct SharedByLanes<'a> {
 type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes)>;
 
 impl SharedByLanes<'_> {
-    fn run<S>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd
-    where
-        S: Source + Send,
-        for<'a> &'a Mutex<S>: Source,
-    {
+    fn run<S: Source + Send>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd {
         let size = self.setup.largest_bytes as usize;
         let Issue { engine, wait, pages } = self.issue;
         match engine {

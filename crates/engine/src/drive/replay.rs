@@ -18,7 +18,7 @@ use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The part of a target that a trace is mapped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,13 +205,36 @@ impl ReplaySource {
         })
     }
 
-    fn operation_ended(&mut self, op: Op, now_ns: u64) {
-        if let Some(readers) = &mut self.readers {
-            readers.ended(op, now_ns, &self.trace);
+    fn op(&self, operation: &TraceOp) -> Op {
+        if operation.kind == OpKind::Sync {
+            return Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
         }
+        let MappedOperation { offset_bytes, length_bytes, .. } = self.span.place(operation);
+        Op { kind: operation.kind, offset_bytes, length_bytes }
     }
+}
 
-    fn draw(&mut self, now_ns: u64) -> Next {
+fn fit(trace: &Trace, span: &Span) -> ReplayFit {
+    let mut fit = ReplayFit {
+        operations: trace.operations.len() as u64,
+        units: trace.units.len() as u64,
+        longest_bytes: span.alignment_bytes,
+        ..ReplayFit::default()
+    };
+    for operation in trace.operations.iter().filter(|operation| operation.kind != OpKind::Sync) {
+        let placed = span.place(operation);
+        fit.rounded += u64::from(placed.rounded);
+        fit.wrapped += u64::from(placed.wrapped);
+        fit.cut += u64::from(placed.cut);
+        fit.longest_bytes = fit.longest_bytes.max(placed.length_bytes);
+    }
+    fit
+}
+
+impl Source for ReplaySource {
+    const HEARS_ENDS: bool = true;
+
+    fn next(&mut self, now_ns: u64) -> Next {
         if let Some(next) = self.draw_of_readers(now_ns) {
             return next;
         }
@@ -243,49 +266,10 @@ impl ReplaySource {
         Next::Op { op: self.op(&operation), due_ns }
     }
 
-    fn op(&self, operation: &TraceOp) -> Op {
-        if operation.kind == OpKind::Sync {
-            return Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        if let Some(readers) = &mut self.readers {
+            readers.ended(op, now_ns, &self.trace);
         }
-        let MappedOperation { offset_bytes, length_bytes, .. } = self.span.place(operation);
-        Op { kind: operation.kind, offset_bytes, length_bytes }
-    }
-}
-
-fn fit(trace: &Trace, span: &Span) -> ReplayFit {
-    let mut fit = ReplayFit {
-        operations: trace.operations.len() as u64,
-        units: trace.units.len() as u64,
-        longest_bytes: span.alignment_bytes,
-        ..ReplayFit::default()
-    };
-    for operation in trace.operations.iter().filter(|operation| operation.kind != OpKind::Sync) {
-        let placed = span.place(operation);
-        fit.rounded += u64::from(placed.rounded);
-        fit.wrapped += u64::from(placed.wrapped);
-        fit.cut += u64::from(placed.cut);
-        fit.longest_bytes = fit.longest_bytes.max(placed.length_bytes);
-    }
-    fit
-}
-
-impl Source for ReplaySource {
-    fn next(&mut self, now_ns: u64) -> Next {
-        self.draw(now_ns)
-    }
-
-    fn ended(&mut self, op: Op, now_ns: u64) {
-        self.operation_ended(op, now_ns);
-    }
-}
-
-impl Source for &Mutex<ReplaySource> {
-    fn next(&mut self, now_ns: u64) -> Next {
-        self.lock().unwrap_or_else(PoisonError::into_inner).draw(now_ns)
-    }
-
-    fn ended(&mut self, op: Op, now_ns: u64) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).operation_ended(op, now_ns);
     }
 }
 

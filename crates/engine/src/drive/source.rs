@@ -30,6 +30,9 @@ pub enum Next {
 
 /// Something that gives out operations.
 pub trait Source {
+    /// Whether it hears of operations that ended; where it does not, no lock is taken for them.
+    const HEARS_ENDS: bool = false;
+
     /// The next operation at a time in ns from the start.
     fn next(&mut self, now_ns: u64) -> Next;
 
@@ -54,11 +57,18 @@ impl Source for Generator {
     }
 }
 
-impl Source for &Mutex<Generator> {
+impl<S: Source> Source for &Mutex<S> {
     // A call of its own would cost a tenth of an operation.
     #[inline(always)]
     fn next(&mut self, now_ns: u64) -> Next {
-        self.lock().unwrap_or_else(PoisonError::into_inner).draw(now_ns)
+        self.lock().unwrap_or_else(PoisonError::into_inner).next(now_ns)
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        if S::HEARS_ENDS {
+            self.lock().unwrap_or_else(PoisonError::into_inner).ended(op, now_ns);
+        }
     }
 
     fn may_end(&mut self) -> bool {

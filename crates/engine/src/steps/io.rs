@@ -11,7 +11,6 @@ use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::Workload;
-use std::sync::Mutex;
 
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
@@ -39,7 +38,7 @@ impl Real<'_> {
     }
 
     /// Runs sources of operations once, one thread each, on the target opened for writing and for synchronous writes or not.
-    pub(crate) fn repeat_sources<S>(
+    pub(crate) fn repeat_sources<S: Source + Send>(
         &self,
         context: &mut Context<'_>,
         sources: Vec<S>,
@@ -47,11 +46,7 @@ impl Real<'_> {
         setup: Setup,
         choice: &ChosenIssue,
         attempt: &Attempt,
-    ) -> Result<Repeated>
-    where
-        S: Source + Send,
-        for<'a> &'a Mutex<S>: Source,
-    {
+    ) -> Result<Repeated> {
         let mark = self.noise.start();
         let setup = Setup { lists: context.operations.is_some(), ..setup };
         let open = || self.target.open_lane(writes, o_sync);

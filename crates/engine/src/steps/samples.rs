@@ -166,21 +166,14 @@ impl<'a> Watch<'a> {
     }
 
     fn add(&mut self, kind: OpKind, done: &Timed) {
-        let (bytes, worst_ns) = (u64::from(done.bytes), done.ended_ns - done.started_ns);
-        let part = match kind {
-            OpKind::Read => Interval {
-                read_bytes: bytes,
-                read_operations: 1,
-                read_worst_ns: worst_ns,
-                ..Interval::default()
-            },
-            OpKind::Write | OpKind::Sync => Interval {
-                write_bytes: bytes,
-                write_operations: 1,
-                write_worst_ns: worst_ns,
-                ..Interval::default()
-            },
-        };
+        let side = (u64::from(done.bytes), 1, done.ended_ns - done.started_ns);
+        let mut part = Interval::default();
+        match kind {
+            OpKind::Read => (part.read_bytes, part.read_operations, part.read_worst_ns) = side,
+            OpKind::Write | OpKind::Sync => {
+                (part.write_bytes, part.write_operations, part.write_worst_ns) = side;
+            }
+        }
         self.sum.merge(&part);
     }
 }
