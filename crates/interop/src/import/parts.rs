@@ -3,8 +3,8 @@
 //! The model: a number is digits with an optional fraction and exponent; anything else is none, so a damaged file can
 //! lose figures but never yields a wrong one.
 
+use super::Input;
 use super::json_tree::{Json, documents};
-use super::{Input, NotImported};
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::quantity::{format_bytes, parse_bytes};
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
@@ -13,6 +13,20 @@ use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
+
+/// Why an importer has no run of an input.
+pub(crate) enum NotImported {
+    /// It is not its own; how far it got, such as "no line begins with `CrystalDiskMark`".
+    NotMine(Text),
+    /// It is its own, but it is damaged or of a version that nobody knows; what and where.
+    Broken(Error),
+}
+
+impl From<Error> for NotImported {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
+    }
+}
 
 /// The longest line that an error shows, and the longest words that each cell of a run repeats, in characters. No
 /// tool's own are longer; a damaged or hostile file would fill the memory with copies.

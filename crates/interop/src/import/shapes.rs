@@ -6,9 +6,19 @@
 
 use super::Input;
 use super::parts::{digits, key_value, number, repeated, runs_in};
-use super::split::LineMark;
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin};
+
+/// What a line is to an importer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineMark {
+    /// Nothing that it knows.
+    None,
+    /// The beginning of a result.
+    Begins,
+    /// Of a result.
+    Belongs,
+}
 
 /// Hands over what stands in the holes of a shape; false if the line, which has no blanks around it, is not of that shape.
 fn fill<'a>(shape: &str, line: &'a str, mut hole: impl FnMut(&'a str)) -> bool {

@@ -8,20 +8,11 @@
 
 use super::clean::cleaned;
 use super::json_tree::object;
+pub(super) use super::shapes::LineMark;
+
 use super::shapes::LineShapes;
 use super::{Importer, Input};
 use std::borrow::Cow;
-
-/// What a line is to an importer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineMark {
-    /// Nothing that it knows.
-    None,
-    /// The beginning of a result.
-    Begins,
-    /// Of a result.
-    Belongs,
-}
 
 /// How an importer knows what is its own.
 pub(crate) enum Recognizer {
