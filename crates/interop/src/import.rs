@@ -49,12 +49,9 @@ use importer::{ImportedRuns, Importer};
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-use shapes::LineShapes;
-use split::{LineMark, Recognizer, split};
+use split::split;
 
-use kurabe_core::environment::Environment;
-use kurabe_core::imported::Origin;
-use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// Importers of whole files, the most particular first.

@@ -285,6 +285,7 @@ mod tests {
     use kurabe_core::workload::Data;
     use kurabe_program::Stop;
     use proptest::prelude::*;
+    use std::sync::Mutex;
 
     use OpKind::{Read, Sync, Write};
     use ReplayTiming::{Closed, Fast, Readers, Think, Timestamps};
