@@ -158,16 +158,6 @@ pub enum MarkKind {
     Unreachable,
 }
 
-impl Study {
-    /// Reads a study; `name` is shown in errors.
-    ///
-    /// # Errors
-    /// At the first thing that is wrong, with its line.
-    pub fn parse(name: &str, source: &str, catalogue: &Catalogue) -> Result<Self> {
-        read::read_study(name, source, catalogue)
-    }
-}
-
 /// A study that comes with kurabe.
 ///
 /// # Errors

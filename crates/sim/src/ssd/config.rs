@@ -2,10 +2,21 @@
 
 use super::parameters::Values;
 use super::scatter::Scatter;
-use super::store::Reclaimed;
 use crate::build::Builder;
 use crate::timeline::transfer_ns;
 use kurabe_core::{Result, text};
+
+/// What was done to make room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reclaimed {
+    pub(super) rows_read: u64,
+    pub(super) slc_rows_read: u64,
+    /// Units moved because their block was collected.
+    pub(super) moved: u64,
+    /// Units moved out of cells used with one bit.
+    pub(super) folded: u64,
+    pub(super) erases: u64,
+}
 
 /// Blocks that can be kept track of.
 const MOST_BLOCKS: u128 = 1 << 24;

@@ -1,8 +1,8 @@
 //! Reading flash, and letting the dies go on with what they have to do.
 
 use super::Ssd;
+use super::config::Reclaimed;
 use super::die::Busy;
-use super::store::Reclaimed;
 use crate::account::Cause;
 use crate::timeline::transfer_ns;
 use crate::world::World;

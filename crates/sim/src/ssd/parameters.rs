@@ -1,8 +1,11 @@
 //! The parameters of an SSD.
 
-use super::refresh::MOST_DAYS;
-use super::scatter::MOST_SPREAD;
 use crate::build::parameters;
+
+/// The longest period, ten years: as long as flash is promised to keep data.
+pub(super) const MOST_DAYS: f64 = 3650.0;
+/// The largest standard deviation, as a share: at 3.46 of them, the end of the distribution, a time is still above 0.
+pub(super) const MOST_SPREAD: f64 = 0.25;
 
 parameters! {
     /// Values of all of them. Where a time may be 0, that stands for the usual time of the cell type.

@@ -8,14 +8,11 @@
 
 use super::Ssd;
 use super::config::Config;
+use super::config::Reclaimed;
 use super::die::Busy;
-use super::store::Reclaimed;
 use crate::build::Builder;
 use crate::world::World;
 use kurabe_core::{Result, text};
-
-/// The longest period, ten years: as long as flash is promised to keep data.
-pub(super) const MOST_DAYS: f64 = 3650.0;
 
 const DAY_NS: f64 = 86_400e9;
 

@@ -6,9 +6,6 @@
 use super::parameters::Values;
 use kurabe_core::random::split_mix;
 
-/// The largest standard deviation, as a share: at 3.46 of them, the end of the distribution, a time is still above 0.
-pub(super) const MOST_SPREAD: f64 = 0.25;
-
 /// Another draw for each purpose.
 const READ: u64 = 1;
 const PROGRAM: u64 = 2;

@@ -12,7 +12,7 @@
 //!
 //! Not modelled: wear levelling and bad blocks.
 
-use super::config::{Config, FlashGeometry};
+use super::config::{Config, FlashGeometry, Reclaimed};
 use super::layout::{Layout, Worn, in_order, in_order_counts};
 use super::map::{Map, TRIMMED, UNCHANGED};
 use kurabe_core::random::Random;
@@ -32,18 +32,6 @@ pub(super) enum UnitPlace {
     /// It was never written; this is where it would be if the drive had been filled in order.
     Unwritten(u32),
     Trimmed,
-}
-
-/// What was done to make room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reclaimed {
-    pub(super) rows_read: u64,
-    pub(super) slc_rows_read: u64,
-    /// Units moved because their block was collected.
-    pub(super) moved: u64,
-    /// Units moved out of cells used with one bit.
-    pub(super) folded: u64,
-    pub(super) erases: u64,
 }
 
 /// A block that is being written.

@@ -40,29 +40,35 @@ const MARKS: [(&str, MarkKind); 5] = [
     ("unreachable", MarkKind::Unreachable),
 ];
 
-pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Result<Study> {
-    let file = DataFile::parse(name, source)?;
-    let root = file.root(&["schema", "name", "title", "source", "note", "part", "question", "why"])?;
-    root.require("schema")?.integer(1..=1)?;
-    let parts = root.require("part")?.elements();
-    let parts = read_unique(
-        &parts,
-        |value| read_part(value, catalogue),
-        |part| Some(&part.id),
-        |id| text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"),
-    )?;
-    Ok(Study {
-        name: root.words("name")?,
-        title: root.require("title")?.text()?,
-        source: root.read("source", Value::words)?,
-        note: root.read("note", Value::text)?,
-        questions: read_questions(
-            &root.get("question").map(|list| list.elements()).unwrap_or_default(),
+impl Study {
+    /// Reads a study; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line.
+    pub fn parse(name: &str, source: &str, catalogue: &Catalogue) -> Result<Self> {
+        let file = DataFile::parse(name, source)?;
+        let root = file.root(&["schema", "name", "title", "source", "note", "part", "question", "why"])?;
+        root.require("schema")?.integer(1..=1)?;
+        let parts = root.require("part")?.elements();
+        let parts = read_unique(
             &parts,
-        )?,
-        why: root.read("why", read_why)?,
-        parts,
-    })
+            |value| read_part(value, catalogue),
+            |part| Some(&part.id),
+            |id| text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"),
+        )?;
+        Ok(Self {
+            name: root.words("name")?,
+            title: root.require("title")?.text()?,
+            source: root.read("source", Value::words)?,
+            note: root.read("note", Value::text)?,
+            questions: read_questions(
+                &root.get("question").map(|list| list.elements()).unwrap_or_default(),
+                &parts,
+            )?,
+            why: root.read("why", read_why)?,
+            parts,
+        })
+    }
 }
 
 /// What `read` makes of each element of a list, no two of one id.

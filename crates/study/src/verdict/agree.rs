@@ -1,6 +1,6 @@
 //! An answer held against what an article concludes.
 
-use super::{Agreement, Answer, Best, Choice, place_of};
+use super::answer::{Agreement, Answer, Best, Choice, place_of};
 use crate::question::Conclusion;
 
 /// Whether an answer comes to a conclusion.

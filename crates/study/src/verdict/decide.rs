@@ -3,8 +3,8 @@
 //! The model: a decision is a function of the grid's values alone, so that measured and published figures go through the
 //! same one. A figure counts only if every choice that was measured has it. What cannot be decided is no answer.
 
+use super::answer::{Answer, AxisFit, Best, Change, RankedChoice, RestsOn, place_of};
 use super::gather::ChoiceGrid;
-use super::{Answer, AxisFit, Best, Change, RankedChoice, RestsOn, place_of};
 use crate::axis::{Along, number_of};
 use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
 use kurabe_compare::FIRM_SHARE;

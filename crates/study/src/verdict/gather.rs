@@ -3,7 +3,7 @@
 //! The model: a row of a table has an id and a value on each axis. One of these tells the choice, the others tell which
 //! figure it is; so the same figure of two choices stands in one line whatever order the table has.
 
-use super::{Caveat, Choice, Deciding};
+use super::answer::{Caveat, Choice, Deciding};
 use crate::axis::StudyAxis;
 use crate::published::Published;
 use crate::question::{Among, FigureSet, Question};

@@ -2,7 +2,8 @@
 
 use super::{count, drive, share, stack};
 use crate::library::device_named;
-use crate::ssd::scatter::{MOST_SPREAD, Scatter};
+use crate::ssd::parameters::MOST_SPREAD;
+use crate::ssd::scatter::Scatter;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
