@@ -15,6 +15,7 @@ mod ink;
 mod legend;
 mod lines;
 mod marks;
+mod measures;
 mod shares;
 pub(crate) mod span;
 #[cfg(test)]
@@ -23,48 +24,25 @@ mod thin;
 pub(crate) mod ticks;
 
 pub use canvas::escape;
+pub use ink::Theme;
 
 use crate::font;
 use crate::plot::{Chart, Plot};
-use canvas::{Align, Canvas, Type};
+use canvas::{Align, Canvas};
 use ink::Ink;
+use measures::{NOTE, PAD_PX, TITLE};
 
-/// Free space around everything.
-const PAD_PX: f64 = 20.0;
 /// Narrower pictures are drawn at this width: nothing could be read on them.
 const NARROWEST_PX: u32 = 240;
 const WIDEST_PX: u32 = 8_000;
 /// Lines are not pressed flatter than this: their axis would have no room for its numbers.
 const FLATTEST_PX: f64 = 150.0;
 
-const TITLE: Type = Type { size: 17.0, strong: true };
-const NOTE: Type = Type { size: 12.0, strong: false };
-/// Labels of rows, legends and axes.
-const LABEL: Type = Type { size: 12.5, strong: false };
-/// Numbers at the ticks.
-const TICK: Type = Type { size: 11.5, strong: false };
-/// Figures beside or in marks.
-const FIGURE: Type = Type { size: 12.0, strong: false };
-
 /// How large a picture is. The height follows from what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Its width in pixels; from 240 to 8000.
     pub width_px: u32,
-}
-
-/// The colours of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    /// Dark on light.
-    Light,
-    /// Light on dark.
-    Dark,
-    /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
-    Auto,
-    /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
-    /// their markup. The page has [`style_sheet`].
-    Page,
 }
 
 /// What a page needs whose drawings have the theme [`Theme::Page`], as CSS. A page that wants one of the two whatever the
@@ -147,14 +125,4 @@ impl Chart {
         }
         y + 14.0
     }
-}
-
-/// Width that a text needs, with some room for a browser's own font.
-fn room_for(text: &str, kind: Type) -> f64 {
-    (font::text_width(text, kind.size, kind.strong) * 1.04).ceil()
-}
-
-/// The widest of some texts, but not more than `most`.
-fn widest<'a>(texts: impl Iterator<Item = &'a str>, kind: Type, most: f64) -> f64 {
-    texts.map(|text| room_for(text, kind)).fold(0.0, f64::max).min(most)
 }

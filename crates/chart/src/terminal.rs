@@ -16,7 +16,7 @@ mod shares;
 mod ticks;
 
 use crate::plot::{Chart, Plot};
-use kurabe_core::display::{display_width, wrap};
+use kurabe_core::display::wrap;
 use row::{Ink, InkedLine};
 
 /// Narrower than this nothing can be drawn; lines are cut instead.
@@ -43,16 +43,6 @@ impl Chart {
         }
         rows.iter().map(|row| row.finish(width, colour)).collect()
     }
-}
-
-/// Columns of the widest of some texts.
-fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
-    texts.map(|text| display_width(text)).max().unwrap_or(0)
-}
-
-/// The letter of a series: `A`, `B`, …, and after 26 of them from the start again.
-fn letter(index: usize) -> char {
-    char::from(b'A' + (index % 26) as u8)
 }
 
 #[cfg(test)]

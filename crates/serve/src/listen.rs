@@ -1,11 +1,6 @@
 //! Where clients knock: a socket of the owner's alone, or a port of this machine.
 
-<<<<<<< HEAD
-use crate::attach::AttachBy;
 use kurabe_core::{Error, ErrorKind, Result, mention::SOCKET, shown, text};
-=======
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
->>>>>>> 216f92df (What the hub keeps stands below what it does)
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, Stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};

@@ -1,7 +1,6 @@
 //! What drawings are written on: elements, escaped words, and the colours and patterns they use.
 
-use super::Theme;
-use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES};
+use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES, Theme};
 use crate::font;
 use kurabe_core::shown;
 use std::collections::BTreeSet;

@@ -3,9 +3,9 @@
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{hollow, shape};
+use super::measures::{LABEL, PAD_PX, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
-use super::{LABEL, PAD_PX, widest};
 use crate::font;
 use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale};
 use crate::unit::Unit;

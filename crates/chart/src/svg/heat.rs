@@ -2,8 +2,8 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::{Ink, RAMP};
+use super::measures::{LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
-use super::{LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
 use crate::plot::{Heat, Scale};
 use crate::unit::Unit;

@@ -5,6 +5,20 @@
 //! normal sight and as seen without each kind of cone (Machado, Oliveira and Fernandes 2009), at different lightness. The
 //! tests below compute this again. From the second series on a pattern or a shape tells the same without colour.
 
+/// The colours of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+    /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
+    Auto,
+    /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
+    /// their markup. The page has [`super::style_sheet`].
+    Page,
+}
+
 /// Colours of series before they begin again.
 pub(super) const SERIES: usize = 8;
 /// Fills of series before they begin again: solid, then patterns. No divisor in common with the colours.

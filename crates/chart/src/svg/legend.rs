@@ -3,7 +3,7 @@
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{dash, marker};
-use super::{LABEL, PAD_PX, room_for};
+use super::measures::{LABEL, PAD_PX, room_for};
 use crate::font;
 
 const SAMPLE_PX: f64 = 22.0;

@@ -16,11 +16,11 @@ pub(super) const TICK: Type = Type { size: 11.5, strong: false };
 pub(super) const FIGURE: Type = Type { size: 12.0, strong: false };
 
 /// Width that a text needs, with some room for a browser's own font.
-pub(super) fn room_for(words: &str, kind: Type) -> f64 {
-    (font::text_width(words, kind.size, kind.strong) * 1.04).ceil()
+pub(super) fn room_for(text: &str, kind: Type) -> f64 {
+    (font::text_width(text, kind.size, kind.strong) * 1.04).ceil()
 }
 
 /// The widest of some texts, but not more than `most`.
-pub(super) fn widest<'a>(words: impl Iterator<Item = &'a str>, kind: Type, most: f64) -> f64 {
-    words.map(|words| room_for(words, kind)).fold(0.0, f64::max).min(most)
+pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>, kind: Type, most: f64) -> f64 {
+    texts.map(|text| room_for(text, kind)).fold(0.0, f64::max).min(most)
 }

@@ -3,9 +3,9 @@
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
 use super::legend::{self, Swatch};
+use super::measures::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
-use super::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use crate::font;
 use crate::plot::{Axis, Scale, ShareRow, Shares};
 use crate::unit::Unit;

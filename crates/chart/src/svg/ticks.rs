@@ -5,8 +5,8 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
+use super::measures::{LABEL, TICK, room_for};
 use super::span::{PixelSpan, round_up};
-use super::{LABEL, TICK, room_for};
 use crate::font;
 use crate::plot::{Axis, Scale};
 use crate::unit::Unit;
@@ -310,7 +310,7 @@ pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
     for tick in &mut ticks.ticks {
         tick.words = font::fit(&tick.words, TICK.size, false, most);
     }
-    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
+    super::measures::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
@@ -325,7 +325,7 @@ pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, botto
     }
     let (left, right) = (span.from.min(span.to), span.from.max(span.to));
     canvas.line((left, bottom), (right, bottom), Ink::Axis, "");
-    let room = (canvas.width - 2.0 * super::PAD_PX).max(0.0);
+    let room = (canvas.width - 2.0 * super::measures::PAD_PX).max(0.0);
     let label = font::fit(&ticks.label, LABEL.size, false, room);
     if label.is_empty() {
         return bottom + 22.0;

@@ -1,7 +1,6 @@
 //! Bars with intervals: a line for each bar, with its value behind it.
 
-use super::row::{Ink, InkedLine};
-use super::{letter, widest};
+use super::row::{Ink, InkedLine, letter, widest};
 use crate::plot::{Bar, Bars};
 use crate::unit::Unit;
 use kurabe_core::display::{clip, pad_left, pad_right};

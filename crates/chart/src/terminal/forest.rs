@@ -1,7 +1,6 @@
 //! Ratios with intervals against 1.
 
-use super::row::{Ink, InkedLine};
-use super::widest;
+use super::row::{Ink, InkedLine, widest};
 use crate::plot::{Forest, ForestRow, RatioVerdict};
 use kurabe_core::display::{clip, display_width, pad_right, wrap};
 use kurabe_core::number;

@@ -1,7 +1,6 @@
 //! A value over two categories: a shade and a number in each place.
 
-use super::row::{Ink, InkedLine};
-use super::widest;
+use super::row::{Ink, InkedLine, widest};
 use crate::plot::Heat;
 use kurabe_core::display::{clip, display_width, pad_left};
 use kurabe_core::number;

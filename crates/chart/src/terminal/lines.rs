@@ -2,8 +2,8 @@
 
 use super::braille::Canvas;
 use super::row::{Ink, InkedLine};
+use super::row::{letter, widest};
 use super::ticks::TickedAxis;
-use super::{letter, widest};
 use crate::plot::{ChartLine, LineStyle, Lines};
 use kurabe_core::display::{clip, display_width, pad_left};
 

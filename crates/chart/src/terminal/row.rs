@@ -108,3 +108,13 @@ impl InkedLine {
         line.trim_end().to_owned()
     }
 }
+
+/// Columns of the widest of some texts.
+pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
+    texts.map(|text| display_width(text)).max().unwrap_or(0)
+}
+
+/// The letter of a series: `A`, `B`, …, and after 26 of them from the start again.
+pub(super) fn letter(index: usize) -> char {
+    char::from(b'A' + (index % 26) as u8)
+}

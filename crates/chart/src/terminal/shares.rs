@@ -1,7 +1,6 @@
 //! Where the time went: a bar of parts in each row, each part with its pattern and its letter.
 
-use super::row::{Ink, InkedLine};
-use super::{letter, widest};
+use super::row::{Ink, InkedLine, letter, widest};
 use crate::plot::{ShareRow, Shares};
 use kurabe_core::display::{clip, pad_right};
 use kurabe_core::number;
