@@ -8,6 +8,7 @@ mod pivot;
 mod report;
 mod run;
 mod serve;
+mod shared;
 mod study;
 mod sweep;
 mod ui;
@@ -28,13 +29,10 @@ pub use versus::VersusArgs;
 pub use vm::VmArgs;
 
 use crate::lang::{below, t};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
-use kurabe_compare::NAME_LABEL;
-use kurabe_core::Text;
-use kurabe_core::profile::OptionKind;
-use kurabe_core::quantity::parse_above_zero;
-use kurabe_lab::{StorePlace, Writing, assignments, parse_label, parse_percent};
+use kurabe_lab::{StorePlace, parse_percent};
+use shared::{JudgedArgs, worded};
 use std::path::PathBuf;
 
 /// kurabe.
@@ -214,51 +212,6 @@ pub struct HistoryArgs {
     pub margin: f64,
 }
 
-/// Changes of a target that is a model.
-#[derive(Debug, Args)]
-pub struct ModelledArgs {
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
-    pub set: Vec<String>,
-    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
-    pub no_fill: bool,
-}
-
-impl ModelledArgs {
-    fn sets(&self) -> kurabe_core::Result<Vec<(String, String)>> {
-        assignments("--set", &self.set, "raid.strip=256KiB")
-    }
-}
-
-/// What a run may write beside files of its own.
-#[derive(Debug, Args)]
-pub struct WritingArgs {
-    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
-    pub write_existing: bool,
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
-    pub destroy_data_on: Option<PathBuf>,
-}
-
-impl WritingArgs {
-    fn writing(&self) -> Writing {
-        Writing { existing_file: self.write_existing, destroy_data_on: self.destroy_data_on.clone() }
-    }
-}
-
-/// What of runs that are held against each other is asked.
-#[derive(Debug, Args)]
-pub struct JudgedArgs {
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
-    pub margin: f64,
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
-    pub about: Vec<String>,
-}
-
-/// Labels as words give them, with the name of the run.
-fn labels(words: &[String], name: Option<&String>) -> kurabe_core::Result<Vec<(String, Option<String>)>> {
-    let name = name.map(|name| Ok((NAME_LABEL.to_owned(), Some(name.clone()))));
-    words.iter().map(|label| parse_label(label)).chain(name).collect()
-}
-
 #[derive(Debug, Args)]
 pub struct RunIds {
     #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
@@ -372,33 +325,6 @@ pub struct ModelShown {
 pub struct DoctorArgs {
     #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath, help = t("The directory or device to look at", "調べるディレクトリまたはデバイス"))]
     pub path: PathBuf,
-}
-
-/// One of a few words, each of which stands for a value.
-fn choice<T: Clone + Send + Sync>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
-    let value =
-        move |chosen: String| words.iter().find(|(word, _)| *word == chosen).unwrap_or(&words[0]).1.clone();
-    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(value)
-}
-
-fn worded(text: Text) -> String {
-    text.take(crate::lang::lang())
-}
-
-fn bytes(words: &str) -> Result<u64, String> {
-    OptionKind::Bytes.number(words).map_err(worded)
-}
-
-fn duration(words: &str) -> Result<u64, String> {
-    OptionKind::Time.number(words).map_err(worded)
-}
-
-fn duration_or_zero(words: &str) -> Result<u64, String> {
-    OptionKind::Pause.number(words).map_err(worded)
-}
-
-fn rate(words: &str) -> Result<f64, String> {
-    parse_above_zero(words).map_err(worded)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The words of `kurabe attach` and `kurabe detach`.
 
-use super::choice;
 use super::serve::ServedArgs;
+use super::shared::choice;
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_serve::AttachBy;

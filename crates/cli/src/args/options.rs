@@ -1,6 +1,6 @@
 //! Flags of the options of a workload, from their table.
 
-use super::worded;
+use super::shared::worded;
 use crate::lang::t;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};

@@ -1,6 +1,6 @@
 //! Words of `kurabe compare --by` and `kurabe list`.
 
-use super::worded;
+use super::shared::worded;
 use crate::lang::{below, t};
 use clap::Args;
 use kurabe_store::parse_since;

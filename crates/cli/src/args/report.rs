@@ -1,6 +1,6 @@
 //! `kurabe report`
 
-use super::{JudgedArgs, choice};
+use super::shared::{JudgedArgs, choice};
 use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};

@@ -2,7 +2,7 @@
 
 use super::fio::FioWords;
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
-use super::{ModelledArgs, WritingArgs, choice, labels, rate};
+use super::shared::{ModelledArgs, WritingArgs, choice, labels, rate};
 use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};

@@ -1,6 +1,6 @@
 //! The words of `kurabe serve` and `kurabe control`.
 
-use super::{duration_or_zero, worded};
+use super::shared::{duration_or_zero, worded};
 use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};

@@ -1,6 +1,6 @@
 //! The words of `kurabe sweep`.
 
-use super::{ModelledArgs, WritingArgs, bytes, duration, labels};
+use super::shared::{ModelledArgs, WritingArgs, bytes, duration, labels};
 use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};

@@ -1,7 +1,7 @@
 //! The words of `kurabe versus`.
 
+use super::shared::{bytes, choice, duration, duration_or_zero, labels, worded};
 use super::vary::variants;
-use super::{bytes, choice, duration, duration_or_zero, labels, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;

@@ -1,5 +1,6 @@
 //! What is read of the repository, and the rules that concern more than one source.
 
+use crate::circles::circles;
 use crate::rules::{self, Breach};
 use crate::source::Source;
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
         .collect();
     let mut all: Vec<Breach> = sources.iter().flat_map(rules::breaches).collect();
     all.extend(type_names(&sources));
+    all.extend(circles(&sources));
     all.extend(test_modules(&files));
     all.extend(machine_paths(&files));
     all.extend(glossary(&files));

@@ -1,10 +1,11 @@
 //! The style rules that a machine can hold, held: how long functions and files are, which words are no names, where
-//! sentences, `unsafe` and paths may stand, and one meaning for each name of a type.
+//! sentences, `unsafe` and paths may stand, one meaning for each name of a type, and no large circles of imports.
 //!
 //! The model: a rule reads one source without its comments and literals (`source`) and answers the lines that break it
 //! (`rules`). `allowed.txt` names the files, folders or type names that a rule does not concern, with the reasons.
 //! An allowance that nothing needs any more fails too, so that the list can only shrink unseen, never grow.
 
+mod circles;
 mod house;
 mod licences;
 mod rules;
