@@ -97,7 +97,7 @@ fn lacking(words: &str) -> Vec<char> {
         .chars()
         .filter(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
         .filter(|c| !kurabe_core::shown::is_escaped(*c))
-        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{fffd}'..='\u{ffff}' | '\u{2028}' | '\u{2029}') && !kurabe_chart::has_glyph(*c))
+        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}' | '\u{2029}') && !kurabe_chart::has_glyph(*c))
         .collect();
     lacking.sort_unstable();
     lacking.dedup();

@@ -13,9 +13,6 @@ use std::path::{Path, PathBuf};
 const BACKLOG: i32 = 16;
 const OWNER_ALONE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-<<<<<<< HEAD
-/// Where clients connect.
-=======
 /// The user's choice of what makes the block devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachBy {
@@ -28,7 +25,6 @@ pub enum AttachBy {
 }
 
 /// Where clients connect.
->>>>>>> e49799e6 (What the hub keeps stands below what it does)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket in the file system.

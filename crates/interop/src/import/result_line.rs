@@ -15,18 +15,10 @@ use kurabe_core::{Result, text};
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ResultLine<'a> {
-    /// The label as printed, with single spaces around it taken away.
-    pub(super) procedure: &'a str,
     /// The direction, if the label holds it.
     pub(super) direction: Option<Direction>,
-    /// Sequential or random.
-    pub(super) sequential: bool,
-    /// Block size, if the label holds it; KB is 1024 bytes here.
-    pub(super) block_bytes: Option<u64>,
-    /// Queue depth, if printed.
-    pub(super) iodepth: Option<u32>,
-    /// Threads, if printed.
-    pub(super) threads: Option<u32>,
+    /// The label as printed, and what it holds of order, block size (KB is 1024 bytes here), queue depth and threads.
+    setting: ImportedCell,
     /// The figures, of each run that the line has a column of; at least one.
     pub(super) columns: Vec<TestFigures<'a>>,
 }
@@ -149,7 +141,10 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
         columns.push(TestFigures { rate, iops, latency });
         rest = after;
     }
-    Some(ResultLine { procedure: label, direction, sequential, block_bytes, iodepth, threads, columns })
+    let (procedure, sequential) = (Some(label.to_owned()), Some(sequential));
+    let setting =
+        ImportedCell { procedure, sequential, block_bytes, iodepth, threads, ..ImportedCell::default() };
+    Some(ResultLine { direction, setting, columns })
 }
 
 /// `1MiB`, `4 KiB`, `512KB`.
@@ -273,7 +268,8 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
 impl ResultLine<'_> {
     /// kurabe's name for such a step, without what is not printed: `SEQ 1 MiB Q8 T1`.
     pub(super) fn label(&self) -> String {
-        parts::shape(Some(self.sequential), "", self.block_bytes, self.iodepth, self.threads)
+        let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = self.setting;
+        parts::shape(sequential, "", block_bytes, iodepth, threads)
     }
 
     /// As a cell with the figures of a column.
@@ -292,22 +288,16 @@ impl ResultLine<'_> {
             .figure_of(rules.latency_of.clone(), rules.latency, figures.latency)
             // A latency that was not had is printed as zero.
             .filter(|latency: &PrintedFigure| latency.value > 0.0);
-        let percent = read_percent.filter(|_| direction == Some(Direction::Mix));
-        let procedure = match percent {
-            Some(percent) if !rules.mix_is_total => format!("{}, {percent} % read", self.procedure),
-            _ => self.procedure.to_owned(),
-        };
-        let imported = ImportedCell {
-            procedure: Some(procedure),
+        let mut imported = ImportedCell {
             runs: rules.runs,
-            block_bytes: self.block_bytes,
-            iodepth: self.iodepth,
-            threads: self.threads,
-            sequential: Some(self.sequential),
             read_percent: read_percent.filter(|_| rules.mix_is_total),
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
-            ..ImportedCell::default()
+            ..self.setting.clone()
         };
+        let percent = read_percent.filter(|_| direction == Some(Direction::Mix) && !rules.mix_is_total);
+        if let (Some(procedure), Some(percent)) = (&mut imported.procedure, percent) {
+            procedure.push_str(&format!(", {percent} % read"));
+        }
         Some(parts::cell(self.label(), direction, imported))
     }
 }
