@@ -114,7 +114,7 @@ fn store_scale_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let options = store_scale::Options {
-        runs: 40,
+        runs: 200,
         rounds: 1,
         keep_digests: true,
         kurabe,
