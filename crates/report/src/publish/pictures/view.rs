@@ -15,7 +15,7 @@ const MOST_NAME_COLUMNS: usize = 40;
 /// A picture of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Its kind, stable, for asking for it: one of [`PICTURE_NAMES`]. Several pictures of runs may have the same.
+    /// Its kind, stable, for asking for it: one of [`crate::PICTURE_NAMES`]. Several pictures of runs may have the same.
     pub name: &'static str,
     /// What it shows.
     pub chart: Chart,
