@@ -35,14 +35,14 @@ mod signature;
 mod subject;
 mod tools;
 
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzzing"))]
 mod any_bytes;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod never_panics;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use any_bytes::parse_all;
 pub use block::{BlockNode, SECTOR_BYTES};
 pub use block_devices::block_devices;
