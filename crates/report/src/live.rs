@@ -34,19 +34,15 @@ pub enum Mode {
     Quiet,
 }
 
-/// Where the lines go.
-enum Output {
-    Terminal(ProgressBar),
-    Plain(Box<dyn Write + Send>),
-    Quiet(Box<dyn Write + Send>),
-}
-
 /// Lines of progress in a style. What is still live is cleared when they are dropped.
 pub struct LiveLine {
     style: Style,
-    output: Output,
-    /// The template of the live line.
+    /// On a terminal: the live line, with its template.
+    bar: Option<ProgressBar>,
     template: &'static str,
+    /// Where there is none: where lines go.
+    writer: Box<dyn Write + Send>,
+    is_quiet: bool,
 }
 
 const WORDS: &str = "{msg}";
@@ -61,8 +57,7 @@ impl LiveLine {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ);
         match mode {
             Mode::Terminal if !target.is_hidden() => Self::on_terminal(style, target),
-            Mode::Terminal | Mode::Plain => Self::plain(style, Box::new(std::io::stderr())),
-            Mode::Quiet => Self::quiet(style, Box::new(std::io::stderr())),
+            _ => Self::of(style, None, Box::new(std::io::stderr()), mode == Mode::Quiet),
         }
     }
 
@@ -70,21 +65,21 @@ impl LiveLine {
     pub fn on_terminal(style: Style, target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(1), target);
         bar.set_style(bar_style(WORDS));
-        Self { style, output: Output::Terminal(bar), template: WORDS }
+        Self::of(style, Some(bar), Box::new(std::io::sink()), false)
     }
 
     /// Lines into any writer, as [`Mode::Plain`] writes them.
     pub fn plain(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self { style, output: Output::Plain(writer), template: WORDS }
+        Self::of(style, None, writer, false)
     }
 
     /// What [`Mode::Quiet`] writes, into any writer.
     pub fn quiet(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self { style, output: Output::Quiet(writer), template: WORDS }
+        Self::of(style, None, writer, true)
     }
 
-    fn is_quiet(&self) -> bool {
-        matches!(self.output, Output::Quiet(_))
+    fn of(style: Style, bar: Option<ProgressBar>, writer: Box<dyn Write + Send>, is_quiet: bool) -> Self {
+        Self { style, bar, template: WORDS, writer, is_quiet }
     }
 
     fn say(&self, words: &Text) -> String {
@@ -94,22 +89,21 @@ impl LiveLine {
     /// What must be seen also by who wants to see no progress.
     fn always(&mut self, words: &Text) {
         let words = self.say(words);
-        match &mut self.output {
-            Output::Quiet(writer) => {
-                let _ = Shown::lines(&format!("kurabe: {words}\n")).write_to(writer);
-            }
-            Output::Terminal(_) | Output::Plain(_) => self.paragraph(&words),
+        match self.is_quiet {
+            true => self.put(&Shown::lines(&format!("kurabe: {words}\n"))),
+            false => self.paragraph(&words),
         }
     }
 
     /// A line about the work itself, in every mode.
     fn remark(&mut self, words: &Text) {
-        let line = Shown::lines(&format!("{}\n", self.say(words)));
-        match &mut self.output {
-            Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
-            Output::Plain(writer) | Output::Quiet(writer) => {
-                let _ = line.write_to(writer);
-            }
+        self.put(&Shown::lines(&format!("{}\n", self.say(words))));
+    }
+
+    fn put(&mut self, line: &Shown) {
+        match &self.bar {
+            Some(bar) => bar.println(line.as_ref().trim_end()),
+            None => drop(line.write_to(&mut self.writer)),
         }
     }
 
@@ -122,13 +116,8 @@ impl LiveLine {
 
     /// A line that stays.
     fn print(&mut self, line: &str) {
-        let line = self.style.page(&format!("{line}\n"));
-        match &mut self.output {
-            Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
-            Output::Plain(writer) => {
-                let _ = line.write_to(writer);
-            }
-            Output::Quiet(_) => {}
+        if !self.is_quiet {
+            self.put(&self.style.page(&format!("{line}\n")));
         }
     }
 
@@ -138,7 +127,7 @@ impl LiveLine {
 
     /// The live line in this form, if there is one, and whether it had another before.
     fn bar(&mut self, template: &'static str) -> Option<(&ProgressBar, bool)> {
-        let Output::Terminal(bar) = &self.output else { return None };
+        let bar = self.bar.as_ref()?;
         let is_new = std::mem::replace(&mut self.template, template) != template;
         if is_new {
             bar.set_style(bar_style(template));
@@ -189,12 +178,9 @@ impl LiveLine {
 
     /// Clears the live line.
     fn finish(&mut self) {
-        match &mut self.output {
-            Output::Terminal(bar) => bar.finish_and_clear(),
-            Output::Plain(writer) => {
-                let _ = writer.flush();
-            }
-            Output::Quiet(_) => {}
+        match &self.bar {
+            Some(bar) => bar.finish_and_clear(),
+            None => drop(self.writer.flush()),
         }
     }
 }

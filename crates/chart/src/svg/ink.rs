@@ -57,20 +57,20 @@ pub(super) enum Ink {
 }
 
 /// Colours of the series for light and for dark paper.
-const SERIES_COLOURS: [(u32, u32); SERIES] = [
-    (0x1c_41_b0, 0x7d_ab_fb),
-    (0xcf_74_08, 0xf5_68_2b),
-    (0x4d_88_63, 0x2d_8f_75),
-    (0x90_19_57, 0xeb_a8_c4),
-    (0x7d_5f_08, 0xe7_e2_96),
-    (0x7e_5b_ce, 0x7d_5f_bd),
-    (0x3f_86_b5, 0x5f_c6_d9),
-    (0x6b_6f_76, 0xa9_b1_ba),
+const SERIES_COLOURS: [[u32; 2]; SERIES] = [
+    [0x1c_41_b0, 0x7d_ab_fb],
+    [0xcf_74_08, 0xf5_68_2b],
+    [0x4d_88_63, 0x2d_8f_75],
+    [0x90_19_57, 0xeb_a8_c4],
+    [0x7d_5f_08, 0xe7_e2_96],
+    [0x7e_5b_ce, 0x7d_5f_bd],
+    [0x3f_86_b5, 0x5f_c6_d9],
+    [0x6b_6f_76, 0xa9_b1_ba],
 ];
 
 /// Lowest, middle and highest value of a heat map, for light and for dark paper: more is further from the paper.
-const RAMP_COLOURS: ([u32; 3], [u32; 3]) =
-    ([0xe9_f1_f7, 0x5f_a3_c4, 0x0c_35_62], [0x1d_2b_3a, 0x2f_7f_a6, 0xd3_f0_f4]);
+const RAMP_COLOURS: [[u32; 3]; 2] =
+    [[0xe9_f1_f7, 0x5f_a3_c4, 0x0c_35_62], [0x1d_2b_3a, 0x2f_7f_a6, 0xd3_f0_f4]];
 
 impl Ink {
     /// The ink of a series.
@@ -94,18 +94,10 @@ impl Ink {
     /// Its name as a CSS property.
     pub(super) fn name(self) -> String {
         match self {
-            Ink::Paper => "--paper".to_owned(),
-            Ink::Text => "--text".to_owned(),
-            Ink::Quiet => "--quiet".to_owned(),
-            Ink::Axis => "--axis".to_owned(),
-            Ink::Grid => "--grid".to_owned(),
-            Ink::Band => "--band".to_owned(),
-            Ink::Stall => "--stall".to_owned(),
-            Ink::Series(index) => format!("--s{index}"),
-            Ink::Ramp(step) => format!("--r{step}"),
-            Ink::OnRamp(step) => format!("--o{step}"),
-            Ink::Better => "--better".to_owned(),
-            Ink::Worse => "--worse".to_owned(),
+            Ink::Series(index) | Ink::Ramp(index) | Ink::OnRamp(index) => {
+                format!("--{}{index}", self.traits().0)
+            }
+            _ => format!("--{}", self.traits().0),
         }
     }
 
@@ -115,21 +107,25 @@ impl Ink {
     }
 
     fn rgb(self, dark: bool) -> u32 {
-        let (light_rgb, dark_rgb) = match self {
-            Ink::Paper => (0xff_ff_ff, 0x16_19_1e),
-            Ink::Text => (0x1b_20_27, 0xe9_ec_ef),
-            Ink::Quiet => (0x5a_63_6e, 0xa4_ad_b8),
-            Ink::Axis => (0x7f_88_93, 0x7b_84_90),
-            Ink::Grid => (0xe6_e9_ed, 0x2a_2f_37),
-            Ink::Band => (0xf1_f3_f6, 0x20_25_2c),
-            Ink::Stall => (0xf6_d9_cf, 0x55_2a_1f),
-            Ink::Series(index) => SERIES_COLOURS[usize::from(index) % SERIES],
-            Ink::Ramp(step) => (ramp(RAMP_COLOURS.0, step), ramp(RAMP_COLOURS.1, step)),
-            Ink::OnRamp(step) => (on(ramp(RAMP_COLOURS.0, step)), on(ramp(RAMP_COLOURS.1, step))),
-            Ink::Better => (0x14_6c_8c, 0x5f_c0_e6),
-            Ink::Worse => (0xb8_4a_12, 0xf5_8b_52),
-        };
-        if dark { dark_rgb } else { light_rgb }
+        self.traits().1[usize::from(dark)]
+    }
+
+    /// What its name begins with, and its colour on light and on dark paper.
+    fn traits(self) -> (&'static str, [u32; 2]) {
+        match self {
+            Ink::Paper => ("paper", [0xff_ff_ff, 0x16_19_1e]),
+            Ink::Text => ("text", [0x1b_20_27, 0xe9_ec_ef]),
+            Ink::Quiet => ("quiet", [0x5a_63_6e, 0xa4_ad_b8]),
+            Ink::Axis => ("axis", [0x7f_88_93, 0x7b_84_90]),
+            Ink::Grid => ("grid", [0xe6_e9_ed, 0x2a_2f_37]),
+            Ink::Band => ("band", [0xf1_f3_f6, 0x20_25_2c]),
+            Ink::Stall => ("stall", [0xf6_d9_cf, 0x55_2a_1f]),
+            Ink::Series(index) => ("s", SERIES_COLOURS[usize::from(index) % SERIES]),
+            Ink::Ramp(step) => ("r", RAMP_COLOURS.map(|ends| ramp(ends, step))),
+            Ink::OnRamp(step) => ("o", RAMP_COLOURS.map(|ends| on(ramp(ends, step)))),
+            Ink::Better => ("better", [0x14_6c_8c, 0x5f_c0_e6]),
+            Ink::Worse => ("worse", [0xb8_4a_12, 0xf5_8b_52]),
+        }
     }
 
     /// The strokes of a pattern in a tile of six pixels; none for the solid one.

@@ -29,15 +29,17 @@ pub enum FaultKind {
 }
 
 /// Sectors in a row with the same fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SectorFault {
     /// The fault.
+    #[serde(rename = "fault")]
     pub kind: FaultKind,
     /// First byte.
     pub offset_bytes: u64,
     /// Bytes.
     pub length_bytes: u64,
     /// The oldest write that was to be there (0: none was promised), and the one that is.
+    #[serde(rename = "promised_write")]
     pub promised: u32,
     /// The number of the write that is there; for a sector that belongs elsewhere, its own offset in bytes.
     pub present: Option<u64>,

@@ -70,7 +70,7 @@ pub fn spoken_json(comparison: &impl Serialize, place: &str, differences: &[Diff
 
 /// That something cannot be written as JSON.
 pub(crate) fn no_json(error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+    ErrorKind::Internal.error(text!("cannot write JSON", "JSON を書けません")).because(error)
 }
 
 /// Two runs beside each other, and what is known of the facts that were asked about.

@@ -7,20 +7,16 @@ use kurabe_core::{Text, text};
 pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
     let unbeaten = Text::list(fastest.unbeaten.iter().map(|index| names[*index].clone()));
     match fastest.unbeaten.len() {
-        _ if !fastest.is_decided => {
+        unbeaten if !fastest.is_decided || unbeaten == 0 => {
             let leads = leads(fastest, names);
+            let none = match fastest.is_decided {
+                true => text!("the fastest in every cell", "すべての項目で最も速い"),
+                false => text!("measurably faster than another", "有意に速い"),
+            };
             text!(
-                "None of them is measurably faster than another; by their means {leads}.",
-                "有意に速い測定はありません。平均では、{leads}。";
-                leads
-            )
-        }
-        0 => {
-            let leads = leads(fastest, names);
-            text!(
-                "None of them is the fastest in every cell; by their means {leads}.",
-                "すべての項目で最も速い測定はありません。平均では、{leads}。";
-                leads
+                "None of them is {none}; by their means {leads}.",
+                "{none}測定はありません。平均では、{leads}。";
+                none, leads
             )
         }
         1 => text!(

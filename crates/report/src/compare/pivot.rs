@@ -261,13 +261,8 @@ fn legend(pivot: &Pivot) -> Text {
     let figures = || pivot.groups.iter().flat_map(|group| &group.figures);
     let (single, several) =
         (figures().any(|figure| figure.run_count == 1), figures().any(|figure| figure.run_count > 1));
-    let mut sentences = vec![match (several, single) {
-        (true, true) => text!(
-            "Each figure is the mean over runs with its 95 % interval; in brackets how many runs. Of a single run the \
-             repetitions make the interval.",
-            "各値は測定の平均と 95 % 区間で、()は測定の件数です。1 件だけの場合、区間は各回の値から求めています。"
-        ),
-        (true, false) => text!(
+    let mut sentences = vec![match several {
+        true => text!(
             "Each figure is the mean over runs with its 95 % interval; in brackets how many runs.",
             "各値は測定の平均と 95 % 区間で、()は測定の件数です。"
         ),
@@ -279,6 +274,12 @@ fn legend(pivot: &Pivot) -> Text {
             "各値は 1 件の測定(1)のもので、区間は各回の値から求めた 95 % 区間です。"
         ),
     }];
+    if several && single {
+        sentences.push(text!(
+            "Of a single run the repetitions make the interval.",
+            "1 件だけの場合、区間は各回の値から求めています。"
+        ));
+    }
     if figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan()) {
         sentences.push(text!(
             "Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.",

@@ -16,6 +16,16 @@ pub(crate) struct CellVerdict {
     pub(crate) single: Option<f64>,
 }
 
+/// A verdict as a word for programs, as a sign, and as what it looks like.
+pub(crate) fn verdict_marks(verdict: Verdict) -> (&'static str, &'static str, Role) {
+    match verdict {
+        Verdict::Faster => ("faster", "▲", Role::Good),
+        Verdict::Slower => ("slower", "▼", Role::Bad),
+        Verdict::Same => ("same", "=", Role::Plain),
+        Verdict::NotEnough { .. } => ("not_enough", "?", Role::Warn),
+    }
+}
+
 /// A kind of verdict among the cells, and whether it rests on single figures.
 #[derive(Clone, Copy, PartialEq)]
 enum VerdictKind {

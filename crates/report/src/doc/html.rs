@@ -8,8 +8,8 @@ use super::table::{EntryBody, Flush, Table, TableForm};
 use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::doc::Role;
 use crate::doc::spark::sparkline;
-use kurabe_chart::{Size, Theme};
-use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_chart::{Size, Theme, escape};
+use kurabe_core::{Lang, Text, number, text};
 
 /// Width of a chart in a page.
 const CHART_WIDTH_PX: u32 = 960;
@@ -83,7 +83,7 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
             html.element("p", &[("class", "hint")], &words(&hint))
                 .raw("<div class=\"scroll\" tabindex=\"0\">");
             let chart = &drawn[usize::from(lang == Lang::Ja)];
-            html.drawing(&chart.svg(&Size { width_px: CHART_WIDTH_PX }, theme));
+            html.made(&chart.svg(&Size { width_px: CHART_WIDTH_PX }, theme));
             html.raw("</div>").close("figure");
         }
         Block::Section { id, title, doc, .. } => {
@@ -255,7 +255,7 @@ impl Html {
 
     /// Words, whatever they hold.
     pub fn words(&mut self, words: &str) -> &mut Self {
-        escape(words, &mut self.text);
+        self.text.push_str(&escape(words));
         self
     }
 
@@ -265,13 +265,7 @@ impl Html {
         self
     }
 
-    /// A drawing as SVG, whose words are escaped already.
-    pub(crate) fn drawing(&mut self, svg: &str) -> &mut Self {
-        self.text.push_str(svg);
-        self
-    }
-
-    /// The block of records, as it is written where it is read again.
+    /// Markup whose words are escaped already: a drawing, the block of records.
     pub(crate) fn made(&mut self, markup: &str) -> &mut Self {
         self.text.push_str(markup);
         self
@@ -285,8 +279,7 @@ impl Html {
             self.text.push(' ');
             self.text.push_str(name);
             self.text.push_str("=\"");
-            escape(value, &mut self.text);
-            self.text.push('"');
+            self.words(value).text.push('"');
         }
         self.text.push('>');
         self
@@ -320,21 +313,6 @@ impl Html {
     /// The markup.
     pub fn finish(self) -> String {
         self.text
-    }
-}
-
-/// Escapes for text and for attributes alike.
-fn escape(words: &str, out: &mut String) {
-    for c in words.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if shown::is_escaped(c) => out.push_str(&shown::line(c.encode_utf8(&mut [0; 4]))),
-            c => out.push(c),
-        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Progress {
 
     /// Takes notice of an event.
     pub fn on_event(&mut self, event: &Event) {
-        if !self.live.is_quiet() {
+        if !self.live.is_quiet {
             return self.show(event);
         }
         // What runs must be seen, also by who wants to see no progress: one line for each kind.

@@ -117,13 +117,9 @@ fn link(link: &Link) -> Text {
             }
         }
         Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, ncq_depth } => {
-            let mut words = "SATA".to_owned();
-            if let Some(speed) = speed_gbit_per_s.or(*speed_max_gbit_per_s) {
-                words.push_str(&format!(" {speed:.1} Gbit/s"));
-            }
-            if let Some(depth) = ncq_depth {
-                words.push_str(&format!(" NCQ {depth}"));
-            }
+            let speed = speed_gbit_per_s.or(*speed_max_gbit_per_s).map(|speed| format!(" {speed:.1} Gbit/s"));
+            let depth = ncq_depth.map(|depth| format!(" NCQ {depth}"));
+            let words = ["SATA".to_owned()].into_iter().chain(speed).chain(depth).collect::<String>();
             match (speed_gbit_per_s, speed_max_gbit_per_s) {
                 (Some(now), Some(most)) if now + 0.01 < *most => {
                     text!("{words} (limit {most:.1} Gbit/s)", "{words}(上限は {most:.1} Gbit/s)")
@@ -132,27 +128,19 @@ fn link(link: &Link) -> Text {
             }
         }
         Link::Usb { speed_mbit_per_s, protocol, .. } => {
-            let mut words = "USB".to_owned();
-            if let Some(speed) = speed_mbit_per_s {
-                words.push_str(&format!(" {speed} Mbit/s"));
-            }
-            if let Some(protocol) = protocol {
-                words.push_str(&format!(" {}", protocol.to_uppercase()));
-            }
-            Text::same(words)
+            let speed = speed_mbit_per_s.map(|speed| format!(" {speed} Mbit/s"));
+            let protocol = protocol.as_ref().map(|protocol| format!(" {}", protocol.to_uppercase()));
+            Text::same(["USB".to_owned()].into_iter().chain(speed).chain(protocol).collect::<String>())
         }
         Link::Virtio => text!("virtio", "virtio"),
         Link::Loop { backing, direct } => {
             let backing = backing.as_deref().unwrap_or("?");
-            match direct {
-                Some(true) => {
-                    text!("loop device on {backing}, direct", "{backing} のループデバイス(ダイレクト)")
-                }
-                Some(false) => {
-                    text!("loop device on {backing}, buffered", "{backing} のループデバイス(バッファー経由)")
-                }
-                None => text!("loop device on {backing}", "{backing} のループデバイス"),
-            }
+            let how = match direct {
+                Some(true) => text!(", direct", "(ダイレクト)"),
+                Some(false) => text!(", buffered", "(バッファー経由)"),
+                None => Text::default(),
+            };
+            text!("loop device on {backing}{how}", "{backing} のループデバイス{how}"; how)
         }
         Link::Memory => text!("memory", "メモリー"),
         Link::Other { subsystem } => Text::same(subsystem),

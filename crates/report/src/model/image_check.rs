@@ -131,34 +131,10 @@ fn place(fault: &SectorFault) -> Text {
 /// The same for other programs.
 pub fn image_json(report: &ImageReport) -> serde_json::Value {
     let ImageReport { writes, check } = report;
-    let ImageCheck {
-        written_bytes,
-        flushed_bytes,
-        fault_bytes,
-        faults,
-        unflushed_bytes,
-        arrived_bytes,
-        torn_writes,
-    } = check;
-    let places: Vec<_> = faults
-        .iter()
-        .map(|fault| {
-            serde_json::json!({
-                "fault": fault.kind, "offset_bytes": fault.offset_bytes, "length_bytes": fault.length_bytes,
-                "promised_write": fault.promised, "present": fault.present,
-            })
-        })
-        .collect();
     serde_json::json!({
-        "event": "image_check",
-        "sound": check.is_sound(),
-        "writes": writes,
-        "written_bytes": written_bytes,
-        "flushed_bytes": flushed_bytes,
-        "fault_bytes": fault_bytes,
-        "faults": places,
-        "unflushed_bytes": unflushed_bytes,
-        "arrived_unflushed_bytes": arrived_bytes,
-        "torn_unflushed_writes": torn_writes,
+        "event": "image_check", "sound": check.is_sound(), "writes": writes, "written_bytes": check.written_bytes,
+        "flushed_bytes": check.flushed_bytes, "fault_bytes": check.fault_bytes, "faults": check.faults,
+        "unflushed_bytes": check.unflushed_bytes, "arrived_unflushed_bytes": check.arrived_bytes,
+        "torn_unflushed_writes": check.torn_writes,
     })
 }

@@ -4,7 +4,7 @@ use crate::publish::page::{PageTheme, Report};
 use crate::publish::pictures::png;
 use kurabe_core::mention::{CHART, FORMAT};
 use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, shown, text};
 use std::path::Path;
 
 /// Pixels of a picture for one of the drawing.
@@ -67,11 +67,12 @@ impl ReportFormat {
                     "拡張子を付けるか {FORMAT} を指定してください: {all}"
                 );
             }
-            Error::new(
-                ErrorKind::Usage,
-                text!("the name {file} does not tell a format", "{file} という名前からは形式が分かりません"),
-            )
-            .remedy(remedy)
+            ErrorKind::Usage
+                .error(text!(
+                    "the name {file} does not tell a format",
+                    "{file} という名前からは形式が分かりません"
+                ))
+                .remedy(remedy)
         })
     }
 
@@ -88,7 +89,7 @@ impl ReportFormat {
             "{CHART} is for svg and png, not for {format}",
             "{CHART} は svg と png 用で、{format} には使えません"
         );
-        Err(Error::new(ErrorKind::Usage, what).remedy(text!(
+        Err(ErrorKind::Usage.error(what).remedy(text!(
             "name a picture: -o chart.svg",
             "画像のファイル名を指定してください: -o chart.svg"
         )))

@@ -81,21 +81,16 @@ pub fn foreseen_versus_doc(prepared: &PreparedVersus) -> Result<Doc> {
 
 /// The longest time of targets in turns.
 fn longest(prepared: &PreparedVersus) -> Text {
+    let time = format_time_setting(longest_ns(prepared));
     match prepared.limit() {
-        LongestTime::Measuring(ns) => {
-            let time = format_time_setting(ns);
-            text!(
-                "measuring takes at most, all targets together: {time}",
-                "測定時間(最長、全対象の合計): {time}"
-            )
-        }
-        LongestTime::Computing(ns) => {
-            let time = format_time_setting(ns);
-            text!(
-                "models get the repetitions that they need; computing takes at most {time}",
-                "モデルは必要な回数だけ繰り返します。計算にかかる時間(最長): {time}"
-            )
-        }
+        LongestTime::Measuring(_) => text!(
+            "measuring takes at most, all targets together: {time}",
+            "測定時間(最長、全対象の合計): {time}"
+        ),
+        LongestTime::Computing(_) => text!(
+            "models get the repetitions that they need; computing takes at most {time}",
+            "モデルは必要な回数だけ繰り返します。計算にかかる時間(最長): {time}"
+        ),
     }
 }
 

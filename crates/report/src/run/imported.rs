@@ -5,6 +5,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
 use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Cell;
 use kurabe_core::{Text, shown, text};
 
@@ -21,14 +22,10 @@ fn value(figure: &PrintedFigure) -> Figure {
         Quantity::Rate => number::rate(figure.value),
         Quantity::Iops => number::iops(figure.value),
         Quantity::Latency | Quantity::Duration => number::latency(figure.value),
-        Quantity::Bytes => {
-            let words = kurabe_core::quantity::format_bytes_decimal(figure.value as u64);
-            plain(words, "")
-        }
-        Quantity::Count => plain(number::count(figure.value as u64), ""),
+        Quantity::Bytes => plain(format_bytes_decimal(figure.value as u64), ""),
+        Quantity::Count | Quantity::Score => plain(number::count(figure.value as u64), ""),
         Quantity::Share => plain(number::percent(figure.value), ""),
         Quantity::QueueLength => plain(format!("{:.2}", figure.value), ""),
-        Quantity::Score => plain(number::count(figure.value as u64), ""),
     }
 }
 
@@ -47,14 +44,10 @@ fn remark(figure: &PrintedFigure, runs: Option<u32>) -> Text {
 
 fn statistic(figure: &PrintedFigure, runs: Option<u32>) -> Text {
     let higher_is_better = matches!(figure.quantity, Quantity::Rate | Quantity::Iops | Quantity::Score);
+    let best = if higher_is_better { PrintedStatistic::Highest } else { PrintedStatistic::Lowest };
     let of = runs.filter(|runs| *runs > 1);
     match (figure.statistic, of) {
-        (PrintedStatistic::Highest, Some(runs)) if higher_is_better => {
-            text!("best of {runs}", "{runs} 回の最良値")
-        }
-        (PrintedStatistic::Lowest, Some(runs)) if !higher_is_better => {
-            text!("best of {runs}", "{runs} 回の最良値")
-        }
+        (statistic, Some(runs)) if statistic == best => text!("best of {runs}", "{runs} 回の最良値"),
         (PrintedStatistic::Median, Some(runs)) => text!("median of {runs}", "{runs} 回の中央値"),
         (PrintedStatistic::Mean, Some(runs)) => text!("mean of {runs}", "{runs} 回の平均"),
         (PrintedStatistic::Mean, None) => text!("mean", "平均"),

@@ -73,24 +73,18 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -
                 "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
                 "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き {slope:.1} % (上限 {slope_limit} %)"
             );
-            match window.steady {
-                true => (
-                    Role::Plain,
-                    text!(
-                        "{name}: steady state reached in round {count}; {over}",
-                        "{name}: ラウンド {count} で定常状態に達しました。{over}";
-                        name, over
-                    ),
+            let reached = match window.steady {
+                true => text!(
+                    "steady state reached in round {count}",
+                    "ラウンド {count} で定常状態に達しました。"
                 ),
-                false => (
-                    Role::Warn,
-                    text!(
-                        "{name}: no steady state after {count} rounds; {over}",
-                        "{name}: {count} ラウンド終えても定常状態に達していません。{over}";
-                        name, over
-                    ),
+                false => text!(
+                    "no steady state after {count} rounds",
+                    "{count} ラウンド終えても定常状態に達していません。"
                 ),
-            }
+            };
+            let role = if window.steady { Role::Plain } else { Role::Warn };
+            (role, text!("{name}: {reached}; {over}", "{name}: {reached}{over}"; name, reached, over))
         }
     };
     // Its title is said above it.

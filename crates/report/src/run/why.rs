@@ -23,7 +23,7 @@ use crate::{model, words};
 use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, text};
 use kurabe_explain::{Limit, limits};
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
@@ -87,14 +87,12 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
         })
         .collect();
     if whys.is_empty() {
-        return Err(Error::new(
-            ErrorKind::NoSuchRun,
-            text!("no operation of this was completed", "完了した操作がありません"),
-        )
-        .remedy(text!(
-            "choose another cell, or let the run go to its end",
-            "別の項目を選ぶか、測定を最後まで実行してください"
-        )));
+        return Err(ErrorKind::NoSuchRun
+            .error(text!("no operation of this was completed", "完了した操作がありません"))
+            .remedy(text!(
+                "choose another cell, or let the run go to its end",
+                "別の項目を選ぶか、測定を最後まで実行してください"
+            )));
     }
     Ok(whys)
 }
@@ -164,11 +162,12 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let number = text!("or its number, 1 to {count}", "1 から {count} の番号でも指定できます");
         let remedy = Text::clauses([nearest(selector, &labels), number]);
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("the run has no cell `{selector}`", "この測定に `{selector}` という項目はありません"),
-        )
-        .remedy(remedy));
+        return Err(ErrorKind::Usage
+            .error(text!(
+                "the run has no cell `{selector}`",
+                "この測定に `{selector}` という項目はありません"
+            ))
+            .remedy(remedy));
     }
     Ok(chosen)
 }

@@ -341,18 +341,14 @@ fn course_words(course: &AxisFit, verdict: &QuestionResult) -> Text {
     let adds = with_unit(&number::fixed(course.line.slope * size, deciding.decimals), &deciding.unit);
     let share = percent(course.line.fit);
     let name = &deciding.name;
-    match (course.on_line, unit) {
-        (true, "") => text!(
-            "{name}: each step adds {adds}; a straight line accounts for {share} % of the differences.",
-            "{name}: 1 増えるごとに {adds} 増加。違いの {share} % が直線で説明できます。";
-            name
+    let step = if unit.is_empty() { text!("step", "増える") } else { text!("{unit}", "{unit} ") };
+    match course.on_line {
+        true => text!(
+            "{name}: each {step} adds {adds}; a straight line accounts for {share} % of the differences.",
+            "{name}: 1 {step}ごとに {adds} 増加。違いの {share} % が直線で説明できます。";
+            name, step
         ),
-        (true, unit) => text!(
-            "{name}: each {unit} adds {adds}; a straight line accounts for {share} % of the differences.",
-            "{name}: 1 {unit} ごとに {adds} 増加。違いの {share} % が直線で説明できます。";
-            name
-        ),
-        (false, _) => text!(
+        false => text!(
             "{name}: a straight line accounts for only {share} % of the differences.",
             "{name}: 直線で説明できるのは違いの {share} % だけです。";
             name

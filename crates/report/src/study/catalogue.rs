@@ -1,7 +1,7 @@
 //! The catalogue of published figures: the list, an entry, and a run beside one.
 
 use crate::doc;
-use crate::doc::{Column, Cut, Doc, Field, Fields, Paragraph, Role, Style, Table};
+use crate::doc::{Column, Cut, Doc, Fields, Paragraph, Role, Style, Table, filled};
 use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::format_bytes;
@@ -89,31 +89,24 @@ fn figures(entry: &CatalogueEntry<'_>) -> Text {
 /// Everything of an entry.
 pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
     let table = entry.table;
-    let mut fields: Vec<Field> = Vec::new();
-    let mut put = |key: Text, words: Text| fields.push((key, vec![words]));
-    put(text!("table", "表"), table.title.clone());
-    put(text!("source", "出典"), entry.source().to_owned().into());
-    if let Some(year) = table.year {
-        put(text!("year", "年"), year.to_string().into());
-    }
-    put(text!("tool", "ツール"), table.tool.clone().into());
-    put(text!("procedure", "手順"), table.procedure.clone());
-    if let Some(size) = table.size_bytes {
-        put(text!("test size", "テストサイズ"), format_bytes(size).into());
-    }
-    put(text!("statistic", "統計量"), table.statistic.name());
-    if let Some(host) = &table.host {
-        put(text!("host", "環境"), host.clone());
-    }
-    if let Some(profile) = &table.profile {
-        put(text!("repeated by", "同じ手順"), format!("{RUN} {PROFILE} {profile}").into());
-    }
-    if let Some(model) = &entry.row.model {
-        put(text!("model", "モデル"), format!("model:{model}").into());
-    }
-    for note in [table.note.as_ref(), entry.row.note.as_ref()].into_iter().flatten() {
-        put(text!("note", "備考"), note.clone());
-    }
+    let fields = [
+        (text!("table", "表"), Some(table.title.clone())),
+        (text!("source", "出典"), Some(entry.source().to_owned().into())),
+        (text!("year", "年"), table.year.map(|year| year.to_string().into())),
+        (text!("tool", "ツール"), Some(table.tool.clone().into())),
+        (text!("procedure", "手順"), Some(table.procedure.clone())),
+        (text!("test size", "テストサイズ"), table.size_bytes.map(|size| format_bytes(size).into())),
+        (text!("statistic", "統計量"), Some(table.statistic.name())),
+        (text!("host", "環境"), table.host.clone()),
+        (
+            text!("repeated by", "同じ手順"),
+            table.profile.as_ref().map(|profile| format!("{RUN} {PROFILE} {profile}").into()),
+        ),
+        (text!("model", "モデル"), entry.row.model.as_ref().map(|model| format!("model:{model}").into())),
+        (text!("note", "備考"), table.note.clone()),
+        (text!("note", "備考"), entry.row.note.clone()),
+    ];
+    let fields = filled(fields.map(|(key, words)| (key, words.into_iter().collect())));
     let rows = entry.figures().map(|(column, figure)| {
         let figure = doc::Entry::new(Role::Strong, published(figure, column.decimals));
         [column.name.clone().into(), figure, column.unit.clone().into()]

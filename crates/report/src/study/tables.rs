@@ -256,21 +256,18 @@ pub(super) fn order_lines(part: &PartResult) -> Vec<Text> {
 }
 
 fn kept(anomalies: bool, ties: bool) -> Text {
-    match (anomalies, ties) {
-        (true, false) => text!(
-            "The order of the published figures is kept, anomalies left aside.",
-            "異常値を除き、公表値の順序は保たれています。"
+    let aside =
+        if anomalies { text!(", anomalies left aside", "異常値を除き、") } else { Text::default() };
+    match ties {
+        false => text!(
+            "The order of the published figures is kept{aside}.",
+            "{aside}公表値の順序は保たれています。";
+            aside
         ),
-        (false, false) => {
-            text!("The order of the published figures is kept.", "公表値の順序は保たれています。")
-        }
-        (true, true) => text!(
-            "No published order is reversed, anomalies left aside, but some published differences do not show.",
-            "異常値を除き、公表値の順序が逆になったものはありませんが、モデルでは差が出ないものがあります。"
-        ),
-        (false, true) => text!(
-            "No published order is reversed, but some published differences do not show.",
-            "公表値の順序が逆になったものはありませんが、モデルでは差が出ないものがあります。"
+        true => text!(
+            "No published order is reversed{aside}, but some published differences do not show.",
+            "{aside}公表値の順序が逆になったものはありませんが、モデルでは差が出ないものがあります。";
+            aside
         ),
     }
 }
@@ -312,26 +309,19 @@ fn moved_rows(part: &PartResult, column: usize) -> Vec<Text> {
         let count =
             |row: usize| pairs.iter().filter(|(lower, higher)| *lower == row || *higher == row).count();
         let moved = (0..part.rows.len()).rev().max_by_key(|row| count(*row)).unwrap_or_default();
-        let names = |rows: Vec<usize>| {
-            Text::join(quoted(rows.iter().map(|row| &part.rows[*row].label)), ["; ", "、"])
-        };
-        let passed: Vec<usize> = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1).collect();
-        let passing: Vec<usize> = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0).collect();
+        let passed = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1);
+        let passing = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0);
+        let sides = [
+            (passed.collect::<Vec<_>>(), text!("above", "上回って")),
+            (passing.collect(), text!("below", "下回って")),
+        ];
         let (name, figure) = (&part.rows[moved].label, &part.columns[column].name);
-        if !passed.is_empty() {
-            let others = names(passed);
+        for (rows, side) in sides.into_iter().filter(|(rows, _)| !rows.is_empty()) {
+            let others = Text::join(quoted(rows.iter().map(|row| &part.rows[*row].label)), ["; ", "、"]);
             lines.push(text!(
-                "Another order than published in {figure}: {name} comes out above: {others}.",
-                "{figure}の順序が公表値と違います: {name} が次を上回っています: {others}。";
-                figure, name, others
-            ));
-        }
-        if !passing.is_empty() {
-            let others = names(passing);
-            lines.push(text!(
-                "Another order than published in {figure}: {name} comes out below: {others}.",
-                "{figure}の順序が公表値と違います: {name} が次を下回っています: {others}。";
-                figure, name, others
+                "Another order than published in {figure}: {name} comes out {side}: {others}.",
+                "{figure}の順序が公表値と違います: {name} が次を{side}います: {others}。";
+                figure, name, side, others
             ));
         }
         pairs.retain(|(lower, higher)| *lower != moved && *higher != moved);

@@ -171,14 +171,14 @@ fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
             "A random read of {block}, one at a time, takes {read} on average, a write {write}.",
             "{block} のランダムアクセスを 1 つずつ行うと、1 回あたり平均で読み出し {read}、書き込み {write} です。"
         ),
-        (Some(read), None) => text!(
-            "A random read of {block}, one at a time, takes {read} on average.",
-            "{block} のランダム読み出しを 1 つずつ行うと、1 回あたり平均 {read} です。"
-        ),
-        (None, Some(write)) => text!(
-            "A random write of {block}, one at a time, takes {write} on average.",
-            "{block} のランダム書き込みを 1 つずつ行うと、1 回あたり平均 {write} です。"
-        ),
+        (Some(time), None) | (None, Some(time)) => {
+            let which = words::direction(if read.is_some() { Direction::Read } else { Direction::Write });
+            text!(
+                "A random {which} of {block}, one at a time, takes {time} on average.",
+                "{block} のランダム{which}を 1 つずつ行うと、1 回あたり平均 {time} です。";
+                which
+            )
+        }
         (None, None) => return None,
     })
 }

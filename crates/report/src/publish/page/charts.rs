@@ -9,7 +9,7 @@ use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::publish::pictures::{Picture, no_chart, pictures};
 use kurabe_chart::Size;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_core::{ErrorKind, Lang, Result, text};
 
 /// Width of a picture of its own.
 const PICTURE_WIDTH_PX: u32 = 1000;
@@ -78,11 +78,12 @@ impl Report<'_> {
         if let Some(name) = name.filter(|_| !names.is_empty()) {
             return Err(no_chart(name, &names, &self.runs));
         }
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
-        )
-        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください")))
+        Err(ErrorKind::Unsupported
+            .error(text!(
+                "these runs hold nothing that can be drawn",
+                "これらの測定には図にできる値がありません"
+            ))
+            .remedy(text!("write it as .html or .md", ".html か .md で書き出してください")))
     }
 }
 

@@ -5,12 +5,13 @@
 
 use super::Report;
 use super::rows::{CellRow, RunCell};
+use crate::compare::verdict::verdict_marks;
 use crate::words;
 use kurabe_compare::{CellKey, subject};
 use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_interop::{CsvColumn, csv_table};
-use kurabe_stats::{Compared, Verdict};
+use kurabe_stats::Compared;
 
 /// A cell of a run.
 struct ReportRow<'a> {
@@ -52,7 +53,7 @@ fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
         ("speed_ratio_low_95", |line| number(line.compared().map(|compared| compared.speed.low))),
         ("speed_ratio_high_95", |line| number(line.compared().map(|compared| compared.speed.high))),
         ("p_value", |line| number(line.compared().map(|compared| compared.p_value))),
-        ("verdict", |line| line.compared().map_or("", |compared| verdict_word(compared.verdict)).to_owned()),
+        ("verdict", |line| line.compared().map_or("", |one| verdict_marks(one.verdict).0).to_owned()),
         ("labels", |line| words::pairs(&line.run.labels).join(" ")),
     ]
 }
@@ -111,14 +112,4 @@ impl ReportRow<'_> {
 
 fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// As in JSON.
-fn verdict_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Same => "same",
-        Verdict::NotEnough { .. } => "not_enough",
-    }
 }

@@ -4,11 +4,12 @@ use super::Report;
 use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
+use crate::compare::verdict::verdict_marks;
 use crate::doc::{Column, Entry, Role, Table, TableForm, TableRow};
 use crate::run::{derived, remarks};
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
-use kurabe_stats::{DerivedFigure, Estimate, Verdict};
+use kurabe_stats::{DerivedFigure, Estimate};
 
 /// Up to this many runs stand side by side; of more, each has a row of its own.
 const SIDE_BY_SIDE: usize = 6;
@@ -172,32 +173,13 @@ fn interval(speed: &Estimate) -> Option<Text> {
     Some(text!("{low} to {high}", "{low}〜{high}"))
 }
 
-fn role_of(verdict: Verdict) -> Role {
-    match verdict {
-        Verdict::Faster => Role::Good,
-        Verdict::Slower => Role::Bad,
-        Verdict::Same => Role::Plain,
-        Verdict::NotEnough { .. } => Role::Warn,
-    }
-}
-
-/// A sign for a verdict, because colour alone tells nothing in black and white.
-fn sign(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "▲",
-        Verdict::Slower => "▼",
-        Verdict::Same => "=",
-        Verdict::NotEnough { .. } => "?",
-    }
-}
-
 fn verdict_entry(cell: &ComparedCell) -> Entry {
     let words = verdict(cell).1;
     match &cell.compared {
         Some(compared) => {
-            let sign = sign(compared.verdict);
+            let (_, sign, role) = verdict_marks(compared.verdict);
             let words = words.map(|words| format!("{sign} {words}"));
-            Entry::number(words, compared.speed.value).role(role_of(compared.verdict))
+            Entry::number(words, compared.speed.value).role(role)
         }
         None => Entry::new(Role::Quiet, words),
     }
@@ -214,9 +196,9 @@ fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> 
     let Some(cell) = row.entries[index].as_ref().and_then(|entry| entry.against) else { return figure };
     let words = verdict(cell).1;
     let Some(compared) = &cell.compared else { return figure.under(words) };
-    let sign = sign(compared.verdict);
+    let (_, sign, role) = verdict_marks(compared.verdict);
     let signed = |words: Text| words.map(|words| format!("{sign} {words}"));
-    let figure = figure.role(role_of(compared.verdict));
+    let figure = figure.role(role);
     if in_words {
         return figure.under(signed(words));
     }

@@ -41,11 +41,9 @@ pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<
     let names = names(&all);
     let id = &run.header.id;
     if names.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            text!("run {id} has nothing to draw", "測定 {id} にはグラフにできるデータがありません"),
-        )
-        .remedy(text!("`{SHOW} {id}` shows what it has", "内容は `{SHOW} {id}` で確認できます")));
+        return Err(ErrorKind::Unsupported
+            .error(text!("run {id} has nothing to draw", "測定 {id} にはグラフにできるデータがありません"))
+            .remedy(text!("`{SHOW} {id}` shows what it has", "内容は `{SHOW} {id}` で確認できます")));
     }
     let Some(name) = name else { return Ok(main_charts(all)) };
     if name != ALL {
@@ -93,7 +91,8 @@ pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
 pub fn forests(pairs: &[Pair], runs: &[&RunRecord], lang: Lang) -> Result<Vec<Picture>> {
     let drawn = pairs.iter().zip(&runs[1..]).map(|(pair, other)| {
         forest::picture(pair, &View::new(&[runs[0], other], lang, false)).ok_or_else(|| {
-            Error::new(ErrorKind::Usage, answer(pair))
+            ErrorKind::Usage
+                .error(answer(pair))
                 .remedy(text!("measure both with one profile", "両方を同じプロファイルで測ってください"))
         })
     });
@@ -112,25 +111,24 @@ pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     let (has, ids) = (names.join(", "), ids.join(", "));
     let is_kind = PICTURE_NAMES.contains(&name);
-    let what = match (is_kind, runs.len()) {
-        (false, _) => text!("there is no chart `{name}`", "`{name}` というグラフはありません"),
-        (true, 1) => text!(
-            "run {ids} has no data for the chart `{name}`",
-            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
-        ),
-        (true, _) => text!(
-            "the runs {ids} have no data for the chart `{name}`",
-            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
+    let (runs_have, mut remedy) = match runs.len() {
+        1 => (format!("run {ids} has"), text!("this run has: {has}", "この測定で描けるグラフ: {has}")),
+        _ => (
+            format!("the runs {ids} have"),
+            text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
         ),
     };
-    let mut remedy = match runs.len() {
-        1 => text!("this run has: {has}", "この測定で描けるグラフ: {has}"),
-        _ => text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
+    let what = match is_kind {
+        false => text!("there is no chart `{name}`", "`{name}` というグラフはありません"),
+        true => text!(
+            "{runs_have} no data for the chart `{name}`",
+            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
+        ),
     };
     if !is_kind {
         remedy = Text::clauses([nearest(name, names), remedy]);
     }
-    Error::new(ErrorKind::Usage, what).remedy(remedy)
+    ErrorKind::Usage.error(what).remedy(remedy)
 }
 
 /// A drawing as PNG, `scale` pixels for one of its own.
@@ -139,7 +137,7 @@ pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error
 /// When the drawing has no size that a picture can have.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
     kurabe_chart::png(svg, scale).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
+        ErrorKind::Internal.error(text!("cannot draw the picture", "画像を描けません")).because(error)
     })
 }
 

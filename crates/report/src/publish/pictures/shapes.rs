@@ -39,41 +39,25 @@ impl CellShape {
             order,
             threads,
         };
-        if let Some(imported) = &cell.imported {
+        let (span_bytes, block_bytes, iodepth, rest) = if let Some(imported) = &cell.imported {
             let order = match imported.sequential {
                 Some(true) => "sequential",
                 Some(false) => "random",
                 None => "",
             };
-            return Some(Self {
-                span_bytes: None,
-                block_bytes: imported.block_bytes,
-                iodepth: imported.iodepth.map(u64::from),
-                rest: rest(order, imported.threads),
-            });
-        }
-        if let Some(workload) = &cell.workload {
+            (None, imported.block_bytes, imported.iodepth.map(u64::from), rest(order, imported.threads))
+        } else if let Some(workload) = &cell.workload {
             let [block] = workload.block_sizes.as_slice() else { return None };
-            return Some(Self {
-                span_bytes: Some(workload.span_bytes),
-                block_bytes: Some(u64::from(block.size_bytes)),
-                iodepth: Some(u64::from(workload.iodepth)),
-                rest: rest(workload.pattern.word(), Some(workload.threads)),
-            });
-        }
-        match run.header.profile.as_ref()?.steps.get(cell.step_index as usize)? {
-            Step::Copy(copy) => {
-                let mut rest = rest("", None);
-                rest.direction.clone_from(&cell.part);
-                Some(Self {
-                    span_bytes: None,
-                    block_bytes: Some(u64::from(copy.chunk_bytes)),
-                    iodepth: None,
-                    rest,
-                })
-            }
-            _ => None,
-        }
+            let rest = rest(workload.pattern.word(), Some(workload.threads));
+            let (block_bytes, iodepth) = (u64::from(block.size_bytes), u64::from(workload.iodepth));
+            (Some(workload.span_bytes), Some(block_bytes), Some(iodepth), rest)
+        } else {
+            let steps = &run.header.profile.as_ref()?.steps;
+            let Step::Copy(copy) = steps.get(cell.step_index as usize)? else { return None };
+            let rest = Rest { direction: cell.part.clone(), ..rest("", None) };
+            (None, Some(u64::from(copy.chunk_bytes)), None, rest)
+        };
+        Some(Self { span_bytes, block_bytes, iodepth, rest })
     }
 
     /// Its value on an axis.
