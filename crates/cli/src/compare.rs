@@ -59,11 +59,12 @@ pub fn fastest_of(runs: &[&RunRecord], margin: f64) -> Option<Text> {
 fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Result<()> {
     let runs = load(&args.runs, global)?;
     let [run] = runs.as_slice() else {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("--measured compares one run with a trace", "--measured で比べられる測定は 1 つです"),
-        )
-        .remedy(text!("name one run", "測定を 1 つだけ指定してください")));
+        return Err(ErrorKind::Usage
+            .error(text!(
+                "--measured compares one run with a trace",
+                "--measured で比べられる測定は 1 つです"
+            ))
+            .remedy(text!("name one run", "測定を 1 つだけ指定してください")));
     };
     let measured = kurabe_lab::measured_latencies(trace)?;
     let rows = demerits(run, &measured);
@@ -155,7 +156,7 @@ pub fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) ->
 
 fn two_runs() -> Error {
     let what = text!("two runs or more are compared", "比べるには 2 つ以上の測定が必要です");
-    Error::new(ErrorKind::Usage, what).remedy(text!(
+    ErrorKind::Usage.error(what).remedy(text!(
         "name two runs, the baseline first; several are laid out with --by, such as --by run",
         "2 つの測定を、基準を先に指定してください。3 つ以上は --by(--by run など)で並べられます"
     ))

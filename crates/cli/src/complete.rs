@@ -13,7 +13,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 use kurabe_compare::{Fact, USES};
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, Text, number, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
 use kurabe_lab::StorePlace;
 use kurabe_report::PICTURE_NAMES;
 use kurabe_sim::{DEVICES, device_named};
@@ -41,7 +41,7 @@ pub fn answered() -> bool {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn script(shell: clap_complete::Shell) -> Result<()> {
-    let failed = || Error::new(ErrorKind::Internal, text!("cannot make the completions", "補完を作れません"));
+    let failed = || ErrorKind::Internal.error(text!("cannot make the completions", "補完を作れません"));
     let mut script = Vec::new();
     Shells::builtins()
         .completer(&shell.to_string())

@@ -32,11 +32,9 @@ pub fn page(command: Option<&str>) -> Result<()> {
 fn of_command(program: &Command, name: &str) -> Result<Man> {
     let commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
     let command = program.find_subcommand(name).cloned().ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            text!("there is no command `{name}`", "`{name}` というコマンドはありません"),
-        )
-        .remedy(nearest(name, &commands))
+        ErrorKind::Usage
+            .error(text!("there is no command `{name}`", "`{name}` というコマンドはありません"))
+            .remedy(nearest(name, &commands))
     })?;
     Ok(Man::new(command).title(format!("kurabe-{name}")))
 }

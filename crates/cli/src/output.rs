@@ -121,7 +121,7 @@ pub fn write(shown: &Shown) -> Result<()> {
         let what = text!("cannot write to standard output", "標準出力に書けません");
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             READER_GONE.store(true, Ordering::Relaxed);
-            return Error::new(ErrorKind::Interrupted, what).because(error);
+            return ErrorKind::Interrupted.error(what).because(error);
         }
         Error::os(what, &error)
     })
@@ -133,7 +133,7 @@ pub fn write(shown: &Shown) -> Result<()> {
 /// When standard output takes nothing more.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let line = serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+        ErrorKind::Internal.error(text!("cannot write JSON", "JSON を書けません")).because(error)
     })?;
     write(&Shown::json(&(line + "\n")))
 }

@@ -8,7 +8,7 @@ use crate::stored::store_with_runs;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
-use kurabe_core::{Error, ErrorKind, text};
+use kurabe_core::{ErrorKind, text};
 use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Store;
@@ -22,14 +22,12 @@ const WORTH_TELLING: usize = 200;
 /// When a key, a value, a run or a cell is not known.
 pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.judged.about.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("--about does not go with --by", "--about と --by は同時に使えません"),
-        )
-        .remedy(text!(
-            "what --by names is what you ask about",
-            "--by に書いたキーが、比べたい条件になります"
-        )));
+        return Err(ErrorKind::Usage
+            .error(text!("--about does not go with --by", "--about と --by は同時に使えません"))
+            .remedy(text!(
+                "what --by names is what you ask about",
+                "--by に書いたキーが、比べたい条件になります"
+            )));
     }
     let given = &args.pivot;
     let request = PivotRequest {

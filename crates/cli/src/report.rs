@@ -84,11 +84,9 @@ fn print_bytes(bytes: &[u8]) -> Result<()> {
     use std::io::IsTerminal;
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("a picture does not go to a terminal", "画像は端末に出せません"),
-        )
-        .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
+        return Err(ErrorKind::Usage
+            .error(text!("a picture does not go to a terminal", "画像は端末に出せません"))
+            .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
     }
     out.write_all(bytes)
         .and_then(|()| out.flush())

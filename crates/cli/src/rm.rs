@@ -4,7 +4,7 @@ use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
 use crate::output::{can_ask, say, tell};
 use crate::stored::store_with_runs;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::remove_run;
 use kurabe_store::{LAST, Store};
 use std::io::BufRead;
@@ -37,7 +37,8 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
         .map(|run| format!("  {} · {} · {}", run.id, shown::line(&run.profile), shown::line(&run.target)))
         .collect();
     let refused = |what| {
-        Err(Error::new(ErrorKind::Refused, what)
+        Err(ErrorKind::Refused
+            .error(what)
             .remedy(text!("`kurabe rm --yes` does not ask", "`kurabe rm --yes` なら確認しません")))
     };
     if !can_ask() {

@@ -40,7 +40,8 @@ fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
 /// The store that must hold a run.
 pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     recovered_store(global)?.ok_or_else(|| {
-        Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
+        ErrorKind::NoSuchRun
+            .error(text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
 }
@@ -52,7 +53,7 @@ fn recover(store: &dyn Store) -> Result<()> {
         let (what, remedy) = leftover_words(leftover);
         say(&match (&leftover.became, remedy) {
             (Became::Failed(error), _) => error.render(lang()),
-            (_, Some(remedy)) => Error::new(ErrorKind::Target, what).remedy(remedy).render(lang()),
+            (_, Some(remedy)) => ErrorKind::Target.error(what).remedy(remedy).render(lang()),
             (_, None) => format!("kurabe: {}", what.get(lang())),
         });
     }
@@ -191,14 +192,12 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
 }
 
 fn one_run_only() -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        text!("this format holds one run", "この形式に書き出せる測定はひとつだけです"),
-    )
-    .remedy(text!(
-        "name one run, or choose --format csv or markdown",
-        "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
-    ))
+    ErrorKind::Usage
+        .error(text!("this format holds one run", "この形式に書き出せる測定はひとつだけです"))
+        .remedy(text!(
+            "name one run, or choose --format csv or markdown",
+            "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
+        ))
 }
 
 /// `kurabe import`

@@ -146,11 +146,9 @@ pub fn pivot(
         request.by.iter().map(|word| PivotKey::read(word, runs, spoken)).collect::<Result<Vec<_>>>()?;
     if let Some(place) = (1..keys.len()).find(|place| keys[..*place].contains(&keys[*place])) {
         let key = &keys[place].key;
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("{BY} names `{key}` twice", "{BY} に `{key}` が 2 回あります"),
-        )
-        .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
+        return Err(ErrorKind::Usage
+            .error(text!("{BY} names `{key}` twice", "{BY} に `{key}` が 2 回あります"))
+            .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
     let lines = select(lines, runs, request, spoken)?;
     let mut layout = PivotLayout::new(&keys, lines, words.facts.len(), *spoken)?;
@@ -213,7 +211,7 @@ const NAMED: usize = 12;
 
 fn unknown_value(message: Text, word: &str, values: &mut [String]) -> Error {
     values.sort_by(|a, b| natural(a, b));
-    let error = Error::new(ErrorKind::NoSuchRun, message);
+    let error = ErrorKind::NoSuchRun.error(message);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
     if names.is_empty() {
         return error.remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます"));

@@ -7,7 +7,7 @@
 use kurabe_core::outside::text_of_file;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::workload::Direction;
-use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, nearest, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -82,7 +82,7 @@ impl Use {
             None => {
                 let names: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
                 let message = text!("there is no use named `{name}`", "`{name}` という用途はありません");
-                Err(Error::new(ErrorKind::Usage, message).remedy(nearest(name, &names)))
+                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names)))
             }
         }
     }

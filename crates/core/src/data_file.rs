@@ -27,11 +27,13 @@ impl<'a> DataFile<'a> {
     /// On TOML that is not well formed, with its place.
     pub fn parse(name: &'a str, source: &'a str) -> Result<Self> {
         let root = DeTable::parse(source).map_err(|error| {
-            Error::new(
-                ErrorKind::DataFile,
-                text!("{name} is not valid TOML: {}", "{name} は TOML として読めません: {}", error.message()),
-            )
-            .at(Place::of(name, source, error.span().unwrap_or(0..0)))
+            ErrorKind::DataFile
+                .error(text!(
+                    "{name} is not valid TOML: {}",
+                    "{name} は TOML として読めません: {}",
+                    error.message()
+                ))
+                .at(Place::of(name, source, error.span().unwrap_or(0..0)))
         })?;
         Ok(Self { name, source, root })
     }
@@ -66,12 +68,14 @@ impl<'f> DataTable<'f> {
             let word: &str = key.get_ref();
             if !keys.contains(&word) {
                 let at = Place::of(self.file.name, self.file.source, key.span());
-                return Err(Error::new(
-                    ErrorKind::DataFile,
-                    text!("{}: unknown key `{word}`", "{}: `{word}` というキーはありません", self.file.name),
-                )
-                .at(at)
-                .remedy(nearest(word, keys)));
+                return Err(ErrorKind::DataFile
+                    .error(text!(
+                        "{}: unknown key `{word}`",
+                        "{}: `{word}` というキーはありません",
+                        self.file.name
+                    ))
+                    .at(at)
+                    .remedy(nearest(word, keys)));
             }
         }
         Ok(self)
@@ -136,12 +140,14 @@ impl<'f> DataTable<'f> {
     pub fn require(&self, key: &str) -> Result<Value<'f>> {
         self.get(key).ok_or_else(|| {
             let file = self.file;
-            Error::new(
-                ErrorKind::DataFile,
-                text!("{}: the key `{key}` is missing here", "{}: ここに `{key}` が必要です", file.name),
-            )
-            .at(Place::of(file.name, file.source, self.span.clone()))
-            .remedy(text!("add a line `{key} = …`", "`{key} = …` の行を加えてください"))
+            ErrorKind::DataFile
+                .error(text!(
+                    "{}: the key `{key}` is missing here",
+                    "{}: ここに `{key}` が必要です",
+                    file.name
+                ))
+                .at(Place::of(file.name, file.source, self.span.clone()))
+                .remedy(text!("add a line `{key} = …`", "`{key} = …` の行を加えてください"))
         })
     }
 }
@@ -150,7 +156,7 @@ impl<'f> Value<'f> {
     /// An error at this value.
     pub fn error(&self, what: &Text) -> Error {
         let name = self.file.name;
-        Error::new(ErrorKind::DataFile, text!("{name}: {what}", "{name}: {what}"; what)).at(Place::of(
+        ErrorKind::DataFile.error(text!("{name}: {what}", "{name}: {what}"; what)).at(Place::of(
             name,
             self.file.source,
             self.span.clone(),

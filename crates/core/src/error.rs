@@ -348,7 +348,7 @@ mod tests {
         assert_eq!((place.line, place.column, place.width), (2, 1, 4));
         assert_eq!(place.text, "blök = 2");
         let poisoned = "\tx\u{1b}c = \u{202e}\n";
-        let error = Error::new(ErrorKind::DataFile, Text::same("a\nb")).at(Place::of("p\r", poisoned, 8..11));
+        let error = ErrorKind::DataFile.error(Text::same("a\nb")).at(Place::of("p\r", poisoned, 8..11));
         assert_eq!(
             error.render(Lang::En),
             "kurabe: a\\nb\n  --> p\\r:1:8\n 1 |  x\\x1bc = \\u{202e}\n   |           ^^^^^^^^"

@@ -44,7 +44,7 @@ impl Outside {
         );
         match self {
             Self::DataFile => no_data_file(what),
-            Self::Import => Error::new(ErrorKind::Import, what).remedy(text!(
+            Self::Import => ErrorKind::Import.error(what).remedy(text!(
                 "name the file that the tool wrote; where it is that long, have the tool write less often, or split it",
                 "ツールが書いたファイルを指定してください。本当に大きい場合は、記録の間隔を広げるか、ファイルを分けてください"
             )),
@@ -53,7 +53,8 @@ impl Outside {
 }
 
 fn no_data_file(what: Text) -> Error {
-    Error::new(ErrorKind::DataFile, what)
+    ErrorKind::DataFile
+        .error(what)
         .remedy(text!("name the TOML file that is meant", "読み込みたい TOML ファイルを指定してください"))
 }
 

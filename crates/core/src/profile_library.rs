@@ -1,6 +1,6 @@
 //! The profiles that come with kurabe, from the folder `profiles/`.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::{mention, nearest_of_many, text};
 
@@ -75,11 +75,9 @@ pub fn profile_named(name: &str) -> Result<Profile> {
             let names: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
             let short =
                 TOOLS.iter().fold(name.to_lowercase(), |name, (tool, short)| name.replace(tool, short));
-            Err(Error::new(
-                ErrorKind::Usage,
-                text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"),
-            )
-            .remedy(nearest_of_many(&short, &names, mention::PROFILES)))
+            Err(ErrorKind::Usage
+                .error(text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"))
+                .remedy(nearest_of_many(&short, &names, mention::PROFILES)))
         }
     }
 }

@@ -267,14 +267,15 @@ impl Target {
     fn fit_span(&mut self, size_bytes: u64, options: &TargetOptions) -> Result<()> {
         let (path, size) = (shown::path(&self.path), format_bytes(size_bytes));
         if size_bytes == 0 {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!("{path} is empty: there is nothing to read", "{path} は空なので、読むものがありません"),
-            )
-            .remedy(text!(
-                "name a directory, and a test file is made in it",
-                "ディレクトリを指定すれば、その中にテストファイルを作ります"
-            )));
+            return Err(ErrorKind::Target
+                .error(text!(
+                    "{path} is empty: there is nothing to read",
+                    "{path} は空なので、読むものがありません"
+                ))
+                .remedy(text!(
+                    "name a directory, and a test file is made in it",
+                    "ディレクトリを指定すれば、その中にテストファイルを作ります"
+                )));
         }
         if options.size_is_asked && options.size_bytes > size_bytes {
             return Err(ErrorKind::Target
@@ -493,7 +494,7 @@ impl TargetOptions {
             "{DESTROY_DATA_ON} is for a block device, and {shown} is none",
             "{DESTROY_DATA_ON} はブロックデバイス用ですが、{shown} はブロックデバイスではありません"
         );
-        Err(Error::new(ErrorKind::Refused, what).remedy(text!(
+        Err(ErrorKind::Refused.error(what).remedy(text!(
             "leave it out: a directory is measured in a test file, and nothing that is there is written",
             "外してください。ディレクトリではテストファイルで測り、既存のデータには書き込みません"
         )))
@@ -526,14 +527,12 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
     }
     const SETRW: Mention = Mention::Shell("blockdev --setrw");
     let device = shown::path(device);
-    Err(Error::new(
-        ErrorKind::Permission,
-        text!("{device} is write-protected", "{device} は書き込み禁止です"),
-    )
-    .remedy(text!(
-        "take the protection off (its switch, or {SETRW} {device}), or measure reads alone",
-        "保護を解除する(本体のスイッチ、または {SETRW} {device})か、読み出しだけを測ってください"
-    )))
+    Err(ErrorKind::Permission
+        .error(text!("{device} is write-protected", "{device} は書き込み禁止です"))
+        .remedy(text!(
+            "take the protection off (its switch, or {SETRW} {device}), or measure reads alone",
+            "保護を解除する(本体のスイッチ、または {SETRW} {device})か、読み出しだけを測ってください"
+        )))
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {
@@ -549,7 +548,7 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
         ),
     };
     let fits = free_bytes.map(|free| free / MIB * 9 / 10).filter(|mib| *mib > 0);
-    Error::new(ErrorKind::NoSpace, what).remedy(match fits {
+    ErrorKind::NoSpace.error(what).remedy(match fits {
         Some(mib) => text!(
             "free some room, or ask for less: {SIZE} {mib}m",
             "空きを増やすか、{SIZE} {mib}m のように小さくしてください"

@@ -118,5 +118,5 @@ impl<P: Default> Ongoing<P> {
 }
 
 pub(crate) fn unprepared() -> Error {
-    Error::new(ErrorKind::Internal, text!("a task was begun unprepared", "準備していない項目を始めました"))
+    ErrorKind::Internal.error(text!("a task was begun unprepared", "準備していない項目を始めました"))
 }

@@ -15,7 +15,7 @@ use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::Task;
 use kurabe_core::random::Random;
 use kurabe_core::record::NoticeKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_program::{Stop, interrupted};
 
 /// Purpose of the generator of the order.
@@ -272,10 +272,7 @@ impl Turns<'_, '_> {
             .collect();
         let cells: Vec<usize> = shared.first().into_iter().flatten().map(|task| task.cells.len()).collect();
         if cells.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"),
-            )
+            return Err(ErrorKind::Target.error(text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"))
             .remedy(text!(
                 "allow the same on all of them ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or choose another profile",
                 "どの対象にも同じ許可({WRITE_EXISTING}、{DESTROY_DATA_ON})を与えるか、別のプロファイルを選んでください"

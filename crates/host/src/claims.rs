@@ -185,10 +185,8 @@ fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(BlockNode, RealMedi
     let number: Number =
         platform::block_number(path).map_err(|error| cannot_look(shown, &error))?.ok_or_else(|| {
             let shown = shown::path(shown);
-            Error::new(
-                ErrorKind::Target,
-                text!("{shown} is not a block device", "{shown} はブロックデバイスではありません"),
-            )
+            ErrorKind::Target
+                .error(text!("{shown} is not a block device", "{shown} はブロックデバイスではありません"))
         })?;
     let block = BlockNode::by_number(roots, number).map_err(|error| unknown(&shown::path(shown), &error))?;
     Ok((block.clone(), RealMedia { roots: roots.clone(), asked: Some((block, path.to_owned())) }))

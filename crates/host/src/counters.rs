@@ -9,7 +9,7 @@ use crate::mount::parse_number;
 use crate::noise::parse_disk_stat;
 use crate::roots::{self, Roots};
 use kurabe_core::record::Traffic;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 
 /// Counters of one block device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -33,24 +33,22 @@ impl DeviceCounters {
             None => BlockNode::by_name(roots, device),
         };
         let Some(block) = block else {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!("there is no block device {device}", "ブロックデバイス {device} はありません"),
-            ));
+            return Err(ErrorKind::Target.error(text!(
+                "there is no block device {device}",
+                "ブロックデバイス {device} はありません"
+            )));
         };
         let disk = block.disk().unwrap_or_else(|| block.clone());
         let counts = roots::flag(&disk.directory.join("queue/iostats")) != Some(false);
         let stat = roots::text(&block.directory.join("stat")).filter(|_| counts);
         stat.and_then(|stat| parse(&stat)).map(|total| Self { total }).ok_or_else(|| {
             let name = disk.name;
-            Error::new(
-                ErrorKind::Unsupported,
-                text!("{device} counts no operations", "{device} は操作を数えていません"),
-            )
-            .remedy(text!(
-                "let the kernel count: echo 1 > /sys/block/{name}/queue/iostats",
-                "カーネルに数えさせてください: echo 1 > /sys/block/{name}/queue/iostats"
-            ))
+            ErrorKind::Unsupported
+                .error(text!("{device} counts no operations", "{device} は操作を数えていません"))
+                .remedy(text!(
+                    "let the kernel count: echo 1 > /sys/block/{name}/queue/iostats",
+                    "カーネルに数えさせてください: echo 1 > /sys/block/{name}/queue/iostats"
+                ))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Chance, from the operating system: for names that nobody guesses and for seeds that are not asked for.
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// Random bytes.
@@ -10,7 +10,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 pub fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     getrandom(&mut bytes[..], GetRandomFlags::empty()).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)
+        ErrorKind::Internal.error(text!("no random numbers", "乱数を得られません")).because(error)
     })?;
     Ok(bytes)
 }

@@ -59,14 +59,12 @@ pub fn read_disksim(name: &str, source: &str, beside: &dyn Fn(&str) -> Result<St
 }
 
 fn no_disk(name: &str) -> Error {
-    Error::new(
-        ErrorKind::Import,
-        text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"),
-    )
-    .remedy(text!(
-        "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
-        "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
-    ))
+    ErrorKind::Import
+        .error(text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"))
+        .remedy(text!(
+            "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
+            "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
+        ))
 }
 
 /// The longest time of a block on a bus, in ms.

@@ -16,7 +16,7 @@ pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
 
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Lang, Result, mention::LIST, text};
+use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, text};
 
 /// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ impl ExportFormat {
 /// When there is no run, or fio cannot name the target.
 pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result<String> {
     if records.is_empty() {
-        return Err(Error::new(ErrorKind::NoSuchRun, text!("no run to export", "書き出す測定がありません"))
+        return Err(ErrorKind::NoSuchRun
+            .error(text!("no run to export", "書き出す測定がありません"))
             .remedy(text!(
                 "`{LIST}` shows the runs in the store",
                 "`{LIST}` で保存された測定を確認できます"

@@ -195,7 +195,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
         );
         (what, remedy)
     };
-    Error::new(ErrorKind::Import, what).remedy(remedy)
+    ErrorKind::Import.error(what).remedy(remedy)
 }
 
 /// Whether the file has sections, and its name or what is in them says that these are jobs of fio.

@@ -95,14 +95,12 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
         jobs.push(job);
     }
     if jobs.is_empty() {
-        return Err(Error::new(
-            ErrorKind::DataFile,
-            text!("{file} has no jobs", "{file} にジョブがありません"),
-        )
-        .remedy(text!(
-            "add a section: [name], rw=…, bs=…, size=…",
-            "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
-        )));
+        return Err(ErrorKind::DataFile
+            .error(text!("{file} has no jobs", "{file} にジョブがありません"))
+            .remedy(text!(
+                "add a section: [name], rw=…, bs=…, size=…",
+                "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
+            )));
     }
     note_the_whole(&jobs, &mut notes);
     Ok(FioJob {

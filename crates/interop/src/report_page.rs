@@ -50,11 +50,12 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 fn cut_off() -> Error {
-    Error::new(
-        ErrorKind::Import,
-        text!("the report ends in the middle of its records", "レポートが測定記録の途中で切れています"),
-    )
-    .remedy(text!("save or download the file again, whole", "ファイル全体を保存し直してください"))
+    ErrorKind::Import
+        .error(text!(
+            "the report ends in the middle of its records",
+            "レポートが測定記録の途中で切れています"
+        ))
+        .remedy(text!("save or download the file again, whole", "ファイル全体を保存し直してください"))
 }
 
 #[cfg(test)]

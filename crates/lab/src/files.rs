@@ -45,7 +45,7 @@ pub fn refuse_existing(path: &Path, existing: Existing) -> Result<()> {
 pub fn refuse_unwritable(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         let file = shown::path(path);
-        let error = Error::new(ErrorKind::Refused, text!("{file} exists already", "{file} はすでにあります"));
+        let error = ErrorKind::Refused.error(text!("{file} exists already", "{file} はすでにあります"));
         return Err(named_otherwise(error));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -66,10 +66,8 @@ fn named_otherwise(error: Error) -> Error {
 
 fn exists_already(path: &Path, existing: Existing) -> Error {
     let file = shown::path(path);
-    let error = Error::new(
-        ErrorKind::Refused,
-        text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"),
-    );
+    let error = ErrorKind::Refused
+        .error(text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"));
     match existing {
         Existing::Kept => named_otherwise(error),
         _ => error.remedy(text!(

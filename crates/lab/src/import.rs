@@ -4,7 +4,7 @@ use crate::clock::now;
 use crate::journal::keep_digest;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_interop::{DeviceFile, embedded_in_page, is_disksim, read_disksim};
 use kurabe_sim::{Stack, read_device};
 use kurabe_store::{Store, looks_bundled, looks_exported, parse_bundle, parse_export};
@@ -67,7 +67,7 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
             );
             // Only files of the same folder: a file from elsewhere must not have others opened.
             if Path::new(file).components().count() != 1 || file == ".." {
-                return Err(Error::new(ErrorKind::Import, what).remedy(remedy));
+                return Err(ErrorKind::Import.error(what).remedy(remedy));
             }
             let text = text_of_file(&path.with_file_name(file).to_string_lossy(), &what);
             text.map_err(|error| if error.remedy_text().is_none() { error.remedy(remedy) } else { error })

@@ -240,7 +240,7 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
         }
         Err(error) => {
             let also = Text::of(error.to_string(), error.what().ja.as_str());
-            Error::new(ErrorKind::Store, Text::clauses([what, also]))
+            ErrorKind::Store.error(Text::clauses([what, also]))
         }
     };
     Err(match failure.as_ref().and_then(Error::cause) {

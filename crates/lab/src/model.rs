@@ -5,7 +5,7 @@ use kurabe_core::mention::{
     DESTROY_DATA_ON, Mention, NO_FILL, PROFILE, RUN, SET, TRACE, VERIFY, WHY, WITH_SERIAL, WRITE_EXISTING,
 };
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Usage, what).remedy(remedy))
+    Err(ErrorKind::Usage.error(what).remedy(remedy))
 }
 
 /// Refuses to leave out the test file of a real target: what it held would be read.
@@ -96,9 +96,7 @@ pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> 
         ),
         _ => text!("leave it out", "外してください"),
     };
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!("{word} changes nothing on a model", "モデルでは {word} は効きません"),
-    )
-    .remedy(remedy))
+    Err(ErrorKind::Usage
+        .error(text!("{word} changes nothing on a model", "モデルでは {word} は効きません"))
+        .remedy(remedy))
 }

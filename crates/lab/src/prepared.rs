@@ -13,7 +13,7 @@ use kurabe_core::mention::{BS, REPLAY, RW, SET};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{Cell, RunHeader, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
 use kurabe_explain::further_steps;
 use kurabe_host::{ObserveOptions, devices_under, observe};
@@ -199,10 +199,9 @@ impl Prepared {
     pub(crate) fn into_model(self) -> Result<(Traced, String, Box<ModelTarget>)> {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
-            Unopened::Path => Err(Error::new(
-                ErrorKind::Usage,
-                text!("the target is no model", "対象はモデルではありません"),
-            )),
+            Unopened::Path => {
+                Err(ErrorKind::Usage.error(text!("the target is no model", "対象はモデルではありません")))
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_explain::{SweepAxis, SweepPlan};
 use kurabe_interop::{FioJob, is_job_name, read_fio_job};
 use kurabe_study::embedded_profile;
@@ -64,18 +64,17 @@ impl Traced {
 
 fn sweep(plan: &SweepPlan) -> Result<Profile> {
     if let Some(max) = plan.max_bytes.filter(|max| *max < LEAST_SWEEP_BYTES) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("{MAX} of {max} bytes leaves no curve", "{MAX} が {max} バイトでは曲線になりません"),
-        )
-        .remedy(text!("use 512 KiB or more; 1 GiB is usual", "512 KiB 以上にしてください(通常は 1 GiB)")));
+        return Err(ErrorKind::Usage
+            .error(text!("{MAX} of {max} bytes leaves no curve", "{MAX} が {max} バイトでは曲線になりません"))
+            .remedy(text!(
+                "use 512 KiB or more; 1 GiB is usual",
+                "512 KiB 以上にしてください(通常は 1 GiB)"
+            )));
     }
     if plan.axes == [SweepAxis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("{OVER} write needs writes", "{OVER} write では書き込みが必要です"),
-        )
-        .remedy(text!("leave out {DIRECTION} read", "{DIRECTION} read を外してください")));
+        return Err(ErrorKind::Usage
+            .error(text!("{OVER} write needs writes", "{OVER} write では書き込みが必要です"))
+            .remedy(text!("leave out {DIRECTION} read", "{DIRECTION} read を外してください")));
     }
     Ok(plan.profile())
 }

@@ -133,7 +133,7 @@ fn write_back(target: &Path) -> Result<()> {
 /// Runs the command to its end. The terminal's Ctrl-C reaches it, too.
 fn run(words: &[String], handle: &RunHandle) -> Result<ExitStatus> {
     let [program, arguments @ ..] = words else {
-        return Err(Error::new(ErrorKind::Usage, text!("no command is given", "コマンドがありません")));
+        return Err(ErrorKind::Usage.error(text!("no command is given", "コマンドがありません")));
     };
     let cannot = |error: std::io::Error| {
         let made = Error::os(text!("cannot run {program}", "{program} を実行できません"), &error);
@@ -168,15 +168,13 @@ fn wait(child: &mut Child, handle: &RunHandle) -> std::io::Result<ExitStatus> {
 
 fn outcome(status: ExitStatus, words: &[String], handle: &RunHandle) -> Result<()> {
     if handle.is_stopped() {
-        return Err(Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました")));
+        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
     }
     if status.success() {
         return Ok(());
     }
     let command = words.join(" ");
-    Err(Error::new(
-        ErrorKind::Io,
-        text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました"),
-    )
-    .remedy(text!("what it did until then is recorded", "それまでに行った I/O は記録されています")))
+    Err(ErrorKind::Io
+        .error(text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました"))
+        .remedy(text!("what it did until then is recorded", "それまでに行った I/O は記録されています")))
 }

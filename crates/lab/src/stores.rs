@@ -4,7 +4,7 @@ use crate::recover::{owner_is_elsewhere, owner_lives};
 use kurabe_core::mention::{DB, FORCE, LIST, RM};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_store::{SqliteStore, Store, default_path};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -63,14 +63,12 @@ fn check_folder(store: &Path) -> Result<()> {
         return Ok(());
     };
     let folder = shown::path(folder);
-    Err(Error::new(
-        ErrorKind::Store,
-        text!("{DB}: the folder {folder} is not there", "{DB}: フォルダー {folder} がありません"),
-    )
-    .remedy(text!(
-        "correct the path, or make the folder first: mkdir -p {folder}",
-        "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
-    )))
+    Err(ErrorKind::Store
+        .error(text!("{DB}: the folder {folder} is not there", "{DB}: フォルダー {folder} がありません"))
+        .remedy(text!(
+            "correct the path, or make the folder first: mkdir -p {folder}",
+            "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
+        )))
 }
 
 /// The runs of these names, each of which must be another.

@@ -71,10 +71,9 @@ struct ModelPoints<'a> {
 impl Models for ModelPoints<'_> {
     fn run(&self, point: &Point) -> Result<Measured> {
         let (PointTarget::Model { name, .. }, Some(device)) = (&point.target, &point.device) else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                text!("this target is no model", "対象はモデルではありません"),
-            ));
+            return Err(
+                ErrorKind::Internal.error(text!("this target is no model", "対象はモデルではありません"))
+            );
         };
         let run = format!("model:{name}");
         self.stream.tell(&run, PointEvent::PointStarted { model: name.clone() })?;
@@ -120,7 +119,7 @@ struct RealPoints<'r, 'a>(&'r StudyRunner<'a>);
 impl Paths for RealPoints<'_, '_> {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         let PointTarget::Path(path) = &point.target else {
-            return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
+            return Err(ErrorKind::Internal.error(text!("this target is a model", "対象はモデルです")));
         };
         let store = (self.0.open_store)()?;
         let lab =
@@ -133,7 +132,7 @@ impl Paths for RealPoints<'_, '_> {
         let done = Prepared::new(request)?.open(&lab)?.measure();
         done.outcome?;
         let record = done.record.ok_or_else(|| {
-            Error::new(ErrorKind::Target, text!("nothing was measured", "測定できた項目がありません"))
+            ErrorKind::Target.error(text!("nothing was measured", "測定できた項目がありません"))
         })?;
         Ok(Measured { cells: record.cells, notices: record.notices, power_cut: None, run: Some(done.id) })
     }

@@ -21,7 +21,7 @@ use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
 use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
@@ -259,10 +259,7 @@ impl VersusRequest {
     /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
     fn check(&self) -> Result<()> {
         if self.targets.len() < 2 && self.variants.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"),
-            )
+            return Err(ErrorKind::Usage.error(text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"))
             .remedy(text!(
                 "name two or more, the baseline first, or what is to differ ({VARY} bs=4k,16k); `{RUN}` measures one",
                 "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください({VARY} bs=4k,16k)。1 つだけ測るなら \
@@ -589,10 +586,8 @@ impl OpenVersus<'_> {
         // Before test files are removed, which servers would count as well.
         let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
-        let other_ended = Error::new(
-            ErrorKind::Interrupted,
-            text!("another target ended it", "ほかの対象のため終了しました"),
-        );
+        let other_ended =
+            ErrorKind::Interrupted.error(text!("another target ended it", "ほかの対象のため終了しました"));
         let store = live.borrow().lab.store;
         let mut closed = Vec::new();
         let journals = live.into_inner().journals;

@@ -2,7 +2,7 @@
 //! program or a file.
 
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 use std::fmt::Display;
 
 /// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
@@ -15,11 +15,9 @@ pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Resul
             Some((name, value)) if !name.is_empty() && !value.is_empty() => {
                 Ok((name.to_owned(), value.to_owned()))
             }
-            _ => Err(Error::new(
-                ErrorKind::Usage,
-                text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
-            )
-            .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))),
+            _ => Err(ErrorKind::Usage
+                .error(text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"))
+                .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))),
         };
     words.iter().map(assignment).collect()
 }
@@ -30,11 +28,9 @@ pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Resul
 /// When there is no `=`.
 pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
     let Some((key, value)) = words.split_once('=') else {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("`{words}` is not a label", "`{words}` はラベルとして読めません"),
-        )
-        .remedy(text!("write key=value", "key=value の形で書いてください")));
+        return Err(ErrorKind::Usage
+            .error(text!("`{words}` is not a label", "`{words}` はラベルとして読めません"))
+            .remedy(text!("write key=value", "key=value の形で書いてください")));
     };
     Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }

@@ -8,7 +8,7 @@
 
 use kurabe_core::profile::CommandStep;
 use kurabe_core::shown::shell_word;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use std::path::Path;
 
 /// What the names in braces stand for.
@@ -127,14 +127,15 @@ fn place(name: &str, word: &str, places: Placeholders<'_>, shell: bool) -> Resul
     };
     let Some(path) = path.to_str().filter(|path| !shell || shell_word(path) == **path) else {
         let path = path.display();
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            text!("the path {path} cannot stand in a command line", "パス {path} はコマンド行に書けません"),
-        )
-        .remedy(text!(
-            "choose a target whose path has only letters, digits and -_./",
-            "英数字と -_./ だけのパスを対象にしてください"
-        )));
+        return Err(ErrorKind::Unsupported
+            .error(text!(
+                "the path {path} cannot stand in a command line",
+                "パス {path} はコマンド行に書けません"
+            ))
+            .remedy(text!(
+                "choose a target whose path has only letters, digits and -_./",
+                "英数字と -_./ だけのパスを対象にしてください"
+            )));
     };
     Ok(path.to_owned())
 }

@@ -272,7 +272,8 @@ pub(crate) fn no_shell(error: &std::io::Error) -> Error {
 
 fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
     let name = words.first().map_or("", String::as_str);
-    let made = Error::new(ErrorKind::Unsupported, text!("cannot run `{line}`", "`{line}` を実行できません"))
+    let made = ErrorKind::Unsupported
+        .error(text!("cannot run `{line}`", "`{line}` を実行できません"))
         .because(error);
     match error.kind() {
         std::io::ErrorKind::NotFound => made.remedy(text!(
@@ -298,7 +299,7 @@ fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
             text!("`{line}` was ended by signal {signal}", "`{line}` がシグナル {signal} で終了しました")
         }
     };
-    let made = Error::new(ErrorKind::Io, message).remedy(text!(
+    let made = ErrorKind::Io.error(message).remedy(text!(
         "run it by hand to see why; the step is in the profile",
         "手で実行して原因を確かめてください。このステップはプロファイルに書かれています"
     ));
@@ -306,10 +307,7 @@ fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
 }
 
 fn thread_lost() -> Error {
-    Error::new(
-        ErrorKind::Internal,
-        text!("the thread of a program failed", "プログラムのスレッドが失敗しました"),
-    )
+    ErrorKind::Internal.error(text!("the thread of a program failed", "プログラムのスレッドが失敗しました"))
 }
 
 #[cfg(test)]

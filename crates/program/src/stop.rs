@@ -54,5 +54,5 @@ impl Stop {
 
 /// The error of what was stopped.
 pub fn interrupted() -> Error {
-    Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました"))
+    ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました"))
 }

@@ -57,10 +57,8 @@ impl WorkFolder {
                 Err(error) => return Err(cannot(&error)),
             }
         }
-        Err(Error::new(
-            ErrorKind::Internal,
-            text!("there are too many folders in {shown}", "{shown} のフォルダーが多すぎます"),
-        ))
+        Err(ErrorKind::Internal
+            .error(text!("there are too many folders in {shown}", "{shown} のフォルダーが多すぎます")))
     }
 
     fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {

@@ -467,14 +467,12 @@ impl Attached {
             self.devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
         let Some((device, users)) = used else { return Ok(()) };
         let (shown, users) = (shown::path(device), Text::list(users));
-        Err(Error::new(
-            ErrorKind::Refused,
-            text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users),
-        )
-        .remedy(text!(
-            "`umount {shown}`, or end what uses it, and detach it then",
-            "`umount {shown}` するか、使っているものを終了してから切り離してください"
-        )))
+        Err(ErrorKind::Refused
+            .error(text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users))
+            .remedy(text!(
+                "`umount {shown}`, or end what uses it, and detach it then",
+                "`umount {shown}` するか、使っているものを終了してから切り離してください"
+            )))
     }
 }
 

@@ -101,7 +101,7 @@ impl Controls {
     }
 
     fn obey(&self, request: ControlRequest) -> Result<Value> {
-        let gone = || Error::new(ErrorKind::Internal, text!("the server is ending", "サーバーは終了中です"));
+        let gone = || ErrorKind::Internal.error(text!("the server is ending", "サーバーは終了中です"));
         let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
         match request {
             ControlRequest::Stats => Ok(json!(self.figures().ok_or_else(gone)?)),
@@ -161,7 +161,7 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
     BufReader::new(client.take(MOST_LINE_BYTES)).read_line(&mut line)?;
     let outcome = serde_json::from_str(&line).map_err(|error| {
         let message = text!("this is no request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
-        Error::new(ErrorKind::Usage, message).because(error)
+        ErrorKind::Usage.error(message).because(error)
     });
     let answer = match outcome.and_then(|request| controls.obey(request)) {
         Ok(value) => json!({ "done": value }),
@@ -198,11 +198,9 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     };
     let line = ask().map_err(|error| cannot(&error))?;
     let mut answer: Value = serde_json::from_str(&line).map_err(|error| {
-        Error::new(
-            ErrorKind::Internal,
-            text!("the server at {shown} gave no answer", "{shown} のサーバーから応答がありません"),
-        )
-        .because(error)
+        ErrorKind::Internal
+            .error(text!("the server at {shown} gave no answer", "{shown} のサーバーから応答がありません"))
+            .because(error)
     })?;
     if let Some(done) = answer.get_mut("done") {
         return Ok(done.take());
@@ -217,7 +215,7 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
 pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let message = text!("the server is of another version", "サーバーのバージョンが異なります");
-        Error::new(ErrorKind::Unsupported, message).because(error)
+        ErrorKind::Unsupported.error(message).because(error)
     })
 }
 

@@ -213,7 +213,7 @@ impl Serving {
         let defect = || {
             let message =
                 text!("the thread that keeps the time ended", "時刻を管理するスレッドが終了しました");
-            Error::new(ErrorKind::Internal, message)
+            ErrorKind::Internal.error(message)
         };
         let figures = self.hub.take().and_then(|hub| hub.join().ok()).ok_or_else(defect)??;
         Ok(self.controls.with_steal(figures))

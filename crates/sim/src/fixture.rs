@@ -4,7 +4,7 @@ use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 
 /// A device from lines `kind key=value key=value`, from the top down. Lower lines stand for spaces in values, and words are put
 /// in quotes.
@@ -25,7 +25,7 @@ pub(crate) fn try_device(lines: &[&str]) -> Result<DeviceSpec> {
         }
     }
     DeviceSpec::parse("test", &source, &|name, _| {
-        Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")))
+        Err(ErrorKind::Usage.error(text!("no device {name}", "{name} はありません")))
     })
 }
 

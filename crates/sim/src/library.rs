@@ -142,5 +142,5 @@ fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'sta
 fn no_model(name: &str, files: &[(&str, &str)]) -> Error {
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let what = text!("there is no model named `{name}`", "`{name}` というモデルはありません");
-    Error::new(ErrorKind::Usage, what).remedy(nearest_of_many(name, &names, MODELS))
+    ErrorKind::Usage.error(what).remedy(nearest_of_many(name, &names, MODELS))
 }

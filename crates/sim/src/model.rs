@@ -7,7 +7,7 @@ use crate::world::{CompletedRequest, Request, RequestKind};
 use kurabe_core::device::{self, Buffer, Device, Wait};
 use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 
 /// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
 /// naming.
@@ -151,10 +151,10 @@ impl Device for ModelDevice<'_> {
                 let Some((mut buffer, kind, offset_bytes, length_bytes)) =
                     self.flying[completion.token as usize].take()
                 else {
-                    return Err(Error::new(
-                        ErrorKind::Internal,
-                        text!("the model completed a request twice", "モデルが同じ要求を二度完了しました"),
-                    ));
+                    return Err(ErrorKind::Internal.error(text!(
+                        "the model completed a request twice",
+                        "モデルが同じ要求を二度完了しました"
+                    )));
                 };
                 buffer.fill(kind, offset_bytes, length_bytes);
                 let CompletedRequest { outcome, at_ns: completed_at_ns, .. } = completion;

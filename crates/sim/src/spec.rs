@@ -9,7 +9,7 @@ use crate::kinds::KINDS;
 use crate::layer::{Below, LayerKind};
 use crate::schema::Parameter;
 use crate::settings::{LayerSettings, Setting};
-use kurabe_core::{DataFile, DataTable, Error, ErrorKind, Result, Text, Value, mention::SET, nearest, text};
+use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::SET, nearest, text};
 use std::sync::LazyLock;
 
 /// Keys of a file.
@@ -106,11 +106,9 @@ impl DeviceSpec {
             names.sort_unstable();
             names.dedup();
             let device = &self.name;
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("{device} has no layer `{layer}`", "{device} に `{layer}` という層はありません"),
-            )
-            .remedy(nearest(layer, &names)));
+            return Err(ErrorKind::Usage
+                .error(text!("{device} has no layer `{layer}`", "{device} に `{layer}` という層はありません"))
+                .remedy(nearest(layer, &names)));
         }
         change(&mut self.layers, layer, key, value)
     }
@@ -254,14 +252,12 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
 /// Layer and key of `raid.strip`.
 pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
     path.split_once('.').ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"),
-        )
-        .remedy(text!(
-            "write layer.parameter=value, as in raid.strip=256KiB",
-            "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
-        ))
+        ErrorKind::Usage
+            .error(text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"))
+            .remedy(text!(
+                "write layer.parameter=value, as in raid.strip=256KiB",
+                "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
+            ))
     })
 }
 
@@ -269,7 +265,8 @@ pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
 pub(crate) fn changed(parameter: &'static Parameter, at: &str, value: &str) -> Result<Setting> {
     read_flag(parameter, value).map_err(|error| {
         let what = error.what().map(|what| format!("{at}: {}", what.trim_start_matches("value: ")));
-        Error::new(ErrorKind::Usage, what)
+        ErrorKind::Usage
+            .error(what)
             .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
     })
 }
@@ -384,7 +381,7 @@ impl SpecReader<'_> {
     fn file_layers(&self, name: &str) -> Result<Vec<LayerSpec>> {
         if self.depth >= DEEPEST_USE {
             let what = text!("devices use one another without end", "デバイスの参照が循環しています");
-            return Err(Error::new(ErrorKind::DataFile, what));
+            return Err(ErrorKind::DataFile.error(what));
         }
         let (file, source) = (self.find)(name, self.file)?;
         let data = DataFile::parse(&file, &source)?;

@@ -12,7 +12,7 @@ use kurabe_core::model::{
     TimeAccount, TimeShare, TimeSums,
 };
 use kurabe_core::random::Random;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Layers of a stack, all instances counted.
@@ -188,7 +188,7 @@ impl Stack {
     /// # Errors
     /// When one has, with what it said. All requests fail from then on.
     pub fn check_sound(&self) -> Result<()> {
-        self.defect.as_ref().map_or(Ok(()), |defect| Err(Error::new(ErrorKind::Internal, defect.clone())))
+        self.defect.as_ref().map_or(Ok(()), |defect| Err(ErrorKind::Internal.error(defect.clone())))
     }
 
     /// Checks that requests in the stack will leave it.
@@ -231,9 +231,9 @@ impl Stack {
     pub fn control(&mut self, layer: &str, control: Control) -> Result<()> {
         for place in self.places_of(layer)? {
             self.world.enter(LayerId(place as u16));
-            self.layers[place].control(control, &mut self.world).map_err(|what| {
-                Error::new(ErrorKind::Usage, text!("{layer}: {what}", "{layer}: {what}"; what))
-            })?;
+            self.layers[place]
+                .control(control, &mut self.world)
+                .map_err(|what| ErrorKind::Usage.error(text!("{layer}: {what}", "{layer}: {what}"; what)))?;
         }
         self.settle(self.now_ns());
         Ok(())
@@ -255,7 +255,7 @@ impl Stack {
                     "`{path}` is not a parameter that can change while requests are served",
                     "`{path}` は動作中に変更できるパラメーターではありません"
                 );
-                return Err(Error::new(ErrorKind::Usage, what).remedy(if keys.is_empty() {
+                return Err(ErrorKind::Usage.error(what).remedy(if keys.is_empty() {
                     text!(
                         "no parameter of `{layer}` can: build the stack with the value",
                         "`{layer}` に動作中に変更できるものはありません。値を指定して作り直してください"
@@ -276,7 +276,7 @@ impl Stack {
         let Some(name) = names.iter().position(|name| name == layer) else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let what = text!("the stack has no layer `{layer}`", "スタックに `{layer}` という層はありません");
-            return Err(Error::new(ErrorKind::Usage, what).remedy(nearest(layer, &names)));
+            return Err(ErrorKind::Usage.error(what).remedy(nearest(layer, &names)));
         };
         let places = self.places.iter().enumerate().filter(|(_, place)| usize::from(place.name) == name);
         Ok(places.map(|(index, _)| index).collect())
@@ -443,7 +443,7 @@ struct Assembly {
 impl Assembly {
     /// Builds a list of layers, the first on top.
     fn branch(&mut self, list: &[LayerSpec], depth: u32) -> Result<Branch> {
-        let misfit = |what: Text| Err(Error::new(ErrorKind::DataFile, what));
+        let misfit = |what: Text| Err(ErrorKind::DataFile.error(what));
         let Some((spec, rest)) = list.split_first() else {
             return misfit(text!("a stack needs a layer", "スタックには層が必要です"));
         };

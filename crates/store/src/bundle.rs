@@ -90,7 +90,7 @@ fn unpack(packed: &str) -> Result<Vec<u8>> {
 }
 
 fn refused(message: Text) -> Error {
-    Error::new(ErrorKind::Import, message)
+    ErrorKind::Import.error(message)
 }
 
 /// What its author could still give otherwise.

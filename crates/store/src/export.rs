@@ -137,5 +137,5 @@ fn misfit(misfit: Misfit) -> Error {
     } else {
         text!("the file to import is wrong at `{field}`", "取り込むファイルの `{field}` に誤りがあります")
     };
-    Error::new(ErrorKind::Import, message).because(reason)
+    ErrorKind::Import.error(message).because(reason)
 }

@@ -4,7 +4,7 @@ use crate::bundle::export_bundle;
 use crate::location::state_directory;
 use crate::platform;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,10 +32,10 @@ pub(crate) fn write(
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let error = Error::new(
-        ErrorKind::Store,
-        text!("the record of the run could not be written anywhere", "測定の記録をどこにも書けませんでした"),
-    );
+    let error = ErrorKind::Store.error(text!(
+        "the record of the run could not be written anywhere",
+        "測定の記録をどこにも書けませんでした"
+    ));
     Err(match first_error {
         Some(cause) => error.because(cause),
         None => error,

@@ -146,11 +146,9 @@ pub trait Store {
         let word = prefix.to_ascii_lowercase();
         if word == LAST {
             return self.newest()?.ok_or_else(|| {
-                Error::new(
-                    ErrorKind::NoSuchRun,
-                    text!("the store has no run yet", "測定がまだひとつもありません"),
-                )
-                .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
+                ErrorKind::NoSuchRun
+                    .error(text!("the store has no run yet", "測定がまだひとつもありません"))
+                    .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
             });
         }
         let mut ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
@@ -240,7 +238,8 @@ pub trait Store {
 
 /// The error for a run that is not there.
 pub fn no_such_run(id: &str) -> Error {
-    Error::new(ErrorKind::NoSuchRun, text!("there is no run `{id}`", "`{id}` という測定はありません"))
+    ErrorKind::NoSuchRun
+        .error(text!("there is no run `{id}`", "`{id}` という測定はありません"))
         .remedy(text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"))
 }
 

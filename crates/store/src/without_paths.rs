@@ -5,7 +5,7 @@
 //! all of the record; devices (`/dev/sda`) stay, because figures are judged by them. The command line goes whole.
 
 use kurabe_core::record::{RunRecord, TargetKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use serde_json::Value;
 
 /// The run without paths.
@@ -15,7 +15,7 @@ use serde_json::Value;
 pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
     let defect = |error: serde_json::Error| {
         let message = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
-        Error::new(ErrorKind::Internal, message).because(error)
+        ErrorKind::Internal.error(message).because(error)
     };
     let mut names = Names::default();
     let header = &record.header;

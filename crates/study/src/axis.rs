@@ -41,7 +41,7 @@ pub(crate) fn is_parameter(words: &str) -> bool {
 }
 
 fn usage(words: &str, what: &Text) -> Error {
-    Error::new(ErrorKind::Usage, what.map(|what| format!("{words}: {what}"))).remedy(text!(
+    ErrorKind::Usage.error(what.map(|what| format!("{words}: {what}"))).remedy(text!(
         "write layer.parameter=VALUES, as in raid.strip=8KiB..1MiB (doubling), raid.members=1..8 or \
              raid.strip=8KiB,64KiB",
         "層.パラメーター=値 の形で書いてください。例: raid.strip=8KiB..1MiB (2 倍ずつ)、raid.members=1..8、\

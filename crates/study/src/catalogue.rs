@@ -18,7 +18,7 @@ pub use work::RateWork;
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{Error, ErrorKind, Result, Text, closest, mention, text};
+use kurabe_core::{ErrorKind, Result, Text, closest, mention, text};
 use serde::Serialize;
 
 macro_rules! library {
@@ -269,7 +269,7 @@ impl Catalogue {
     /// # Errors
     /// When there is none, or several.
     pub fn entry(&self, id: &str) -> Result<CatalogueEntry<'_>> {
-        let usage = |what: Text| Error::new(ErrorKind::Usage, what);
+        let usage = |what: Text| ErrorKind::Usage.error(what);
         if let Some(entry) = self.entries().find(|entry| entry.id() == id) {
             return Ok(entry);
         }

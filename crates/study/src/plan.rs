@@ -132,7 +132,7 @@ pub fn plan(study: &Study, options: &StudyOptions) -> Result<StudyPlan> {
 }
 
 fn usage(what: Text) -> Error {
-    Error::new(ErrorKind::Usage, what)
+    ErrorKind::Usage.error(what)
 }
 
 fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {

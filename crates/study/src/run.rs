@@ -52,7 +52,7 @@ pub fn run(
         }
     }
     let missing =
-        || Error::new(ErrorKind::Internal, text!("a point was not measured", "測定されなかった点があります"));
+        || ErrorKind::Internal.error(text!("a point was not measured", "測定されなかった点があります"));
     let answers: Vec<Result<Measured>> =
         answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(missing()))).collect();
     if let Some(place) = answers.iter().position(is_interrupted) {

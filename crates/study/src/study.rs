@@ -18,7 +18,7 @@ use crate::result::ColumnResult;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, text};
 use serde::Serialize;
 
 macro_rules! library {
@@ -167,11 +167,9 @@ pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
         Some((name, source)) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
         None => {
             let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-            Err(Error::new(
-                ErrorKind::Usage,
-                text!("there is no study named `{name}`", "`{name}` というスタディはありません"),
-            )
-            .remedy(nearest(name, &names)))
+            Err(ErrorKind::Usage
+                .error(text!("there is no study named `{name}`", "`{name}` というスタディはありません"))
+                .remedy(nearest(name, &names)))
         }
     }
 }

@@ -33,7 +33,7 @@ use assemble::Watched;
 use event::Tracepoint;
 use instance::{Instance, Ours};
 use kurabe_core::record::Repetition;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::{BlockNode, Number, Roots, SECTOR_BYTES};
 use split::Disk;
 use std::collections::HashMap;
@@ -57,14 +57,12 @@ impl BlockTrace {
     pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
         let roots = Roots::default();
         if devices.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Target,
-                text!("there is no block device to record", "記録するブロックデバイスがありません"),
-            )
-            .remedy(text!(
-                "name a directory or a file on a file system that lies on a block device",
-                "ブロックデバイス上のファイルシステムにあるディレクトリかファイルを指定してください"
-            )));
+            return Err(ErrorKind::Target
+                .error(text!("there is no block device to record", "記録するブロックデバイスがありません"))
+                .remedy(text!(
+                    "name a directory or a file on a file system that lies on a block device",
+                    "ブロックデバイス上のファイルシステムにあるディレクトリかファイルを指定してください"
+                )));
         }
         let watched = devices.iter().map(|number| watch(&roots, *number)).collect::<Result<Vec<_>>>()?;
         let tracefs = Tracefs::find(&roots)?;

@@ -97,7 +97,7 @@ impl Desk {
             state.board = None;
         }
         answer.recv().unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Internal, text!("the run ended at once", "測定がすぐに終了しました")))
+            Err(ErrorKind::Internal.error(text!("the run ended at once", "測定がすぐに終了しました")))
         })
     }
 

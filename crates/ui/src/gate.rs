@@ -94,7 +94,7 @@ impl Refusal {
                 ),
             ),
         };
-        Error::new(ErrorKind::Refused, what).remedy(remedy)
+        ErrorKind::Refused.error(what).remedy(remedy)
     }
 }
 

@@ -61,7 +61,7 @@ mod tests {
     use kurabe_core::mention::DB;
 
     fn message(what: Text, remedy: Text) -> Message {
-        Message::of(&Error::new(ErrorKind::Usage, what).remedy(remedy))
+        Message::of(&ErrorKind::Usage.error(what).remedy(remedy))
     }
 
     #[test]

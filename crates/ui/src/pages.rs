@@ -192,6 +192,7 @@ pub(crate) fn unworded(status: StatusCode) -> Error {
         ),
         _ => text!("the request was refused ({status})", "要求は拒否されました({status})"),
     };
-    Error::new(ErrorKind::Usage, what)
+    ErrorKind::Usage
+        .error(what)
         .remedy(text!("the bar above leads to every page", "上のメニューからどのページにも行けます"))
 }

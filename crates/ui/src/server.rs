@@ -192,7 +192,7 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
 }
 
 fn cannot_serve(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Internal, text!("cannot serve the page", "ページを公開できません")).because(error)
+    ErrorKind::Internal.error(text!("cannot serve the page", "ページを公開できません")).because(error)
 }
 
 async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaphore>, head_time: Duration) {

@@ -4,7 +4,7 @@
 //! gets a cookie for it; the word is worth nothing afterwards. Further browsers get words of their own, from a page that is
 //! already open. Words are 256 random bits, as Jupyter and others have them, and are compared in constant time.
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Random bytes of a word.
@@ -18,7 +18,7 @@ const MOST_BROWSERS: usize = 32;
 fn word() -> Result<String> {
     let mut bytes = [0; WORD_BYTES];
     rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)
+        ErrorKind::Internal.error(text!("no random numbers", "乱数を得られません")).because(error)
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

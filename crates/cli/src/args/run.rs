@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use kurabe_core::issue::{Engine, EngineChoice};
 use kurabe_core::profile::{OptionPart, ReplayStep, ReplayTiming, Step};
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, shown, text};
 use kurabe_interop::{FioJob, TraceFormat};
 use kurabe_lab::{Overrides, Procedure, RunRequest, is_job_name, load_job, target_of_job};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl RunArgs {
     /// # Errors
     /// When words do not go together.
     pub fn request(&self) -> Result<RunRequest> {
-        let overrides = self.overrides().map_err(|what| Error::new(ErrorKind::Usage, what))?;
+        let overrides = self.overrides().map_err(|what| ErrorKind::Usage.error(what))?;
         self.check_replay_words(&overrides)?;
         self.check_verify_words(&overrides)?;
         let job = self.job(&overrides)?;
@@ -130,10 +130,7 @@ impl RunArgs {
         let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
             let Some(other) = &self.behind_job else { return Ok(None) };
             let (first, second) = (shown::path(&self.target), shown::path(other));
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("{first} and {second} are two targets", "{first} と {second} は 2 つの対象です"),
-            )
+            return Err(ErrorKind::Usage.error(text!("{first} and {second} are two targets", "{first} と {second} は 2 つの対象です"))
             .remedy(text!(
                 "`kurabe versus` compares targets; before a target only a job file of fio (job.fio) may stand",
                 "対象どうしを比べるのは `kurabe versus` です。対象の前に書けるのは fio のジョブファイル(job.fio)だけです"
@@ -141,11 +138,9 @@ impl RunArgs {
         };
         let mut words = workload_flags(overrides).chain(self.replay.as_ref().map(|_| "--replay".to_owned()));
         if let Some(word) = words.next() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("{word} changes nothing beside {name}", "{name} には {word} は効きません"),
-            )
-            .remedy(text!("write it into the job file", "ジョブファイルに書いてください")));
+            return Err(ErrorKind::Usage
+                .error(text!("{word} changes nothing beside {name}", "{name} には {word} は効きません"))
+                .remedy(text!("write it into the job file", "ジョブファイルに書いてください")));
         }
         load_job(name).map(Some)
     }
@@ -168,14 +163,15 @@ impl RunArgs {
         if self.verify.is_none() || overrides.engine != Some(EngineChoice::Fixed(Engine::Uring)) {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::Usage,
-            text!("--verify and io_uring do not go together", "--verify と io_uring は同時に使えません"),
-        )
-        .remedy(text!(
-            "leave out --engine: pread and pwrite stamp each write",
-            "--engine を外してください。印を付けられるのは pread/pwrite です"
-        )))
+        Err(ErrorKind::Usage
+            .error(text!(
+                "--verify and io_uring do not go together",
+                "--verify と io_uring は同時に使えません"
+            ))
+            .remedy(text!(
+                "leave out --engine: pread and pwrite stamp each write",
+                "--engine を外してください。印を付けられるのは pread/pwrite です"
+            )))
     }
 
     /// A trace says itself what is done: words of a workload beside it would change nothing.
@@ -186,10 +182,7 @@ impl RunArgs {
         let mut words =
             workload_flags(overrides).filter(|word| !has_depth || word != "--iodepth").chain(speed);
         let Some(word) = words.next().filter(|_| self.replay.is_some()) else { return Ok(()) };
-        Err(Error::new(
-            ErrorKind::Usage,
-            text!("{word} changes nothing in this replay", "この再生では {word} は効きません"),
-        )
+        Err(ErrorKind::Usage.error(text!("{word} changes nothing in this replay", "この再生では {word} は効きません"))
         .remedy(text!(
             "leave it out; a replay takes --iodepth, --size, --runs and --timing, and --speed with --timing timestamps",
             "外してください。再生で使えるのは --iodepth、--size、--runs、--timing と、--timing timestamps での --speed です"

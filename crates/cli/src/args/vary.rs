@@ -67,7 +67,7 @@ pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Varia
 }
 
 fn usage(context: Text) -> Error {
-    Error::new(ErrorKind::Usage, context)
+    ErrorKind::Usage.error(context)
 }
 
 /// Reads `KEY=ONE,OTHER`, or `KEY` of a switch.

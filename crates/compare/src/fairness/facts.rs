@@ -7,7 +7,7 @@ use kurabe_core::imported::{Origin, PrintedStatistic};
 use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, mention::ABOUT, nearest, text};
+use kurabe_core::{ErrorKind, Result, mention::ABOUT, nearest, text};
 use serde::{Deserialize, Serialize};
 
 /// Something by which runs are told apart.
@@ -103,11 +103,12 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
 /// When a word is no fact's.
 pub fn check_about(about: &[String]) -> Result<()> {
     let Some(word) = about.iter().find(|word| Fact::from_word(word).is_none()) else { return Ok(()) };
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!("{ABOUT} {word}: runs are not compared by this", "{ABOUT} {word}: この条件では比べられません"),
-    )
-    .remedy(nearest(word, &Fact::all().map(Fact::word).collect::<Vec<_>>())))
+    Err(ErrorKind::Usage
+        .error(text!(
+            "{ABOUT} {word}: runs are not compared by this",
+            "{ABOUT} {word}: この条件では比べられません"
+        ))
+        .remedy(nearest(word, &Fact::all().map(Fact::word).collect::<Vec<_>>())))
 }
 
 impl Fact {

@@ -94,7 +94,7 @@ impl PivotKey {
                     "runs have no key `{word}` to be laid out by",
                     "`{word}` というキーでは測定を並べられません"
                 );
-                Err(Error::new(ErrorKind::Usage, message).remedy(nearest(word, &keys)))
+                Err(ErrorKind::Usage.error(message).remedy(nearest(word, &keys)))
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
 use kurabe_core::mention::{BASELINE, CELL, LABEL};
 use kurabe_core::record::Measure;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_stats::{SummarySides, compare_summaries};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -64,14 +64,12 @@ impl<'a> PivotLayout<'a> {
         if layout.placed.is_empty() {
             let names: Vec<&str> = keys.iter().map(|key| key.key.as_str()).collect();
             let names = names.join(", ");
-            return Err(Error::new(
-                ErrorKind::NoSuchRun,
-                text!("no run tells {names}", "{names} が分かる測定はありません"),
-            )
-            .remedy(text!(
-                "label runs yourself (`{LABEL} RUN firmware=1.2`) and lay them out by that label",
-                "自分でラベルを付け(`{LABEL} 測定 firmware=1.2`)、そのラベルで並べることもできます"
-            )));
+            return Err(ErrorKind::NoSuchRun
+                .error(text!("no run tells {names}", "{names} が分かる測定はありません"))
+                .remedy(text!(
+                    "label runs yourself (`{LABEL} RUN firmware=1.2`) and lay them out by that label",
+                    "自分でラベルを付け(`{LABEL} 測定 firmware=1.2`)、そのラベルで並べることもできます"
+                )));
         }
         Ok(layout)
     }

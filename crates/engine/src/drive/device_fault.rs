@@ -14,7 +14,7 @@ use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, T
 use kurabe_core::random::Random;
 use kurabe_core::record::{OpsRecord, Repetition};
 use kurabe_core::workload::{End, Op, OpKind, Pattern, SyncRule, Workload};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_program::Stop;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ impl FaultDevice {
         // In a thousand thousand.
         if self.random.below(1_000_000) < self.rates.device {
             self.has_failed = true;
-            return Err(Error::new(ErrorKind::Io, text!("the device failed", "デバイスの失敗")));
+            return Err(ErrorKind::Io.error(text!("the device failed", "デバイスの失敗")));
         }
         Ok(())
     }

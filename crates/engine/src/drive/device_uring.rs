@@ -165,7 +165,7 @@ impl Ring {
     ) -> Result<(Self, RingFacts)> {
         let mut facts = RingFacts { features: Vec::new(), fallbacks: Vec::new(), wait, pages, workers: 0 };
         let cannot = |error: &io::Error| {
-            Error::new(ErrorKind::Unsupported, text!("cannot open an io_uring", "io_uring を開けません"))
+            ErrorKind::Unsupported.error(text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
                 .remedy(text!(
                     "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
@@ -339,7 +339,7 @@ fn ring_failed(error: &io::Error) -> Error {
 
 #[cold]
 fn queue_is_full() -> Error {
-    Error::new(ErrorKind::Internal, text!("the submission queue is full", "送信キューがあふれました"))
+    ErrorKind::Internal.error(text!("the submission queue is full", "送信キューがあふれました"))
 }
 
 impl Drop for UringDevice<'_> {

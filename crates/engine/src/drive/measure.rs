@@ -245,10 +245,7 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
         facts = Some(RingFacts { workers, ..lane_facts });
     }
     let facts = facts.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"),
-        )
+        ErrorKind::Usage.error(text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"))
     })?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));

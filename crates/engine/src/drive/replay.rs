@@ -17,7 +17,7 @@ use kurabe_core::mention::{SIZE, TIMING};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 use std::sync::Arc;
 
 /// The part of a target that a trace is mapped to.
@@ -168,14 +168,12 @@ impl ReplaySource {
         if let ReplayTiming::Timestamps { speed } = timing
             && !(speed.is_finite() && speed > 0.0)
         {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!("a speed of {speed} is none", "{speed} は速さとして使えません"),
-            )
-            .remedy(text!(
-                "give a number above 0; 2 is twice as fast",
-                "0 より大きい数を指定してください。2 なら 2 倍の速さです"
-            )));
+            return Err(ErrorKind::DataFile
+                .error(text!("a speed of {speed} is none", "{speed} は速さとして使えません"))
+                .remedy(text!(
+                    "give a number above 0; 2 is twice as fast",
+                    "0 より大きい数を指定してください。2 なら 2 倍の速さです"
+                )));
         }
         let mut fit = fit(&trace, &span);
         let readers = (timing == ReplayTiming::Readers).then(|| Readers::new(&trace));

@@ -313,7 +313,7 @@ fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
         "the copy needs {size} of memory and {margin} beside it, but only {free} can be had",
         "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {free} です"
     );
-    Err(Error::new(ErrorKind::Unsupported, what).remedy(match fits {
+    Err(ErrorKind::Unsupported.error(what).remedy(match fits {
         0 => text!("close other programs", "ほかのプログラムを終了してください"),
         _ => text!(
             "ask for less: {SIZE} {fits}m, or close other programs",
@@ -328,15 +328,13 @@ fn no_memory(error: &std::io::Error) -> Error {
 
 fn too_small(span_bytes: u64) -> Error {
     let span = format_bytes(span_bytes);
-    Error::new(
-        ErrorKind::Target,
-        text!("{span} is too little to be copied", "{span} は小さすぎてコピーを測れません"),
-    )
-    .remedy(text!("choose a larger {SIZE}", "{SIZE} を大きくしてください"))
+    ErrorKind::Target
+        .error(text!("{span} is too little to be copied", "{span} は小さすぎてコピーを測れません"))
+        .remedy(text!("choose a larger {SIZE}", "{SIZE} を大きくしてください"))
 }
 
 fn thread_lost() -> Error {
-    Error::new(ErrorKind::Internal, text!("the copying thread failed", "コピーのスレッドが失敗しました"))
+    ErrorKind::Internal.error(text!("the copying thread failed", "コピーのスレッドが失敗しました"))
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ fn ended(kind: OpKind, offset_bytes: u64) -> Error {
             "コピー先の {offset_bytes} バイト以降に書き込めません"
         ),
     };
-    Error::new(ErrorKind::Io, what)
+    ErrorKind::Io.error(what)
 }
 
 /// Two files; the same one where a copy goes from a place in it to another.

@@ -142,8 +142,6 @@ fn has(trace: &Trace, kind: OpKind) -> bool {
 
 fn no_trace(step: &ReplayStep) -> Error {
     let name = &step.trace;
-    Error::new(
-        ErrorKind::Internal,
-        text!("the trace {name} was not loaded", "トレース {name} が読み込まれていません"),
-    )
+    ErrorKind::Internal
+        .error(text!("the trace {name} was not loaded", "トレース {name} が読み込まれていません"))
 }

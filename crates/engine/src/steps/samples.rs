@@ -483,7 +483,7 @@ impl Real<'_> {
 }
 
 fn no_buffer() -> Error {
-    Error::new(ErrorKind::Internal, text!("a device has no buffer", "デバイスにバッファがありません"))
+    ErrorKind::Internal.error(text!("a device has no buffer", "デバイスにバッファがありません"))
 }
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ impl HeldFile {
         let cannot = |error: &io::Error| {
             let what = text!("cannot open {}", "{} を開けません", shown::path(self.path()));
             if how.direct && error.kind() == io::ErrorKind::InvalidInput {
-                return Error::new(ErrorKind::Unsupported, what).because(error);
+                return ErrorKind::Unsupported.error(what).because(error);
             }
             Error::os(what, error)
         };
@@ -146,7 +146,7 @@ impl HeldFile {
             ),
             _ => return Ok(()),
         };
-        Err(Error::new(ErrorKind::Target, what).remedy(text!(
+        Err(ErrorKind::Target.error(what).remedy(text!(
             "leave it alone while it is measured, and measure again",
             "測定中はこのファイルに触らず、もう一度測ってください"
         )))

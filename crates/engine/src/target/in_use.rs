@@ -60,7 +60,7 @@ pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
         "{shown} は使用中のため書き込みません({by})";
         by
     );
-    Error::new(ErrorKind::Refused, what).remedy(match kind {
+    ErrorKind::Refused.error(what).remedy(match kind {
         TargetKind::File => text!(
             "end or release what uses it first, or measure another file or a directory",
             "先に使用しているものを終了・解除するか、別のファイルかディレクトリを測ってください"

@@ -7,7 +7,7 @@
 use super::list::{SectorRun, WriteList};
 use super::stamp::{SECTOR_BYTES, Stamp};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, mention::VERIFY, text};
+use kurabe_core::{ErrorKind, Result, mention::VERIFY, text};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -122,11 +122,12 @@ impl Stamping {
         }
         if self.ledger.state().generation == u32::MAX {
             let most = u32::MAX;
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                text!("a verified run has at most {most} writes", "検証できる書き込みは {most} 回までです"),
-            )
-            .remedy(text!("write less in one run", "1 回の測定で書く量を減らしてください")));
+            return Err(ErrorKind::Unsupported
+                .error(text!(
+                    "a verified run has at most {most} writes",
+                    "検証できる書き込みは {most} 回までです"
+                ))
+                .remedy(text!("write less in one run", "1 回の測定で書く量を減らしてください")));
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ impl At {
         let width = self.text.trim().chars().count().max(1);
         let column = self.text.chars().take_while(|letter| letter.is_whitespace()).count() + 1;
         let (file, text) = (self.file.clone(), self.text.clone());
-        Error::new(ErrorKind::Import, what)
+        ErrorKind::Import.error(what)
             .at(Place { file, line: self.line, column, width, text })
             .remedy(text!(
                 "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",

@@ -159,7 +159,7 @@ pub(super) fn without_line<T>(example: &str) -> Result<T, NotImported> {
 
 /// The error of a file that is known but damaged, where there is no line to show.
 pub(super) fn broken(what: Text) -> Error {
-    Error::new(ErrorKind::Import, what).remedy(text!(
+    ErrorKind::Import.error(what).remedy(text!(
         "give the file as the tool wrote it, complete and unedited",
         "ツールが書いたままの、欠けのないファイルを指定してください"
     ))

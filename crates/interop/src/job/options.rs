@@ -185,7 +185,7 @@ impl<'s> OptionReader<'s> {
     }
 
     pub(super) fn error_at(&self, range: Range<usize>, what: &Text) -> Error {
-        Error::new(ErrorKind::DataFile, what.clone()).at(Place::of(self.file, self.source, range))
+        ErrorKind::DataFile.error(what.clone()).at(Place::of(self.file, self.source, range))
     }
 
     /// Refuses a value, with what would do.

@@ -1,6 +1,6 @@
 //! The formats of traces.
 
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,11 +65,9 @@ impl TraceFormat {
     /// When no format has this word; the error names them all.
     pub fn from_word(word: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.word() == word).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Usage,
-                text!("{word} is no format of traces", "{word} というトレース形式はありません"),
-            )
-            .remedy(choose(&Self::ALL))
+            ErrorKind::Usage
+                .error(text!("{word} is no format of traces", "{word} というトレース形式はありません"))
+                .remedy(choose(&Self::ALL))
         })
     }
 }

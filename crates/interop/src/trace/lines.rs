@@ -115,7 +115,7 @@ impl<'a> TraceLine<'a> {
         let before = self.text.get(..start).map_or(0, |before| before.chars().count());
         let shown: String = self.text.chars().take(LINE_SHOWN).collect();
         let before = if before < LINE_SHOWN { before } else { 0 };
-        Error::new(ErrorKind::Import, what).at(Place {
+        ErrorKind::Import.error(what).at(Place {
             file: self.file.to_owned(),
             line: self.number,
             column: before + 1,
@@ -221,7 +221,7 @@ pub(super) fn too_large(name: &str) -> Error {
         "{name} has more than {most}, which no trace that can be replayed needs",
         "{name} は {most} を超えています(再生できるトレースの上限です)"
     );
-    Error::new(ErrorKind::Import, what).remedy(text!(
+    ErrorKind::Import.error(what).remedy(text!(
         "replay a part of the trace: head -n 1000000 FILE",
         "トレースの一部を再生してください: head -n 1000000 ファイル名"
     ))
@@ -252,14 +252,12 @@ fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Import, what).remedy(remedy))
+    Err(ErrorKind::Import.error(what).remedy(remedy))
 }
 
 fn no_text(name: &str) -> Error {
-    Error::new(ErrorKind::Import, text!("{name} is no text", "{name} はテキストではありません")).remedy(
-        text!(
-            "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
-            "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
-        ),
-    )
+    ErrorKind::Import.error(text!("{name} is no text", "{name} はテキストではありません")).remedy(text!(
+        "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
+        "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
+    ))
 }

@@ -143,7 +143,7 @@ fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {
 
 fn broken(name: &str, at: u64, what: &Text) -> Error {
     let what = text!("{name}, byte {at}: {what}", "{name} の {at} バイト目: {what}"; what);
-    Error::new(ErrorKind::Import, what).remedy(text!(
+    ErrorKind::Import.error(what).remedy(text!(
         "give the trace as it was published, unpacked and whole",
         "公開されたままの、展開済みで欠けのないトレースを指定してください"
     ))

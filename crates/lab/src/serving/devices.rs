@@ -18,14 +18,12 @@ pub fn refuse_others_than_root() -> Result<()> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Permission,
-        text!("only root can attach a device", "デバイスを接続できるのは root だけです"),
-    )
-    .remedy(text!(
-        "use sudo, or `{SERVE}`, which needs no rights",
-        "sudo を使うか、権限のいらない `{SERVE}` を使ってください"
-    )))
+    Err(ErrorKind::Permission
+        .error(text!("only root can attach a device", "デバイスを接続できるのは root だけです"))
+        .remedy(text!(
+            "use sudo, or `{SERVE}`, which needs no rights",
+            "sudo を使うか、権限のいらない `{SERVE}` を使ってください"
+        )))
 }
 
 /// Removes what a killed server of devices left.

@@ -71,7 +71,7 @@ pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::{Error, ErrorKind};
+    use kurabe_core::ErrorKind;
 
     #[test]
     fn whatever_is_left_is_named_with_its_run_and_what_to_do() {
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(texts.len(), whys.len());
         let all = [
             leftover(Became::Removed),
-            leftover(Became::Failed(Error::new(ErrorKind::Target, text!("cannot", "不可")))),
+            leftover(Became::Failed(ErrorKind::Target.error(text!("cannot", "不可")))),
             leftover(Became::Left(StillThere::FolderAway)),
         ];
         let marks: Vec<CheckMark> =

@@ -54,14 +54,12 @@ pub fn attachments_folder() -> Result<PathBuf> {
         return Ok(PathBuf::from("/run/kurabe"));
     }
     named("XDG_RUNTIME_DIR").map(|folder| folder.join("kurabe")).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Permission,
-            text!("there is no folder for what is attached", "接続の状態を置くフォルダーがありません"),
-        )
-        .remedy(text!(
-            "set {VARIABLE} to a folder of yours",
-            "{VARIABLE} に自分のフォルダーを指定してください"
-        ))
+        ErrorKind::Permission
+            .error(text!("there is no folder for what is attached", "接続の状態を置くフォルダーがありません"))
+            .remedy(text!(
+                "set {VARIABLE} to a folder of yours",
+                "{VARIABLE} に自分のフォルダーを指定してください"
+            ))
     })
 }
 

@@ -56,14 +56,12 @@ impl DataPlace {
             None if text == "pattern" => Ok(Self::Pattern),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
             Some(("over", path)) if !path.is_empty() => Ok(Self::Over(path.into())),
-            _ => Err(Error::new(
-                ErrorKind::Usage,
-                text!("`{text}` is no place for data", "`{text}` はデータの置き場所として読めません"),
-            )
-            .remedy(text!(
-                "write memory, file:PATH, over:IMAGE or pattern",
-                "memory、file:パス、over:イメージ、pattern のいずれかを書いてください"
-            ))),
+            _ => Err(ErrorKind::Usage
+                .error(text!("`{text}` is no place for data", "`{text}` はデータの置き場所として読めません"))
+                .remedy(text!(
+                    "write memory, file:PATH, over:IMAGE or pattern",
+                    "memory、file:パス、over:イメージ、pattern のいずれかを書いてください"
+                ))),
         }
     }
 
@@ -142,19 +140,14 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     let looked = looked.map_err(|error| cannot(&error))?;
     let facts = looked.metadata().map_err(|error| cannot(&error))?;
     if !facts.is_file() {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            text!("{shown} is no regular file", "{shown} は通常のファイルではありません"),
-        )
-        .remedy(text!("name a file that is not there yet", "まだないファイルの名前を指定してください")));
+        return Err(ErrorKind::Refused
+            .error(text!("{shown} is no regular file", "{shown} は通常のファイルではありません"))
+            .remedy(text!("name a file that is not there yet", "まだないファイルの名前を指定してください")));
     }
     let mut mark = [0u8; 8];
     let is_ours = rustix::fs::fgetxattr(&looked, ATTRIBUTE, &mut mark).is_ok();
     if !is_ours && !write_existing {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            text!("{shown} is there already and was not made by kurabe for data", "{shown} は既にあり、kurabe が作ったデータファイルではありません"),
-        )
+        return Err(ErrorKind::Refused.error(text!("{shown} is there already and was not made by kurabe for data", "{shown} は既にあり、kurabe が作ったデータファイルではありません"))
         .remedy(text!(
             "choose another name; over:{shown} reads it and never writes; {WRITE_EXISTING} lets clients write to it",
             "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。{WRITE_EXISTING} を付けるとクライアントが書き込めます"
@@ -162,10 +155,9 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     }
     if let Some(claim) = kurabe_host::claims(&looked, path)?.first() {
         let by = &claim.by;
-        return Err(Error::new(
-            ErrorKind::Refused,
-            text!("{shown} is in use: {by}", "{shown} は使用中です: {by}"; by),
-        ));
+        return Err(
+            ErrorKind::Refused.error(text!("{shown} is in use: {by}", "{shown} は使用中です: {by}"; by))
+        );
     }
     let length = facts.len();
     if length > size_bytes || (is_ours && length != size_bytes) {
@@ -193,11 +185,9 @@ fn cannot_use(shown: &str, error: &io::Error) -> Error {
 fn lock(file: &File, shown: &str) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(Error::new(
-            ErrorKind::Refused,
-            text!("{shown} is served already", "{shown} は既に使用中です"),
-        )
-        .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
+        Err(TryLockError::WouldBlock) => Err(ErrorKind::Refused
+            .error(text!("{shown} is served already", "{shown} は既に使用中です"))
+            .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
         // A file system without locks.
         Err(TryLockError::Error(_)) => Ok(()),
     }

@@ -62,12 +62,12 @@ impl Hub {
             }
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),
         };
-        let error = Error::new(ErrorKind::Usage, message).remedy(text!(
+        let error = ErrorKind::Usage.error(message).remedy(text!(
             "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
         ));
         Err(refused.map_or_else(
-            || Error::new(ErrorKind::Usage, text!("the stack has no layers", "スタックに層がありません")),
+            || ErrorKind::Usage.error(text!("the stack has no layers", "スタックに層がありません")),
             |_| error,
         ))
     }

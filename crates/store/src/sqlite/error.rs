@@ -12,9 +12,9 @@ pub(super) fn store_error(message: Text, cause: &rusqlite::Error, path: &Path) -
     if is_of_place(cause)
         && let Some(refusal) = path.parent().and_then(refusal)
     {
-        return Error::new(ErrorKind::Store, message).because(&refusal).remedy(remedy_of_place(&refusal));
+        return ErrorKind::Store.error(message).because(&refusal).remedy(remedy_of_place(&refusal));
     }
-    let error = Error::new(ErrorKind::Store, message).because(cause);
+    let error = ErrorKind::Store.error(message).because(cause);
     match remedy(cause) {
         Some(remedy) => error.remedy(remedy),
         None => error,
@@ -33,7 +33,7 @@ pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
 
 /// The error of a store that can only be read, with what its place says of it.
 pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
-    let error = Error::new(ErrorKind::Store, message);
+    let error = ErrorKind::Store.error(message);
     match path.parent().and_then(refusal) {
         Some(refusal) => error.because(&refusal).remedy(remedy_of_place(&refusal)),
         None => error.remedy(elsewhere()),

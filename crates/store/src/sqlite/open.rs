@@ -187,7 +187,7 @@ impl SqliteStore {
                 "保存先 {path} が削除されたか、名前を変えられました"
             ),
         };
-        Err(Error::new(ErrorKind::Store, message).remedy(elsewhere()))
+        Err(ErrorKind::Store.error(message).remedy(elsewhere()))
     }
 
     /// Refuses to write into another store that was copied over this one. A transaction holds it still.
@@ -218,7 +218,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 fn cannot_find(path: &Path, error: &std::io::Error) -> Error {
     let path = shown::path(path);
     let message = text!("cannot open the store {path}", "保存先 {path} を開けません");
-    Error::new(ErrorKind::Store, message).remedy(elsewhere()).because(error)
+    ErrorKind::Store.error(message).remedy(elsewhere()).because(error)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
@@ -336,7 +336,7 @@ fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
     );
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            Error::new(ErrorKind::Store, not_a_database).remedy(elsewhere()).because(error)
+            ErrorKind::Store.error(not_a_database).remedy(elsewhere()).because(error)
         }
         _ => store_error(text!("cannot open the store {shown}", "保存先 {shown} を開けません"), error, path),
     }

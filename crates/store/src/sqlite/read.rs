@@ -10,7 +10,7 @@ use crate::{json, platform};
 use kurabe_core::made::MadeFile;
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, Text, mention::RM, text};
+use kurabe_core::{ErrorKind, Result, Text, mention::RM, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -242,15 +242,16 @@ fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
     json::from_slice(&part.bytes).map_err(|misfit| {
         let dot = if misfit.field.is_empty() { "" } else { "." };
         let field = format!("{}{dot}{}", part.field, misfit.field);
-        Error::new(
-            ErrorKind::Store,
-            text!("the run `{id}` cannot be read at `{field}`", "測定 `{id}` の `{field}` を読めません"),
-        )
-        .remedy(text!(
-            "if a newer kurabe wrote it, update this one; `{RM} {id}` takes the run out of the store",
-            "新しい kurabe で測定したものなら、この kurabe を更新してください。`{RM} {id}` で取り除けます"
-        ))
-        .because(misfit.reason)
+        ErrorKind::Store
+            .error(text!(
+                "the run `{id}` cannot be read at `{field}`",
+                "測定 `{id}` の `{field}` を読めません"
+            ))
+            .remedy(text!(
+                "if a newer kurabe wrote it, update this one; `{RM} {id}` takes the run out of the store",
+                "新しい kurabe で測定したものなら、この kurabe を更新してください。`{RM} {id}` で取り除けます"
+            ))
+            .because(misfit.reason)
     })
 }
 

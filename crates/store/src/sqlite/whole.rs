@@ -41,5 +41,5 @@ pub(super) fn check(store: &SqliteStore) -> Result<StoreCheck> {
 }
 
 fn broken_page() -> Error {
-    Error::new(ErrorKind::Store, text!("the store's file is damaged", "保存先のファイルが壊れています"))
+    ErrorKind::Store.error(text!("the store's file is damaged", "保存先のファイルが壊れています"))
 }

@@ -56,7 +56,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>
 
 fn no_drive() -> Error {
     let what = text!("there is no such drive", "このドライブはありません");
-    Error::new(ErrorKind::Target, what).remedy(text!(
+    ErrorKind::Target.error(what).remedy(text!(
         "choose one in the list of the first page; it may have been taken out",
         "最初のページの一覧から選んでください。取り外された可能性もあります"
     ))

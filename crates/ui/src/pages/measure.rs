@@ -14,7 +14,7 @@ use axum::response::Response;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
 use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
@@ -57,11 +57,12 @@ impl Form {
     fn request(&self) -> Result<RunRequest> {
         let target = self.target.trim();
         if target.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("no place is named", "測定する場所が指定されていません"),
-            )
-            .remedy(text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください")));
+            return Err(ErrorKind::Usage
+                .error(text!("no place is named", "測定する場所が指定されていません"))
+                .remedy(text!(
+                    "choose one, or type a folder",
+                    "一覧から選ぶか、フォルダーを入力してください"
+                )));
         }
         let overrides = Overrides {
             size_bytes: above_zero(&self.size, parse_bytes)?,
@@ -90,7 +91,7 @@ impl Form {
                 "either several targets or configurations of one take turns",
                 "交互に測れるのは、複数の対象か、1 つの対象の複数の条件のどちらかです"
             );
-            return Err(Error::new(ErrorKind::Usage, what).remedy(text!(
+            return Err(ErrorKind::Usage.error(what).remedy(text!(
                 "leave the other targets or the values empty",
                 "交互に測る相手か、条件の値のどちらかを空にしてください"
             )));
@@ -129,10 +130,10 @@ impl Form {
             profile.steps.retain(|step| step.label() == self.only);
             if profile.steps.is_empty() {
                 let (only, name) = (&self.only, &profile.name);
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    text!("{name} has no step {only}", "{name} に {only} というステップはありません"),
-                ));
+                return Err(ErrorKind::Usage.error(text!(
+                    "{name} has no step {only}",
+                    "{name} に {only} というステップはありません"
+                )));
             }
         }
         Ok(Procedure::Given(Box::new(profile)))
@@ -144,9 +145,8 @@ impl Form {
 /// # Errors
 /// When it asks for something else, or what it asks for makes no sense.
 pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
-    let cannot = || {
-        Error::new(ErrorKind::Usage, text!("this is no form for turns", "交互の測定のフォームではありません"))
-    };
+    let cannot =
+        || ErrorKind::Usage.error(text!("this is no form for turns", "交互の測定のフォームではありません"));
     let form: Form = serde_json::from_str(form).map_err(|error| cannot().because(&error))?;
     match form.wish()? {
         Wish::Turns(request) => Ok((form.command(&request)?, *request)),
@@ -157,10 +157,9 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
 /// A place, or one of kurabe's own models: no file is read because a page names it.
 fn own_target(target: &str) -> Result<PathBuf> {
     if target.contains('\0') {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("no name holds a zero byte", "名前にゼロのバイトは使えません"),
-        ));
+        return Err(
+            ErrorKind::Usage.error(text!("no name holds a zero byte", "名前にゼロのバイトは使えません"))
+        );
     }
     if let Some(name) = model_name(target.as_ref()) {
         device_named(name)?;
@@ -179,7 +178,7 @@ fn above_zero<T: PartialOrd + Default>(
     }
     let zero = text!("`{words}`: it must be above zero", "`{words}`: 0 より大きい値が必要です");
     let number = parse(words).and_then(|number| if number > T::default() { Ok(number) } else { Err(zero) });
-    number.map(Some).map_err(|words| Error::new(ErrorKind::Usage, words))
+    number.map(Some).map_err(|words| ErrorKind::Usage.error(words))
 }
 
 fn parse_runs(words: &str) -> std::result::Result<u32, Text> {

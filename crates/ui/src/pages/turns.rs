@@ -47,7 +47,7 @@ impl Vary {
                 "{sides} configurations are more than {MOST_VARIANTS}",
                 "{sides} 通りは上限の {MOST_VARIANTS} を超えています"
             );
-            return Err(Error::new(ErrorKind::Usage, what).remedy(text!(
+            return Err(ErrorKind::Usage.error(what).remedy(text!(
                 "all values of all fields are combined: fill in fewer",
                 "全項目の値の組み合わせを測ります。値を減らしてください"
             )));
@@ -61,8 +61,7 @@ impl Vary {
         if axes.is_empty() {
             return Ok(Vec::new());
         }
-        let variant =
-            |side: &SideWords<'_>| Variant::of(side).map_err(|what| Error::new(ErrorKind::Usage, what));
+        let variant = |side: &SideWords<'_>| Variant::of(side).map_err(|what| ErrorKind::Usage.error(what));
         sides(&axes).iter().map(variant).collect()
     }
 
@@ -85,7 +84,7 @@ fn alone(key: &str, value: &str) -> Error {
         "write two values or more, with commas between",
         "2 つ以上の値をコンマで区切って書いてください"
     );
-    Error::new(ErrorKind::Usage, what).remedy(remedy)
+    ErrorKind::Usage.error(what).remedy(remedy)
 }
 
 /// What is asked for, as one would type it.
