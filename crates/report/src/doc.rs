@@ -14,7 +14,7 @@ mod style;
 mod table;
 mod terminal;
 
-pub use html::{Attribute, Html};
+pub(crate) use html::Html;
 pub(crate) use style::Role;
 pub use style::Style;
 pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Table, TableForm, TableRow};

@@ -4,6 +4,7 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kurabe_report::{page_script, page_style};
+use maud::{Markup, html};
 use std::sync::LazyLock;
 
 const STYLE: &str = include_str!("../assets/ui.css");
@@ -39,19 +40,13 @@ impl Asset {
     }
 }
 
-/// Where the style is.
-pub(crate) fn style_address() -> &'static str {
-    &CSS.address
-}
-
-/// Where the script is.
-pub(crate) fn script_address() -> &'static str {
-    &JS.address
-}
-
-/// Where the icon is.
-pub(crate) fn icon_address() -> &'static str {
-    &SVG.address
+/// What the head of a page loads.
+pub(crate) fn links() -> Markup {
+    html! {
+        link rel="stylesheet" href=(CSS.address);
+        link rel="icon" href=(SVG.address);
+        script src=(JS.address) defer {}
+    }
 }
 
 /// `GET /assets/NAME`

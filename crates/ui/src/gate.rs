@@ -63,16 +63,17 @@ impl Refusal {
 
     /// For who looks at it with a tool; a browser shows it only where somebody tried something.
     pub(crate) fn error(self) -> Error {
+        let printed = text!(
+            "open the address that was printed in the terminal",
+            "端末に表示されたアドレスを開いてください"
+        );
         let (what, remedy) = match self {
             Self::Host => (
                 text!(
                     "this server answers to its own address only",
                     "このサーバーは自分のアドレスにだけ応答します"
                 ),
-                text!(
-                    "open the address that was printed in the terminal",
-                    "端末に表示されたアドレスを開いてください"
-                ),
+                printed,
             ),
             Self::Origin => (
                 text!("the request came from another page", "ほかのページからの要求です"),
@@ -86,13 +87,9 @@ impl Refusal {
                 text!("the body has to be JSON", "本文は JSON でなければなりません"),
                 text!("send it as application/json", "application/json として送ってください"),
             ),
-            Self::Session => (
-                text!("this browser was not let in", "このブラウザーはまだ入室していません"),
-                text!(
-                    "open the address that was printed in the terminal",
-                    "端末に表示されたアドレスを開いてください"
-                ),
-            ),
+            Self::Session => {
+                (text!("this browser was not let in", "このブラウザーはまだ入室していません"), printed)
+            }
         };
         ErrorKind::Refused.error(what).remedy(remedy)
     }

@@ -11,9 +11,9 @@ pub(crate) mod job;
 pub(crate) mod matrix;
 pub(crate) mod measure;
 pub(crate) mod model;
-pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod studies;
 pub(crate) mod turns;
@@ -27,7 +27,7 @@ use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frame::Frame;
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
-use kurabe_report::Html;
+use maud::{Markup, html};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -48,10 +48,23 @@ impl FromRequestParts<App> for Visit {
     }
 }
 
-/// A page under its address, made aside in the reader's language.
-pub(crate) async fn page(
+/// A page under its address, made aside in the reader's language: its title, which stands above it, and what it shows.
+pub(crate) async fn titled(
     visit: Visit,
-    work: impl FnOnce(&Site, Lang) -> Result<(Text, Html)> + Send + 'static,
+    work: impl FnOnce(&Site, Lang) -> Result<(Text, Markup)> + Send + 'static,
+) -> Response {
+    framed(visit, |shared, lang| {
+        let (title, content) = work(shared, lang)?;
+        let content = html! { h1 { (title.line(lang)) } (content) };
+        Ok((title, content))
+    })
+    .await
+}
+
+/// A page that has a heading of its own.
+pub(crate) async fn framed(
+    visit: Visit,
+    work: impl FnOnce(&Site, Lang) -> Result<(Text, Markup)> + Send + 'static,
 ) -> Response {
     let Visit { shared, reader, uri } = visit;
     let address = uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
@@ -60,7 +73,7 @@ pub(crate) async fn page(
         Ok(Frame { reader, address: &address, title: &title }.around(&content))
     });
     match made.await {
-        Ok(page) => frame::html(page).into_response(),
+        Ok(page) => frame::answer(&page).into_response(),
         Err(error) => failed(reader, &Method::GET, uri.path(), status_of(&error), &error),
     }
 }
@@ -68,9 +81,9 @@ pub(crate) async fn page(
 /// A piece of a page.
 pub(crate) async fn piece(
     visit: Visit,
-    work: impl FnOnce(&Site, Lang) -> Result<Html> + Send + 'static,
+    work: impl FnOnce(&App, Lang) -> Result<Markup> + Send + 'static,
 ) -> Response {
-    answer(visit, move |shared, lang| work(shared, lang).map(Html::finish), frame::html).await
+    answer(visit, work, |piece| frame::answer(&piece)).await
 }
 
 /// What an action came to, as JSON.
@@ -126,15 +139,14 @@ pub(crate) fn failed(
 ) -> Response {
     let message = Message::of(error);
     let mut answer = if *method == Method::POST {
-        let words = |text: &Text| shown::line(text.get(reader.lang)).to_string();
         let body = json!({
-            "what": words(&message.what),
-            "cause": message.cause.as_deref().map(|cause| shown::line(cause).to_string()),
-            "remedy": message.remedy.as_ref().map(words),
+            "what": message.what.line(reader.lang),
+            "cause": message.cause.as_deref().map(shown::line),
+            "remedy": message.remedy.map(|remedy| remedy.line(reader.lang)),
         });
         (status, Json(json!({ "error": body }))).into_response()
     } else {
-        (status, frame::html(error_page(reader, address, &message))).into_response()
+        (status, frame::answer(&error_page(reader, address, &message))).into_response()
     };
     answer.extensions_mut().insert(InWords);
     answer
@@ -154,20 +166,21 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-fn error_page(reader: Reader, address: &str, message: &Message) -> String {
-    let mut html = Html::new();
-    html.element("h1", &[], message.what.get(reader.lang));
-    if let Some(cause) = &message.cause {
-        html.element("p", &[], cause);
-    }
-    if let Some(remedy) = &message.remedy {
-        html.open("p", &[("class", "notice")]).words(remedy.get(reader.lang));
-        if let Some(link) = message.link {
-            html.raw(" ").element("a", &[("href", link)], text!("Go there", "開く").get(reader.lang));
+fn error_page(reader: Reader, address: &str, message: &Message) -> Markup {
+    let lang = reader.lang;
+    let content = html! {
+        h1 { (message.what.line(lang)) }
+        @if let Some(cause) = &message.cause { p { (shown::line(cause)) } }
+        @if let Some(remedy) = &message.remedy {
+            p.notice {
+                (remedy.line(lang))
+                @if let Some(link) = message.link {
+                    " " a href=(link) { (text!("Go there", "開く").get(lang)) }
+                }
+            }
         }
-        html.close("p");
-    }
-    Frame { reader, address, title: &message.what }.around(&html)
+    };
+    Frame { reader, address, title: &message.what }.around(&content)
 }
 
 /// The words for an answer that has none: that of a part that takes requests apart, and knows no languages.

@@ -53,7 +53,7 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
         .route("/matrix", get(pages::matrix::page))
         .route("/history", get(pages::history::page))
         .route("/drive", get(pages::drive::page))
-        .route("/models", get(pages::models::page))
+        .route("/models", get(pages::model::list))
         .route("/models/{name}", get(pages::model::page))
         .route("/models/{name}/figures", post(pages::model::figures))
         .route("/models/{name}/device.toml", get(pages::model::device))
@@ -85,7 +85,7 @@ async fn guard(
         },
         // Who comes without a session is shown where to get one.
         Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method == Method::GET => {
-            (refusal.status(), frame::html(pages::session::door(reader.lang))).into_response()
+            (refusal.status(), frame::answer(&pages::session::door(reader.lang))).into_response()
         }
         Err(refusal) => pages::failed(reader, &method, &path, refusal.status(), &refusal.error()),
     };

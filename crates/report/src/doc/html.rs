@@ -15,6 +15,13 @@ use kurabe_core::{Lang, Text, number, text};
 const CHART_WIDTH_PX: u32 = 960;
 
 impl Doc {
+    /// The document as a piece of a page that holds [`page_style`](crate::page_style).
+    pub fn html(&self, lang: Lang) -> String {
+        let mut html = Html::new();
+        self.write_html(&mut html, lang, Theme::Page);
+        html.finish()
+    }
+
     /// Writes the document into a page; charts are drawn in a theme.
     pub(crate) fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
         let mut list: Option<Purpose> = None;
@@ -228,29 +235,17 @@ fn class_of(role: Role) -> &'static str {
 
 /// A piece of a page: grows by markup of this program and by escaped words of others, and by nothing else.
 #[derive(Clone, Debug, Default)]
-pub struct Html {
+pub(crate) struct Html {
     text: String,
 }
 
 /// An attribute: name and value.
-pub type Attribute<'a> = (&'static str, &'a str);
+type Attribute<'a> = (&'static str, &'a str);
 
 impl Html {
     /// An empty piece.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// A document with its charts, in the theme of a page that holds [`page_style`](crate::page_style).
-    pub fn doc(&mut self, doc: &Doc, lang: Lang) -> &mut Self {
-        doc.write_html(self, lang, Theme::Page);
-        self
-    }
-
-    /// Another piece behind this one.
-    pub fn piece(&mut self, piece: &Self) -> &mut Self {
-        self.text.push_str(&piece.text);
-        self
     }
 
     /// Words, whatever they hold.

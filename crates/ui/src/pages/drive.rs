@@ -3,9 +3,9 @@
 //! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by its path. Only runs on the
 //! drive itself have places that mean the same, so those in its directories are not laid over each other.
 
-use crate::pages::frame::{dated_run, encoded, say};
-use crate::pages::measure::{board_section, procedure_fields};
-use crate::pages::{Visit, page as framed};
+use crate::pages::frame::{dated_run, encoded, ways_to, written};
+use crate::pages::measure::{board_section, measure_form};
+use crate::pages::{Visit, titled};
 use crate::places::{drives, holder};
 use axum::extract::Query;
 use axum::response::Response;
@@ -14,8 +14,9 @@ use kurabe_core::environment::Environment;
 use kurabe_core::record::{Cell, RunRecord, RunStatus, RunSummary, TargetKind};
 use kurabe_core::{Error, ErrorKind, Lang, Result, number, shown, text};
 use kurabe_host::{ObserveOptions, observe};
-use kurabe_report::{Html, positions_doc};
+use kurabe_report::positions_doc;
 use kurabe_store::Store;
+use maud::{Markup, html};
 use std::path::Path;
 
 /// The profile that a drive is first offered: reads spread over all of it.
@@ -29,27 +30,25 @@ const MOST_LAID: usize = 3;
 
 /// `GET /drive?target=/dev/sda&run=A&run=B`
 pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    framed(visit, move |shared, lang| {
+    titled(visit, move |shared, lang| {
         let values =
             |name: &'static str| asked.iter().filter(move |(key, _)| key == name).map(|(_, value)| value);
         let target = values("target").next().cloned().unwrap_or_default();
         let place = drives().into_iter().find(|place| place.target == target).ok_or_else(no_drive)?;
         let name = shown::line(&target);
-        let title = text!("Drive {name}", "ドライブ {name}");
-        let mut html = Html::new();
-        say(&mut html, "h1", "", &title, lang);
-        say(&mut html, "p", "quiet", &place.storage, lang);
-        if place.is_usable {
-            html.raw("<form id=\"measure\" class=\"measure\" autocomplete=\"off\">");
-            html.open("input", &[("type", "hidden"), ("name", "target"), ("value", &place.target)]);
-            procedure_fields(&mut html, PROFILE, lang)?;
-        } else if let Some(limit) = &place.limit {
-            html.element("p", &[("class", "notice warn")], limit.get(lang));
-        }
-        board_section(&mut html, shared, lang)?;
         let ticked: Vec<&str> = values("run").map(String::as_str).collect();
-        past(&mut html, &*shared.open_store()?, &target, &ticked, lang)?;
-        Ok((title, html))
+        let page = html! {
+            p.quiet { (place.storage.get(lang)) }
+            @if place.is_usable {
+                @let target = html! { input type="hidden" name="target" value=(place.target); };
+                (measure_form(&target, PROFILE, lang)?)
+            } @else if let Some(limit) = &place.limit {
+                p.notice.warn { (limit.get(lang)) }
+            }
+            (board_section(shared, lang)?)
+            (past(&*shared.open_store()?, &target, &ticked, lang)?)
+        };
+        Ok((text!("Drive {name}", "ドライブ {name}"), page))
     })
     .await
 }
@@ -69,84 +68,81 @@ pub(crate) fn writing_command(target: &str, profile: &str) -> String {
 }
 
 /// What somebody types, and what that would do.
-pub(crate) fn writing(html: &mut Html, target: &str, profile: &str, lang: Lang) {
+pub(crate) fn writing(target: &str, profile: &str, lang: Lang) -> Markup {
     let words = text!(
         "The page only reads drives. This, typed in a terminal, also writes, and destroys everything on it:",
         "このページではドライブを読むだけです。端末で次のように入力すると書き込みも測りますが、中身はすべて失われます。"
     );
-    html.element("p", &[("class", "notice warn")], words.get(lang));
-    html.raw("<pre>").element("code", &[], &writing_command(target, profile)).raw("</pre>");
-    if let Some(by) = holder(Path::new(target)) {
-        let words = text!(
+    let refused = holder(Path::new(target)).map(|by| {
+        text!(
             "It would be refused now, because the drive is in use: {by}",
             "現在は使用中のため拒否されます: {by}";
             by
-        );
-        html.element("p", &[("class", "notice")], words.get(lang));
+        )
+    });
+    html! {
+        p.notice.warn { (words.get(lang)) }
+        pre { code { (writing_command(target, profile)) } }
+        @if let Some(refused) = refused { p.notice { (refused.line(lang)) } }
     }
 }
 
 /// What was measured on the drive before, of which some are laid over each other.
-fn past(html: &mut Html, store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<()> {
-    html.raw("<section id=\"past\">");
-    say(html, "h2", "", &text!("Measured before", "これまでの測定"), lang);
-    let records = before(store, target)?;
-    if records.is_empty() {
-        let words = text!(
-            "The places of this drive have not been measured yet.",
-            "このドライブを位置ごとに測った結果はまだありません。"
-        );
-        say(html, "p", "empty", &words, lang);
-        html.raw("</section>");
-        return Ok(());
+fn past(store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<Markup> {
+    let mut records = before(store, target)?;
+    for record in &mut records {
+        // Of one drive the dates tell runs apart.
+        let date = number::date_minute(&record.header.started_at);
+        record.labels.entry(NAME_LABEL.to_owned()).or_insert(date);
     }
     // The newest alone, unless some are ticked.
-    let is_ticked =
-        |place: usize, id: &str| if ticked.is_empty() { place == 0 } else { ticked.contains(&id) };
-    html.raw("<form method=\"get\" action=\"/drive#past\" class=\"line\">");
-    html.open("input", &[("type", "hidden"), ("name", "target"), ("value", target)]);
-    let mut laid = Vec::new();
-    for (place, mut record) in records.into_iter().enumerate() {
-        let (id, date) = (record.header.id.clone(), number::date_minute(&record.header.started_at));
-        let is_laid = is_ticked(place, &id);
-        dated_run(html, &id, &date, is_laid);
-        // Of one drive the dates tell runs apart.
-        record.labels.entry(NAME_LABEL.to_owned()).or_insert(date);
-        laid.extend(Some(record).filter(|_| is_laid));
-    }
-    html.element("button", &[], text!("lay over each other", "重ねて見る").get(lang)).raw("</form>");
-    if laid.len() > MOST_LAID {
-        let words = text!(
-            "More than {MOST_LAID} curves cannot be told apart: the newest of those ticked are drawn.",
-            "線が {MOST_LAID} 本を超えると見分けられないため、選んだ中の新しいものだけを描いています。"
-        );
-        say(html, "p", "notice", &words, lang);
-    }
-    let laid: Vec<&RunRecord> = laid.iter().take(MOST_LAID).collect();
-    html.doc(&positions_doc(&laid), lang);
-    ways(html, &laid, lang);
-    html.raw("</section>");
-    Ok(())
+    let is_laid = |record: &RunRecord| match ticked {
+        [] => record.header.id == records[0].header.id,
+        _ => ticked.contains(&&*record.header.id),
+    };
+    let mut laid: Vec<&RunRecord> = records.iter().filter(|record| is_laid(record)).collect();
+    let nothing = text!(
+        "The places of this drive have not been measured yet.",
+        "このドライブを位置ごとに測った結果はまだありません。"
+    );
+    let too_many = text!(
+        "More than {MOST_LAID} curves cannot be told apart: the newest of those ticked are drawn.",
+        "線が {MOST_LAID} 本を超えると見分けられないため、選んだ中の新しいものだけを描いています。"
+    );
+    let has_too_many = laid.len() > MOST_LAID;
+    laid.truncate(MOST_LAID);
+    Ok(html! {
+        section #past {
+            h2 { (text!("Measured before", "これまでの測定").get(lang)) }
+            @if records.is_empty() {
+                p.empty { (nothing.get(lang)) }
+            } @else {
+                form.line method="get" action="/drive#past" {
+                    input type="hidden" name="target" value=(target);
+                    @for record in &records {
+                        (dated_run(&record.header.id, &record.header.started_at, is_laid(record)))
+                    }
+                    button { (text!("lay over each other", "重ねて見る").get(lang)) }
+                }
+                @if has_too_many { p.notice { (too_many.get(lang)) } }
+                (written(&positions_doc(&laid), lang))
+                (ways(&laid, lang))
+            }
+        }
+    })
 }
 
-fn ways(html: &mut Html, laid: &[&RunRecord], lang: Lang) {
-    html.raw("<p class=\"ways\">");
-    if laid.len() > 1 {
-        let runs: Vec<String> = laid.iter().map(|run| format!("run={}", encoded(&run.header.id))).collect();
-        let address = format!("/compare?{}", runs.join("&"));
+fn ways(laid: &[&RunRecord], lang: Lang) -> Markup {
+    let runs: Vec<String> = laid.iter().map(|run| format!("run={}", encoded(&run.header.id))).collect();
+    let compared = (laid.len() > 1).then(|| {
         let name = text!("which was faster, and how sure that is", "どちらが速かったか、どのくらい確かか");
-        html.element("a", &[("href", &address)], name.get(lang)).raw(" ");
-    }
-    let model = laid.first().and_then(|run| run.header.environment.devices.first()?.model.clone());
-    if let Some(model) = model {
-        let address = format!("/history?q={}", encoded(&model));
-        html.element(
-            "a",
-            &[("href", &address)],
-            text!("all of it over time", "経時変化をすべて見る").get(lang),
-        );
-    }
-    html.raw("</p>");
+        (format!("/compare?{}", runs.join("&")), name)
+    });
+    let model = laid.first().and_then(|run| run.header.environment.devices.first()?.model.as_deref());
+    let over_time = model.map(|model| {
+        (format!("/history?q={}", encoded(model)), text!("all of it over time", "経時変化をすべて見る"))
+    });
+    ways_to(compared.into_iter().chain(over_time), lang)
 }
 
 /// Runs on the drive itself that sampled its places, the newest first.

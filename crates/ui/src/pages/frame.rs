@@ -1,10 +1,13 @@
-//! What stands around every page: its head, the ways to the other pages, language and theme.
+//! What stands around every page (its head, the ways to the other pages, language and theme), and what stands in several.
 
-use crate::assets::{icon_address, script_address, style_address};
+use crate::assets::links;
 use crate::shared::Reader;
-use axum::response::{Html as HtmlBody, IntoResponse};
-use kurabe_core::{Lang, Text, text};
-use kurabe_report::{Html, PageTheme};
+use axum::response::Html;
+use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::shown::Shown;
+use kurabe_core::{Lang, Result, Text, number, text};
+use kurabe_report::{Doc, PageTheme};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 /// What a page is framed with.
 pub(crate) struct Frame<'a> {
@@ -27,30 +30,40 @@ fn ways() -> [(&'static str, Text); 5] {
 
 impl Frame<'_> {
     /// The whole page.
-    pub(crate) fn around(&self, content: &Html) -> String {
-        let lang = self.reader.lang;
-        let mut html = self.head();
+    pub(crate) fn around(&self, content: &Markup) -> Markup {
+        let Reader { lang, theme } = self.reader;
+        let forced = Some(theme.word()).filter(|_| theme != PageTheme::Auto);
         let picture = text!("save this table as a picture", "この表を画像で保存");
         let computed = text!("computed by a model, not measured", "モデルの計算値(実測ではありません)");
-        let note = if self.is_modelled() { computed.get(lang) } else { "" };
-        html.open("body", &[("data-picture", picture.get(lang)), ("data-note", note)]).raw("\n");
-        let skip = text!("to the content", "本文へ");
-        html.element("a", &[("class", "skip"), ("href", "#main")], skip.get(lang));
-        html.raw("<header class=\"bar\">");
-        html.raw("<a class=\"brand\" href=\"/\"><b>kurabe</b> <span lang=\"ja\">比べ</span></a>");
-        let label = text!("pages", "ページ");
-        html.open("nav", &[("aria-label", label.get(lang))]);
-        for (address, name) in ways() {
-            let here = self.is_in(address);
-            let attributes = [("href", address), ("aria-current", if here { "page" } else { "" })];
-            html.element("a", &attributes, name.get(lang));
+        let note = self.is_modelled().then(|| computed.get(lang));
+        html! {
+            (DOCTYPE)
+            html lang=(lang.pick("en", "ja")) data-theme=[forced] {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title.line(lang)) " · kurabe" }
+                    (links())
+                }
+                body data-picture=(picture.get(lang)) data-note=[note] {
+                    a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
+                    header.bar {
+                        a.brand href="/" { b { "kurabe" } " " span lang="ja" { "比べ" } }
+                        nav aria-label=(text!("pages", "ページ").get(lang)) {
+                            @for (address, name) in ways() {
+                                @let current = self.is_in(address).then_some("page");
+                                a href=(address) aria-current=[current] { (name.get(lang)) }
+                            }
+                        }
+                        (self.choices())
+                    }
+                    main #main { (content) }
+                    div.unseen #say role="status" aria-live="polite" {}
+                    div #tip role="status" hidden {}
+                }
+            }
         }
-        html.close("nav");
-        self.choices(&mut html);
-        html.raw("</header>\n<main id=\"main\">\n").piece(content).raw("</main>\n");
-        html.raw("<div id=\"say\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></div>\n");
-        html.raw("<div id=\"tip\" role=\"status\" hidden></div>\n</body></html>\n");
-        html.finish()
     }
 
     /// Whether the tables of the page were computed by models: a picture of one is seen without its page.
@@ -69,60 +82,40 @@ impl Frame<'_> {
             || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    fn choices(&self, html: &mut Html) {
+    fn choices(&self) -> Markup {
         let Reader { lang, theme } = self.reader;
-        html.raw("<div class=\"choices\">");
         let (word, name) = match lang {
             Lang::En => ("ja", "日本語"),
             Lang::Ja => ("en", "English"),
         };
-        let address = self.choice("lang", word);
-        html.element("a", &[("href", &address), ("lang", word), ("hreflang", word)], name);
-        let next = match theme {
-            PageTheme::Auto => PageTheme::Dark,
-            PageTheme::Dark => PageTheme::Light,
-            PageTheme::Light => PageTheme::Auto,
-        };
-        let words = match next {
-            PageTheme::Auto => text!("as the system", "システムに合わせる"),
-            PageTheme::Dark => text!("dark", "ダーク"),
-            PageTheme::Light => text!("light", "ライト"),
+        let (next, words) = match theme {
+            PageTheme::Auto => (PageTheme::Dark, text!("dark", "ダーク")),
+            PageTheme::Dark => (PageTheme::Light, text!("light", "ライト")),
+            PageTheme::Light => (PageTheme::Auto, text!("as the system", "システムに合わせる")),
         };
         let title = text!("theme: {words}", "テーマ: {words}"; words);
-        let address = self.choice("theme", next.word());
-        html.element("a", &[("href", &address), ("title", title.get(lang))], words.get(lang));
-        html.raw("</div>");
+        html! {
+            div.choices {
+                a href=(self.choice("lang", word)) lang=(word) hreflang=(word) { (name) }
+                a href=(self.choice("theme", next.word())) title=(title.get(lang)) { (words.get(lang)) }
+            }
+        }
     }
 
     fn choice(&self, what: &str, word: &str) -> String {
         format!("/choose/{what}/{word}?back={}", encoded(self.address))
     }
-
-    fn head(&self) -> Html {
-        let Reader { lang, theme } = self.reader;
-        let theme = if theme == PageTheme::Auto { "" } else { theme.word() };
-        let mut html = Html::new();
-        html.raw("<!doctype html>\n");
-        html.open("html", &[("lang", lang.pick("en", "ja")), ("data-theme", theme)]);
-        html.raw("<head><meta charset=\"utf-8\">\n");
-        html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
-        html.element("title", &[], &format!("{} · kurabe", self.title.get(lang)));
-        html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
-        html.open("link", &[("rel", "icon"), ("href", icon_address())]);
-        html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
-        html
-    }
 }
 
-/// A page or a piece as an answer.
-pub(crate) fn html(page: String) -> impl IntoResponse {
-    HtmlBody(page)
+/// A page or a piece as an answer. Characters of foreign words that act on whatever shows them are escaped here, so that
+/// no page can forget it; line ends act on nothing in markup.
+pub(crate) fn answer(markup: &Markup) -> Html<String> {
+    Html(Shown::lines(&markup.0).as_ref().to_owned())
 }
 
-/// An element with words in the reader's language.
-pub(crate) fn say(html: &mut Html, tag: &'static str, class: &str, words: &Text, lang: Lang) {
-    html.element(tag, &[("class", class)], words.get(lang));
+/// A document of the report.
+pub(crate) fn written(doc: &Doc, lang: Lang) -> Markup {
+    PreEscaped(doc.html(lang))
 }
 
 /// A piece of an address: what is neither letter, digit nor `-._~` as its bytes (RFC 3986, 2.1).
@@ -137,37 +130,66 @@ pub(crate) fn encoded(words: &str) -> String {
     out
 }
 
+/// Ways to elsewhere: addresses, and what they are called.
+pub(crate) fn ways_to(ways: impl IntoIterator<Item = (impl Render, Text)>, lang: Lang) -> Markup {
+    html! {
+        p.ways {
+            @for (address, name) in ways { a href=(address) { (name.get(lang)) } " " }
+        }
+    }
+}
+
 /// A box to tick a run by its date, which leads to the run.
-pub(crate) fn dated_run(html: &mut Html, id: &str, date: &str, is_ticked: bool) {
-    let ticked = if is_ticked { "checked" } else { "" };
-    html.raw("<label>");
-    html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", id), ("checked", ticked)]);
-    html.raw(" ").element("a", &[("href", &format!("/runs/{}", encoded(id)))], date).raw("</label> ");
+pub(crate) fn dated_run(id: &str, started_at: &str, is_ticked: bool) -> Markup {
+    html! {
+        label {
+            input type="checkbox" name="run" value=(id) checked[is_ticked]; " "
+            a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
+        } " "
+    }
 }
 
-/// Ways to the pages before and after one of a list that was searched for words: address, words, and number.
-pub(crate) fn further(
-    html: &mut Html,
-    (path, words, page): (&str, &str, usize),
-    has_more: bool,
-    [before, after]: [Text; 2],
+/// A list to choose from under its label: values and what they are called, one of them chosen.
+pub(crate) fn choice<'a>(
+    (name, label): (&str, Text),
+    options: impl IntoIterator<Item = (&'a str, Text)>,
+    chosen: Option<&str>,
     lang: Lang,
-) {
-    let address = |page: usize| format!("{path}?q={}&page={page}", encoded(words));
-    html.raw("<p class=\"ways\">");
-    if page > 0 {
-        html.element("a", &[("href", &address(page - 1))], before.get(lang)).raw(" ");
+) -> Markup {
+    html! {
+        label {
+            (label.get(lang)) " "
+            select name=(name) {
+                @for (value, words) in options {
+                    option value=(value) selected[chosen == Some(value)] { (words.get(lang)) }
+                }
+            }
+        } " "
     }
-    if has_more {
-        html.element("a", &[("href", &address(page + 1))], after.get(lang));
-    }
-    html.raw("</p>");
 }
 
-/// The field in which a list is searched for words; who adds to its line closes the form.
-pub(crate) fn search(html: &mut Html, path: &str, label: &Text, words: &str, lang: Lang) {
-    html.open("form", &[("class", "line"), ("method", "get"), ("action", path), ("role", "search")]);
-    html.raw("<label>").words(label.get(lang)).raw(" ");
-    html.open("input", &[("type", "search"), ("name", "q"), ("value", words)]).raw("</label> ");
-    html.element("button", &[], text!("search", "検索").get(lang));
+/// The profiles, some of them first.
+pub(crate) fn profiles(first: &[&'static str], chosen: Option<&str>, lang: Lang) -> Result<Markup> {
+    let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !first.contains(name));
+    let titled = |name| Ok((name, profile_named(name)?.title.map(|title| format!("{name} — {title}"))));
+    let profiles = first.iter().copied().chain(others).map(titled).collect::<Result<Vec<_>>>()?;
+    Ok(choice(("profile", text!("Profile", "プロファイル")), profiles, chosen, lang))
+}
+
+/// What is said where something needs the script.
+pub(crate) fn without_script(words: &Text, lang: Lang) -> Markup {
+    html! { noscript { p.notice.warn { (words.get(lang)) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_attributes_cannot_become_markup() {
+        let hostile = "\"><img src=x onerror='alert(1)'>&amp;\u{202e}";
+        let Html(page) = answer(&html! { p title=(hostile) { (hostile) } });
+        let escaped = "&quot;&gt;&lt;img src=x onerror='alert(1)'&gt;&amp;amp;\\u{202e}";
+        assert_eq!(page, format!("<p title=\"{escaped}\">{escaped}</p>"));
+    }
 }

@@ -1,16 +1,17 @@
 //! Devices over time: what was measured again in the same way, and what became of it.
 
-use crate::pages::frame::{dated_run, encoded, further, say, search};
+use crate::pages::frame::{dated_run, encoded, ways_to, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, page as framed};
+use crate::pages::search::Search;
+use crate::pages::{Visit, titled};
 use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, digest, measured_again};
 use kurabe_core::record::RunSummary;
-use kurabe_core::{Lang, number, text};
-use kurabe_report::{Html, history_doc};
+use kurabe_core::{Lang, text};
+use kurabe_report::history_doc;
 use kurabe_store::Filter;
-use serde::Deserialize;
+use maud::{Markup, html};
 use std::collections::HashMap;
 
 /// Devices on a page: each has charts, and more take longer than anybody waits for a page where there are thousands of runs.
@@ -18,68 +19,59 @@ const ON_A_PAGE: usize = 4;
 /// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
 const MOST_DATES: usize = 60;
 
-#[derive(Deserialize)]
-pub(crate) struct HistoryQuery {
-    /// Only devices whose name has this.
-    #[serde(default)]
-    q: String,
-    /// The page, from 0.
-    #[serde(default)]
-    page: usize,
-}
-
 /// `GET /history`
-pub(crate) async fn page(visit: Visit, Query(HistoryQuery { q, page }): Query<HistoryQuery>) -> Response {
-    framed(visit, move |shared, lang| {
-        let title = text!("Over time", "経時変化");
+pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response {
+    titled(visit, move |shared, lang| {
         let store = shared.open_store()?;
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-        let device = Some(q.trim().to_owned()).filter(|device| !device.is_empty());
+        let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
         let filter = Filter { device, ..Filter::default() };
         let runs = filter.apply(store.list()?);
         let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
         let groups = measured_again(&runs, &digests);
-        let mut html = Html::new();
-        say(&mut html, "h1", "", &title, lang);
-        search(&mut html, "/history", &text!("Device", "デバイス"), &q, lang);
-        html.raw("</form>");
-        if groups.is_empty() {
-            let words = text!(
-                "No such device was measured twice with one profile.",
-                "同じプロファイルで 2 回以上測ったデバイスはありません。"
-            );
-            say(&mut html, "p", "empty", &words, lang);
-        }
-        let first = page.saturating_mul(ON_A_PAGE).min(groups.len());
-        for (device, ids) in groups[first..].iter().take(ON_A_PAGE) {
-            let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
-            let history = kurabe_compare::history(&first, &last, ids, &digests, MARGIN);
-            html.raw("<section>").doc(&history_doc(&history, device, [&first.header, &last.header]), lang);
-            dates(&mut html, device, ids, &by_id, lang);
-            html.raw("</section>");
-        }
+        let nothing = text!(
+            "No such device was measured twice with one profile.",
+            "同じプロファイルで 2 回以上測ったデバイスはありません。"
+        );
+        let (shown, has_more) = asked.part(&groups, ON_A_PAGE);
         let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
-        further(&mut html, ("/history", &q, page), first + ON_A_PAGE < groups.len(), ways, lang);
-        Ok((title, html))
+        let page = html! {
+            (asked.form("/history", &text!("Device", "デバイス"), &html! {}, lang))
+            @if groups.is_empty() { p.empty { (nothing.get(lang)) } }
+            @for (device, ids) in shown {
+                @let ends = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
+                @let history = kurabe_compare::history(&ends.0, &ends.1, ids, &digests, MARGIN);
+                section {
+                    (written(&history_doc(&history, device, [&ends.0.header, &ends.1.header]), lang))
+                    (dates(device, ids, &by_id, lang))
+                }
+            }
+            (asked.further("/history", has_more, ways, lang))
+        };
+        Ok((text!("Over time", "経時変化"), page))
     })
     .await
 }
 
 /// The newest runs by their dates, of which two are laid over each other.
-fn dates(html: &mut Html, device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: Lang) {
-    let shown = &ids[ids.len().saturating_sub(MOST_DATES)..];
-    html.raw("<form method=\"get\" action=\"/compare\" class=\"line\">");
-    for (place, id) in shown.iter().enumerate() {
-        let Some(run) = runs.get(id.as_str()) else { continue };
-        let date = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
-        dated_run(html, id, &date, place == 0 || place + 1 == shown.len());
-    }
-    html.element("button", &[], text!("lay over each other", "重ねて比べる").get(lang)).raw("</form>");
-    let earlier = ids.len() - shown.len();
-    if earlier > 0 {
-        let address = format!("/runs?q={}", encoded(device));
-        let words = text!("and {earlier} earlier ones", "これより前の {earlier} 件");
-        html.raw("<p class=\"ways\">").element("a", &[("href", &address)], words.get(lang)).raw("</p>");
+fn dates(device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: Lang) -> Markup {
+    let earlier = ids.len().saturating_sub(MOST_DATES);
+    let shown = &ids[earlier..];
+    let ways = [(
+        format!("/runs?q={}", encoded(device)),
+        text!("and {earlier} earlier ones", "これより前の {earlier} 件"),
+    )];
+    html! {
+        form.line method="get" action="/compare" {
+            @for (place, id) in shown.iter().enumerate() {
+                @if let Some(run) = runs.get(id.as_str()) {
+                    @let date = run.measured_at.as_ref().unwrap_or(&run.started_at);
+                    (dated_run(id, date, place == 0 || place + 1 == shown.len()))
+                }
+            }
+            button { (text!("lay over each other", "重ねて比べる").get(lang)) }
+        }
+        @if earlier > 0 { (ways_to(ways, lang)) }
     }
 }
 
@@ -93,9 +85,7 @@ mod tests {
         let ids: Vec<String> = (0..MOST_DATES + 5).map(|place| format!("r{place}")).collect();
         let run = summaries().remove(0);
         let by_id = ids.iter().map(|id| (id.as_str(), &run)).collect();
-        let mut html = Html::new();
-        dates(&mut html, "some disk", &ids, &by_id, Lang::En);
-        let html = html.finish();
+        let html = dates("some disk", &ids, &by_id, Lang::En).into_string();
         assert_eq!(html.matches("type=\"checkbox\"").count(), MOST_DATES);
         assert_eq!(html.matches(" checked").count(), 2, "{html}");
         assert!(!html.contains("\"r4\"") && html.contains("value=\"r5\"") && html.contains("value=\"r64\""));

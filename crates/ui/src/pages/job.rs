@@ -3,7 +3,6 @@
 //! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
 //! comes back as fields and as a command line.
 
-use crate::pages::frame::say;
 use crate::pages::{Visit, action};
 use axum::extract::Json;
 use axum::response::Response;
@@ -15,7 +14,7 @@ use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Lang, Result, text};
 use kurabe_interop::read_fio_job;
 use kurabe_lab::RunRequest;
-use kurabe_report::Html;
+use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,34 +30,35 @@ pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
 }
 
 /// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
-pub(crate) fn form(html: &mut Html, lang: Lang) {
-    html.raw("<details id=\"job\"><summary>")
-        .words(text!("As a job of fio", "fio のジョブで指定").get(lang))
-        .raw("</summary>");
-    html.raw("<p class=\"line\">");
-    html.raw("<label>rw <select data-job=\"rw\">");
-    for word in ["read", "write", "randread", "randwrite", "rw", "randrw"] {
-        html.element("option", &[("value", word)], word);
-    }
-    html.raw("</select></label> ");
-    for (option, usual) in
-        [("bs", "4k"), ("iodepth", "32"), ("numjobs", "1"), ("runtime", "5"), ("size", "1g")]
-    {
-        html.raw("<label>").words(option).raw(" ");
-        html.open("input", &[("data-job", option), ("value", usual), ("size", "6"), ("spellcheck", "false")])
-            .raw("</label> ");
-    }
-    html.raw("</p>");
+pub(crate) fn form(lang: Lang) -> Markup {
     let label =
         text!("job file, written by the fields or pasted", "ジョブファイル(上の欄から生成、または貼り付け)");
-    html.open(
-        "textarea",
-        &[("name", "job"), ("rows", "10"), ("spellcheck", "false"), ("aria-label", label.get(lang))],
-    );
-    html.raw("</textarea>");
-    html.raw("<p class=\"notice\" id=\"job-notes\" hidden></p>");
-    say(html, "p", "quiet", &text!("the same on the command line", "コマンドラインでは"), lang);
-    html.raw("<pre><code id=\"command\">–</code></pre></details>");
+    let fields = [("bs", "4k"), ("iodepth", "32"), ("numjobs", "1"), ("runtime", "5"), ("size", "1g")];
+    html! {
+        details #job {
+            summary { (text!("As a job of fio", "fio のジョブで指定").get(lang)) }
+            p.line {
+                label {
+                    "rw "
+                    select data-job="rw" {
+                        @for word in ["read", "write", "randread", "randwrite", "rw", "randrw"] {
+                            option value=(word) { (word) }
+                        }
+                    }
+                } " "
+                @for (option, usual) in fields {
+                    label {
+                        (option) " "
+                        input data-job=(option) value=(usual) size="6" spellcheck="false";
+                    } " "
+                }
+            }
+            textarea name="job" rows="10" spellcheck="false" aria-label=(label.get(lang)) {}
+            p.notice #job-notes hidden {}
+            p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
+            pre { code #command { "–" } }
+        }
+    }
 }
 
 /// A job as it was pasted.

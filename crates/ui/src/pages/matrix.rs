@@ -1,13 +1,14 @@
 //! All runs at once: values of a key in rows or columns, cells beside them, each held against the others.
 
-use crate::pages::frame::say;
+use crate::pages::frame::{choice, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, page as framed};
+use crate::pages::{Visit, titled};
 use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest, pivot};
 use kurabe_core::{Lang, Text, text};
-use kurabe_report::{Html, PIVOT_WORDS, pivot_doc};
+use kurabe_report::{PIVOT_WORDS, pivot_doc};
+use maud::{Markup, html};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -42,15 +43,11 @@ impl Default for MatrixQuery {
 
 /// `GET /matrix`
 pub(crate) async fn page(visit: Visit, Query(asked): Query<MatrixQuery>) -> Response {
-    framed(visit, move |shared, lang| {
-        let title = text!("All runs side by side", "全結果の比較表");
+    titled(visit, move |shared, lang| {
         let store = shared.open_store()?;
         let runs = store.list()?;
         let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
         let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
-        let mut html = Html::new();
-        say(&mut html, "h1", "", &title, lang);
-        form(&mut html, &asked, &profiles, lang);
         let request = PivotRequest {
             by: vec![asked.by.clone()],
             baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
@@ -60,39 +57,34 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<MatrixQuery>) -> Resp
             margin: MARGIN,
         };
         let first = if asked.by == "run" { runs.len().saturating_sub(MOST_RUNS) } else { 0 };
-        if first > 0 {
-            let (count, most) = (runs.len(), MOST_RUNS);
-            let words = text!(
-                "The newest {most} of {count} runs stand here.",
-                "{count} 件のうち新しい {most} 件を並べています。"
-            );
-            say(&mut html, "p", "quiet", &words, lang);
-        }
-        html.doc(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang);
-        Ok((title, html))
+        let (count, most) = (runs.len(), MOST_RUNS);
+        let newest = text!(
+            "The newest {most} of {count} runs stand here.",
+            "{count} 件のうち新しい {most} 件を並べています。"
+        );
+        let page = html! {
+            (form(&asked, &profiles, lang))
+            @if first > 0 { p.quiet { (newest.get(lang)) } }
+            (written(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang))
+        };
+        Ok((text!("All runs side by side", "全結果の比較表"), page))
     })
     .await
 }
 
-fn form(html: &mut Html, asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) {
-    let chosen = |is_chosen: bool| if is_chosen { "selected" } else { "" };
-    html.raw("<form class=\"line\" method=\"get\" action=\"/matrix\"><label>");
-    html.words(text!("by", "並べるもの").get(lang)).raw(" <select name=\"by\">");
-    for (key, name) in keys() {
-        html.element("option", &[("value", key), ("selected", chosen(asked.by == key))], name.get(lang));
+fn form(asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) -> Markup {
+    let every = std::iter::once(("", text!("all", "すべて")));
+    let profiles = every.chain(profiles.iter().map(|profile| (*profile, Text::same(*profile))));
+    let profile = Some(&*asked.profile).filter(|profile| !profile.is_empty());
+    html! {
+        form.line method="get" action="/matrix" {
+            (choice(("by", text!("by", "並べるもの")), keys(), Some(&asked.by), lang))
+            (choice(("profile", text!("profile", "プロファイル")), profiles, profile, lang))
+            label {
+                (text!("against", "基準").get(lang)) " "
+                input name="baseline" value=(asked.baseline) size="14";
+            } " "
+            button { (text!("show", "表示").get(lang)) }
+        }
     }
-    html.raw("</select></label> <label>")
-        .words(text!("profile", "プロファイル").get(lang))
-        .raw(" <select name=\"profile\">");
-    html.raw("<option value=\"\">").words(text!("all", "すべて").get(lang)).raw("</option>");
-    for profile in profiles {
-        html.element(
-            "option",
-            &[("value", profile), ("selected", chosen(asked.profile == *profile))],
-            profile,
-        );
-    }
-    html.raw("</select></label> <label>").words(text!("against", "基準").get(lang)).raw(" ");
-    html.open("input", &[("name", "baseline"), ("value", &asked.baseline), ("size", "14")]).raw("</label> ");
-    html.element("button", &[], text!("show", "表示").get(lang)).raw("</form>");
 }

@@ -3,22 +3,22 @@
 use crate::desk::Wish;
 use crate::pages::board::{board_piece, plot_piece};
 use crate::pages::drive::{writing, writing_command};
-use crate::pages::frame::{encoded, say};
+use crate::pages::frame::{choice, encoded, profiles, without_script, written};
 use crate::pages::job;
 use crate::pages::turns::{self, Vary};
-use crate::pages::{Visit, action, page as framed, piece};
+use crate::pages::{Visit, action, framed, piece};
 use crate::places::{TargetOffer, directories, drives};
 use crate::shared::Site;
 use axum::extract::Json;
 use axum::response::Response;
-use kurabe_core::profile::Profile;
-use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
-use kurabe_report::{Html, foreseen_doc, foreseen_versus_doc};
+use kurabe_report::{foreseen_doc, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
+use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -192,28 +192,24 @@ fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
 pub(crate) async fn page(visit: Visit) -> Response {
     framed(visit, move |shared, lang| {
         let title = text!("Measure", "測定");
-        let mut html = Html::new();
-        say(&mut html, "h1", "unseen", &title, lang);
-        form(&mut html, lang)?;
-        board_section(&mut html, shared, lang)?;
-        Ok((title, html))
+        let page = html! {
+            h1.unseen { (title.get(lang)) }
+            (measure_form(&places(lang)?, FIRST_PROFILES[0], lang)?)
+            (board_section(shared, lang)?)
+        };
+        Ok((title, page))
     })
     .await
 }
 
 /// What goes on, or went on last; it is followed from here.
-pub(crate) fn board_section(html: &mut Html, shared: &Site, lang: Lang) -> Result<()> {
+pub(crate) fn board_section(shared: &Site, lang: Lang) -> Result<Markup> {
     let (board, number) = shared.desk.board();
-    html.open(
-        "section",
-        &[
-            ("id", "board"),
-            ("data-from", &number.to_string()),
-            ("aria-label", text!("result", "結果").get(lang)),
-        ],
-    );
-    html.piece(&board_piece(board.as_ref(), lang)?).close("section");
-    Ok(())
+    Ok(html! {
+        section #board data-from=(number) aria-label=(text!("result", "結果").get(lang)) {
+            (board_piece(board.as_ref(), lang)?)
+        }
+    })
 }
 
 /// `GET /board`
@@ -229,30 +225,25 @@ pub(crate) async fn plot(visit: Visit) -> Response {
 /// `POST /plan`: what the form would do, and what it would write.
 pub(crate) async fn plan(visit: Visit, Json(form): Json<Form>) -> Response {
     piece(visit, move |_, lang| {
-        let mut html = Html::new();
-        match form.wish()? {
+        Ok(match form.wish()? {
             Wish::Run(request) => {
                 let prepared = Prepared::new(*request)?;
-                html.doc(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang);
-                if prepared.target().starts_with("/dev/") {
-                    writing(&mut html, form.target.trim(), form.profile_name(), lang);
+                html! {
+                    (written(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang))
+                    @if prepared.target().starts_with("/dev/") {
+                        (writing(form.target.trim(), form.profile_name(), lang))
+                    }
                 }
             }
             Wish::Turns(request) => {
                 let command = form.command(&request)?;
-                let prepared = PreparedVersus::new(*request)?;
-                html.doc(&foreseen_versus_doc(&prepared)?, lang);
-                say(
-                    &mut html,
-                    "p",
-                    "quiet",
-                    &text!("the same on the command line", "コマンドラインでは"),
-                    lang,
-                );
-                html.raw("<pre>").element("code", &[], &command).raw("</pre>");
+                html! {
+                    (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?)?, lang))
+                    p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
+                    pre { code { (command) } }
+                }
             }
-        }
-        Ok(html)
+        })
     })
     .await
 }
@@ -271,143 +262,99 @@ pub(crate) async fn stop(visit: Visit) -> Response {
     .await
 }
 
-/// Where it is measured, then the rest of the form.
-fn form(html: &mut Html, lang: Lang) -> Result<()> {
-    html.raw("<form id=\"measure\" class=\"measure\" autocomplete=\"off\">");
-    html.raw("<fieldset>");
-    say(html, "legend", "", &text!("Where", "場所"), lang);
+/// Where it is measured: places of this machine, other folders, models, and what takes turns with it.
+fn places(lang: Lang) -> Result<Markup> {
     let (directories, drives) = (directories(), drives());
-    html.raw("<div class=\"places\">");
     let first = directories.iter().position(|place| place.is_usable);
-    for (number, place) in directories.iter().enumerate() {
-        choice(html, place, first == Some(number), lang);
-    }
-    drives.iter().for_each(|place| choice(html, place, false, lang));
-    html.raw("</div><p class=\"line\">");
-    say(html, "label", "", &text!("another folder, or a model:", "ほかのフォルダー、またはモデル:"), lang);
-    let hint = text!("/mnt/usb or model:NAME", "/mnt/usb または model:名前");
-    let label = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
-    html.open(
-        "input",
-        &[
-            ("name", "other"),
-            ("list", "models"),
-            ("placeholder", hint.get(lang)),
-            ("aria-label", label.get(lang)),
-            ("spellcheck", "false"),
-        ],
-    );
-    html.raw("</p><datalist id=\"models\">");
-    for (name, _) in DEVICES {
-        html.element("option", &[("value", &format!("model:{name}"))], device_named(name)?.title.get(lang));
-    }
-    html.raw("</datalist><p class=\"line\">");
-    let label = text!(
+    let other = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
+    let against = text!(
         "in turns with (commas between several; empty: alone)",
         "交互に測る相手(複数はコンマ区切り、空なら単独)"
     );
-    say(html, "label", "", &label, lang);
-    html.open(
-        "input",
-        &[
-            ("name", "against"),
-            ("list", "models"),
-            ("placeholder", hint.get(lang)),
-            ("aria-label", label.get(lang)),
-            ("spellcheck", "false"),
-        ],
-    );
-    html.raw("</p>");
-    turns::form(html, lang);
-    html.raw("</fieldset>");
-    procedure_fields(html, FIRST_PROFILES[0], lang)
+    Ok(html! {
+        fieldset {
+            legend { (text!("Where", "場所").get(lang)) }
+            div.places {
+                @for (number, place) in directories.iter().chain(&drives).enumerate() {
+                    (offer(place, first == Some(number), lang))
+                }
+            }
+            p.line { label { (other.get(lang)) ":" } (target_field("other", &other, lang)) }
+            datalist #models {
+                @for (name, _) in DEVICES {
+                    option value={ "model:" (name) } { (device_named(name)?.title.get(lang)) }
+                }
+            }
+            p.line { label { (against.get(lang)) } (target_field("against", &against, lang)) }
+            (turns::form(lang))
+        }
+    })
 }
 
-/// How it is measured, what that costs, and the buttons; the end of the form.
-pub(crate) fn procedure_fields(html: &mut Html, profile: &str, lang: Lang) -> Result<()> {
-    html.raw("<fieldset>");
-    say(html, "legend", "", &text!("How", "測り方"), lang);
-    html.raw("<p class=\"line\">");
-    profiles(html, profile, lang)?;
-    let as_it_says = text!("as the profile says", "プロファイルのとおり");
-    select(html, ("size", &text!("Size", "サイズ")), &SIZES, &as_it_says, lang);
-    select(html, ("runs", &text!("Runs", "回数")), &RUNS, &as_it_says, lang);
-    html.raw("</p>");
-    job::form(html, lang);
-    html.raw("<div id=\"plan\" class=\"plan\" aria-live=\"polite\"></div>");
-    html.raw("<p class=\"actions\">");
-    html.element(
-        "button",
-        &[("type", "submit"), ("class", "main"), ("id", "all")],
-        text!("All", "すべて測る").get(lang),
-    );
-    html.element(
-        "button",
-        &[("type", "button"), ("id", "stop"), ("hidden", "hidden")],
-        text!("Stop and keep", "停止して残す").get(lang),
-    );
-    html.raw("</p><p id=\"wrong\" class=\"notice warn\" role=\"alert\" hidden></p>");
-    html.raw("</fieldset></form>\n");
+/// A field in which a target is typed.
+fn target_field(name: &str, label: &Text, lang: Lang) -> Markup {
+    let hint = text!("/mnt/usb or model:NAME", "/mnt/usb または model:名前");
+    html! {
+        input name=(name) list="models" placeholder=(hint.get(lang)) aria-label=(label.get(lang))
+            spellcheck="false";
+    }
+}
+
+/// The form: where it is measured, how, what that costs, and the buttons.
+pub(crate) fn measure_form(places: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
     let words = text!(
         "Measuring needs JavaScript; stored runs can be read without it.",
         "測定には JavaScript が必要です。保存済みの結果は JavaScript なしでも読めます。"
     );
-    html.raw("<noscript>").element("p", &[("class", "notice warn")], words.get(lang)).raw("</noscript>");
-    Ok(())
+    Ok(html! {
+        form.measure #measure autocomplete="off" {
+            (places)
+            fieldset {
+                legend { (text!("How", "測り方").get(lang)) }
+                p.line {
+                    (profiles(&FIRST_PROFILES, Some(profile), lang)?)
+                    (choice(("size", text!("Size", "サイズ")), or_as_said(&SIZES), None, lang))
+                    (choice(("runs", text!("Runs", "回数")), or_as_said(&RUNS), None, lang))
+                }
+                (job::form(lang))
+                div.plan #plan aria-live="polite" {}
+                p.actions {
+                    button.main #all type="submit" { (text!("All", "すべて測る").get(lang)) }
+                    button #stop type="button" hidden { (text!("Stop and keep", "停止して残す").get(lang)) }
+                }
+                p.notice.warn #wrong role="alert" hidden {}
+            }
+        }
+        (without_script(&words, lang))
+    })
 }
 
-fn choice(html: &mut Html, place: &TargetOffer, is_first: bool, lang: Lang) {
-    html.raw("<label class=\"place\">");
-    let attributes = [
-        ("type", "radio"),
-        ("name", "target"),
-        ("value", place.target.as_str()),
-        ("checked", if is_first { "checked" } else { "" }),
-        ("disabled", if place.is_usable { "" } else { "disabled" }),
-    ];
-    html.open("input", &attributes).raw("<span><b>").words(&place.target).raw("</b>");
-    if let Some(room) = &place.room {
-        html.raw(" ").element("i", &[], room.get(lang));
+fn offer(place: &TargetOffer, is_first: bool, lang: Lang) -> Markup {
+    let TargetOffer { target, is_usable, .. } = place;
+    html! {
+        label.place {
+            input type="radio" name="target" value=(target) checked[is_first] disabled[!is_usable];
+            span {
+                b { (target) }
+                @if let Some(room) = &place.room { " " i { (room.get(lang)) } }
+                small { (place.storage.get(lang)) }
+                @if let Some(limit) = &place.limit { small.limit { (limit.line(lang)) } }
+                @if place.is_drive && *is_usable {
+                    small {
+                        (text!("to write, in a terminal:", "書き込みは端末で:").get(lang)) " "
+                        code { (writing_command(target, FIRST_PROFILES[0])) }
+                    }
+                    a href={ "/drive?target=" (encoded(target)) } {
+                        (text!("its curve and its past", "曲線とこれまでの測定").get(lang))
+                    }
+                }
+            }
+        }
     }
-    html.element("small", &[], place.storage.get(lang));
-    if let Some(limit) = &place.limit {
-        html.element("small", &[("class", "limit")], limit.get(lang));
-    }
-    if place.is_drive && place.is_usable {
-        let words = text!("to write, in a terminal:", "書き込みは端末で:");
-        html.raw("<small>").words(words.get(lang)).raw(" ");
-        html.element("code", &[], &writing_command(&place.target, FIRST_PROFILES[0])).raw("</small>");
-        let address = format!("/drive?target={}", encoded(&place.target));
-        html.element(
-            "a",
-            &[("href", &address)],
-            text!("its curve and its past", "曲線とこれまでの測定").get(lang),
-        );
-    }
-    html.raw("</span></label>");
 }
 
-fn profiles(html: &mut Html, chosen: &str, lang: Lang) -> Result<()> {
-    html.raw("<label>").words(text!("Profile", "プロファイル").get(lang)).raw(" <select name=\"profile\">");
-    let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !FIRST_PROFILES.contains(name));
-    for name in FIRST_PROFILES.into_iter().chain(others) {
-        let Profile { name, title, .. } = profile_named(name)?;
-        let selected = if name == chosen { "selected" } else { "" };
-        html.element(
-            "option",
-            &[("value", &name), ("selected", selected)],
-            &format!("{name} — {}", title.get(lang)),
-        );
-    }
-    html.raw("</select></label> ");
-    Ok(())
-}
-
-fn select(html: &mut Html, (name, label): (&'static str, &Text), values: &[&str], none: &Text, lang: Lang) {
-    html.raw("<label>").words(label.get(lang)).raw(" ").open("select", &[("name", name)]);
-    html.raw("<option value=\"\">").words(none.get(lang)).raw("</option>");
-    for value in values {
-        html.element("option", &[("value", value)], value);
-    }
-    html.raw("</select></label> ");
+/// Values to choose from, or that of the profile.
+fn or_as_said<'a>(values: &'a [&'a str]) -> impl Iterator<Item = (&'a str, Text)> {
+    let as_said = ("", text!("as the profile says", "プロファイルのとおり"));
+    std::iter::once(as_said).chain(values.iter().map(|value| (*value, Text::same(*value))))
 }

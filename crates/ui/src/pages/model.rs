@@ -1,174 +1,171 @@
-//! A model: its stack as boxes, its parameters with their sources and sliders, and what it would do.
+//! The models that there are, and each: its stack as boxes, its parameters with their sources and sliders, and what it would do.
 //!
 //! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
 //! Figures are computed again when it is let go; an answer that was overtaken is dropped by the page.
 
-use crate::pages::frame::say;
+use crate::pages::frame::{profiles, without_script, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, file, page as framed, piece};
+use crate::pages::{Visit, file, piece, titled};
 use crate::shared::catalogue;
 use axum::Json;
 use axum::extract::{Path, Query};
 use axum::response::Response;
 use kurabe_core::model::Model;
-use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Lang, Result, text};
+use kurabe_core::{Lang, Result, Text, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
-use kurabe_report::{Html, LayerDescription, ParameterDescription, Provenance, Report, describe_model};
-use kurabe_sim::{DEVICES, LayerSpec, ModelTarget};
+use kurabe_report::{
+    LayerDescription, ParameterDescription, Provenance, Report, describe_model, row_of_layers,
+};
+use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
+use maud::{Markup, html};
 use serde::Deserialize;
 
 /// What is computed at first: the whole medium, read and written, and its access times.
 const USUAL_PROFILE: &str = "gnome-disks";
 
+/// `GET /models`
+pub(crate) async fn list(visit: Visit) -> Response {
+    titled(visit, move |_, lang| {
+        let words = text!(
+            "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
+            "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
+        );
+        let page = html! {
+            p { (words.get(lang)) }
+            ul.models {
+                @for (name, _) in DEVICES {
+                    @let model = device_named(name)?;
+                    li {
+                        a href={ "/models/" (name) } {
+                            b { (model.title.get(lang)) }
+                            small { (name) } small { (row_of_layers(&model.layers)) }
+                        }
+                    }
+                }
+            }
+        };
+        Ok((text!("Models", "モデル"), page))
+    })
+    .await
+}
+
 /// `GET /models/NAME`
 pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
-    framed(visit, move |_, lang| {
+    titled(visit, move |_, lang| {
         let spec = own_model(&name, &[])?;
         let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
         let model = describe_model(&spec, Some(capacity));
-        let mut html = Html::new();
-        say(&mut html, "h1", "", &model.title, lang);
+        let mut layers = Vec::new();
+        distinct(&model.layers, &mut layers);
         let size = format_bytes(capacity);
-        say(&mut html, "p", "quiet", &text!("{name} · capacity {size}", "{name} · 容量 {size}"), lang);
-        html.open("div", &[("class", "bench"), ("id", "model"), ("data-model", &name)]);
-        html.raw("<div class=\"parts\">");
-        say(&mut html, "h2", "", &text!("Stack", "構成"), lang);
-        html.raw("<div class=\"stack\">");
-        boxes(&mut html, &spec.layers, lang);
-        html.raw("</div>");
-        parts(&mut html, &model.layers, &mut Vec::new(), lang);
-        legend(&mut html, lang);
-        if let Some(note) = &model.note {
-            say(
-                &mut html,
-                "h3",
-                "",
-                &text!("Where the model stops being true", "モデルが成り立たなくなるところ"),
-                lang,
-            );
-            say(&mut html, "p", "", note, lang);
-        }
-        html.raw("</div><div class=\"outcome\">");
-        outcome(&mut html, lang)?;
-        html.raw("</div></div>");
-        Ok((model.title, html))
+        let limits = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
+        let page = html! {
+            p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
+            div.bench #model data-model=(name) {
+                div.parts {
+                    h2 { (text!("Stack", "構成").get(lang)) }
+                    div.stack { (boxes(&spec.layers, lang)) }
+                    @for layer in layers { (parameters(layer, lang)) }
+                    p.quiet { (legend().get(lang)) }
+                    @if let Some(note) = &model.note {
+                        h3 { (limits.get(lang)) }
+                        p { (note.get(lang)) }
+                    }
+                }
+                div.outcome { (outcome(lang)?) }
+            }
+        };
+        Ok((model.title, page))
     })
     .await
 }
 
 /// One of kurabe's own models: no file is read because a page names it.
-fn own_model(name: &str, sets: &[(String, String)]) -> Result<kurabe_sim::DeviceSpec> {
+fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     if !DEVICES.iter().any(|(own, _)| *own == name) {
-        return kurabe_sim::device_named(name);
+        return device_named(name);
     }
     load_model(name, sets)
 }
 
 /// The stack, the host on top; members stand side by side.
-fn boxes(html: &mut Html, layers: &[LayerSpec], lang: Lang) {
-    html.raw("<ol>");
-    for layer in layers {
-        let (en, ja) = layer.kind.title;
-        let title = lang.pick(en, ja);
-        html.raw("<li>").open("a", &[("class", "box"), ("href", &format!("#layer-{}", layer.name))]);
-        html.element("b", &[], &layer.name).element("small", &[], title).raw("</a>");
-        if !layer.members.is_empty() {
-            html.raw("<div class=\"members\">");
-            for member in &layer.members {
-                html.raw("<div class=\"member\">").element(
-                    "span",
-                    &[("class", "count")],
-                    &format!("{} ×", member.count),
-                );
-                boxes(html, &member.layers, lang);
-                html.raw("</div>");
+fn boxes(layers: &[LayerSpec], lang: Lang) -> Markup {
+    html! {
+        ol {
+            @for layer in layers {
+                li {
+                    a.box href={ "#layer-" (layer.name) } {
+                        b { (layer.name) } small { (lang.pick(layer.kind.title.0, layer.kind.title.1)) }
+                    }
+                    @if !layer.members.is_empty() {
+                        div.members {
+                            @for member in &layer.members {
+                                div.member {
+                                    span.count { (member.count) " ×" }
+                                    (boxes(&member.layers, lang))
+                                }
+                            }
+                        }
+                    }
+                }
             }
-            html.raw("</div>");
         }
-        html.raw("</li>");
-    }
-    html.raw("</ol>");
-}
-
-/// The parameters of every layer, each name once.
-fn parts<'m>(html: &mut Html, layers: &'m [LayerDescription], seen: &mut Vec<&'m str>, lang: Lang) {
-    for layer in layers {
-        if !seen.contains(&layer.name.as_str()) {
-            seen.push(&layer.name);
-            html.open(
-                "details",
-                &[("class", "layer"), ("id", &format!("layer-{}", layer.name)), ("name", "layer")],
-            );
-            html.raw("<summary><b>")
-                .words(&layer.name)
-                .raw("</b> ")
-                .words(layer.title.get(lang))
-                .raw("</summary>");
-            for parameter in &layer.parameters {
-                field(html, &layer.name, parameter, lang);
-            }
-            html.raw("</details>");
-        }
-        layer.members.iter().for_each(|member| parts(html, &member.layers, seen, lang));
     }
 }
 
-fn field(html: &mut Html, layer: &str, parameter: &ParameterDescription, lang: Lang) {
-    let name = format!("{layer}.{}", parameter.key);
+/// Layers and those of their members, each name once.
+fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
+    for layer in layers {
+        if !seen.iter().any(|other| other.name == layer.name) {
+            seen.push(layer);
+        }
+        layer.members.iter().for_each(|member| distinct(&member.layers, seen));
+    }
+}
+
+fn parameters(layer: &LayerDescription, lang: Lang) -> Markup {
+    html! {
+        details.layer id={ "layer-" (layer.name) } name="layer" {
+            summary { b { (layer.name) } " " (layer.title.get(lang)) }
+            @for parameter in &layer.parameters { (field(&layer.name, parameter, lang)) }
+        }
+    }
+}
+
+fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let ParameterDescription { key, value, choices, .. } = parameter;
+    let name = format!("{layer}.{key}");
     let id = format!("set-{name}");
-    html.raw("<div class=\"parameter\">");
-    html.open("label", &[("for", &id)]).element("b", &[], parameter.key).raw(" ");
-    html.words(parameter.meaning.get(lang)).raw("</label>");
-    html.open("span", &[("class", "mark"), ("title", &parameter.source)]);
-    html.words(mark(parameter.standing)).raw("</span>");
-    let number = parameter.number.map(|number| number.to_string()).unwrap_or_default();
-    match (&parameter.range, parameter.choices.as_slice()) {
-        (_, choices) if !choices.is_empty() => {
-            html.open("select", &[("id", &id), ("name", &name), ("data-was", &parameter.value)]);
-            let own = std::iter::once(&parameter.value).filter(|value| !choices.contains(value));
-            for choice in own.chain(choices) {
-                let chosen = if *choice == parameter.value { "selected" } else { "" };
-                html.element("option", &[("selected", chosen)], choice);
+    html! {
+        div.parameter {
+            label for=(id) { b { (key) } " " (parameter.meaning.get(lang)) }
+            span.mark title=(parameter.source) { (mark(parameter.standing)) }
+            @if choices.is_empty() {
+                input id=(id) name=(name) value=(value) data-was=(value) spellcheck="false";
+                (slider(&name, parameter, lang))
+            } @else {
+                select id=(id) name=(name) data-was=(value) {
+                    @if !choices.contains(value) { option selected { (value) } }
+                    @for choice in choices { option selected[choice == value] { (choice) } }
+                }
             }
-            html.raw("</select>");
-        }
-        (range, _) => {
-            html.open(
-                "input",
-                &[
-                    ("id", &id),
-                    ("name", &name),
-                    ("value", &parameter.value),
-                    ("data-was", &parameter.value),
-                    ("spellcheck", "false"),
-                ],
-            );
-            if let (Some((least, most)), false) = (range, number.is_empty()) {
-                let label = text!("slider of {name}", "{name} のスライダー");
-                let step = parameter.step.map(|step| step.to_string()).unwrap_or_default();
-                html.open(
-                    "input",
-                    &[
-                        ("type", "range"),
-                        ("min", "0"),
-                        ("max", "1000"),
-                        ("value", "0"),
-                        ("data-for", &id),
-                        ("data-least", &least.to_string()),
-                        ("data-most", &most.to_string()),
-                        ("data-scale", parameter.scale),
-                        ("data-step", &step),
-                        ("data-number", &number),
-                        ("data-unit", parameter.unit),
-                        ("aria-label", label.get(lang)),
-                    ],
-                );
-            }
+            small { (parameter.source) }
         }
     }
-    html.element("small", &[], &parameter.source).raw("</div>");
+}
+
+/// The slider of a parameter, if it is a number with a range.
+fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let label = text!("slider of {name}", "{name} のスライダー");
+    html! {
+        @if let (Some((least, most)), Some(number)) = (parameter.range, parameter.number) {
+            input type="range" min="0" max="1000" value="0" data-for={ "set-" (name) } data-least=(least)
+                data-most=(most) data-scale=(parameter.scale) data-step=[parameter.step] data-number=(number)
+                data-unit=(parameter.unit) aria-label=(label.get(lang));
+        }
+    }
 }
 
 fn mark(standing: Provenance) -> &'static str {
@@ -180,44 +177,29 @@ fn mark(standing: Provenance) -> &'static str {
     }
 }
 
-fn legend(html: &mut Html, lang: Lang) {
-    let words = text!(
+fn legend() -> Text {
+    text!(
         "? assumed, ≈ calibrated on published figures; without a mark from a document",
         "? は仮定、≈ は公表値で較正。印のないものは文書から"
-    );
-    say(html, "p", "quiet", &words, lang);
+    )
 }
 
 /// Where figures stand, and what is computed.
-fn outcome(html: &mut Html, lang: Lang) -> Result<()> {
-    html.raw("<form id=\"what\" class=\"line\"><label>")
-        .words(text!("Profile", "プロファイル").get(lang))
-        .raw(" <select name=\"profile\">");
-    for name in std::iter::once(USUAL_PROFILE)
-        .chain(PROFILES.iter().map(|(name, _)| *name).filter(|name| *name != USUAL_PROFILE))
-    {
-        html.element(
-            "option",
-            &[("value", name)],
-            &format!("{name} — {}", profile_named(name)?.title.get(lang)),
-        );
-    }
-    html.raw("</select></label> ");
-    html.element("button", &[("type", "button"), ("id", "reset")], text!("as it was", "元に戻す").get(lang));
-    html.raw(" <a id=\"device\" download>")
-        .words(text!("save as my device", "自分のデバイスとして保存").get(lang))
-        .raw("</a></form>");
-    html.raw("<p id=\"wrong\" class=\"notice warn\" role=\"alert\" hidden></p>");
-    let words = text!("computing …", "計算中…");
-    html.raw("<div id=\"figures\" aria-live=\"polite\">")
-        .element("p", &[("class", "empty")], words.get(lang))
-        .raw("</div>");
+fn outcome(lang: Lang) -> Result<Markup> {
     let words = text!(
         "Figures are computed by the page's script, which is off.",
         "値の計算には JavaScript が必要です。"
     );
-    html.raw("<noscript>").element("p", &[("class", "notice warn")], words.get(lang)).raw("</noscript>");
-    Ok(())
+    Ok(html! {
+        form.line #what {
+            (profiles(&[USUAL_PROFILE], None, lang)?)
+            button #reset type="button" { (text!("as it was", "元に戻す").get(lang)) }
+            " " a #device download { (text!("save as my device", "自分のデバイスとして保存").get(lang)) }
+        }
+        p.notice.warn #wrong role="alert" hidden {}
+        div #figures aria-live="polite" { p.empty { (text!("computing …", "計算中…").get(lang)) } }
+        (without_script(&words, lang))
+    })
 }
 
 /// What is asked of a model.
@@ -248,9 +230,7 @@ pub(crate) async fn figures(
         };
         let record = what_if(request, &RunHandle::default())?;
         let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
-        let mut html = Html::new();
-        html.doc(&report.figures(), lang);
-        Ok(html)
+        Ok(written(&report.figures(), lang))
     })
     .await
 }

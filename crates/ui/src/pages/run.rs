@@ -1,7 +1,7 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
-use crate::pages::frame::{encoded, say};
-use crate::pages::{Visit, action, file, page as framed};
+use crate::pages::frame::{encoded, ways_to, written};
+use crate::pages::{Visit, action, file, framed};
 use crate::shared::{Site, catalogue};
 use axum::Json;
 use axum::extract::{Path, Query};
@@ -11,8 +11,9 @@ use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, text};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{Html, PageTheme, Report, png, run_figures};
+use kurabe_report::{PageTheme, Report, png, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
+use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -31,19 +32,18 @@ pub(crate) async fn page(visit: Visit, Path(id): Path<String>) -> Response {
         let record = load(shared, &id)?;
         let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
         let [top, body] = report.docs();
-        let mut html = Html::new();
-        html.raw("<header class=\"report\">").doc(&top, lang);
-        ways(&mut html, &record, lang);
-        html.raw("</header>").doc(&body, lang);
-        taken(&mut html, &record, lang);
-        Ok((report.title(), html))
+        let page = html! {
+            header.report { (written(&top, lang)) (ways(&record, lang)) }
+            (written(&body, lang))
+            (taken(&record, lang))
+        };
+        Ok((report.title(), page))
     })
     .await
 }
 
-fn ways(html: &mut Html, record: &RunRecord, lang: Lang) {
+fn ways(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
-    html.raw("<p class=\"ways\">");
     let ways = [
         ("#card".to_owned(), text!("card", "画像カード")),
         (format!("/runs/{id}/text"), text!("as text", "テキスト")),
@@ -54,51 +54,36 @@ fn ways(html: &mut Html, record: &RunRecord, lang: Lang) {
         ),
         (format!("/runs/{id}/record.json"), text!("record (JSON)", "記録(JSON)")),
     ];
-    for (address, name) in ways {
-        html.element("a", &[("href", &address)], name.get(lang)).raw(" ");
-    }
-    html.raw("</p>");
+    ways_to(ways, lang)
 }
 
 /// The card as it would be posted, and the run's name.
-fn taken(html: &mut Html, record: &RunRecord, lang: Lang) {
+fn taken(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
-    html.raw("<section id=\"card\">");
-    say(html, "h2", "", &text!("Card", "画像カード"), lang);
-    let other = lang.pick("ja", "en");
-    html.raw("<div class=\"gallery\">");
-    for (tongue, theme) in
-        [(lang.pick("en", "ja"), "light"), (lang.pick("en", "ja"), "dark"), (other, "light"), (other, "dark")]
-    {
-        let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
-        let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
-        html.open("a", &[("href", &address), ("download", &format!("kurabe-{id}-{tongue}-{theme}.png"))]);
-        html.open(
-            "img",
-            &[
-                ("src", &address),
-                ("alt", words.get(lang)),
-                ("loading", "lazy"),
-                ("width", "1200"),
-                ("height", "675"),
-            ],
-        );
-        html.raw("</a>");
-    }
-    html.raw("</div></section><section>");
-    say(html, "h2", "", &text!("Name", "名前"), lang);
+    let (own, other) = (lang.pick("en", "ja"), lang.pick("ja", "en"));
     let label = text!("a name of your own for this run", "この測定に付ける名前");
-    html.open("form", &[("class", "line"), ("id", "label"), ("data-run", &id)]);
-    html.open(
-        "input",
-        &[
-            ("name", "name"),
-            ("aria-label", label.get(lang)),
-            ("maxlength", "80"),
-            ("value", record.labels.get(NAME_LABEL).map_or("", String::as_str)),
-        ],
-    );
-    html.raw(" ").element("button", &[], text!("keep", "保存").get(lang)).raw("</form></section>");
+    html! {
+        section #card {
+            h2 { (text!("Card", "画像カード").get(lang)) }
+            div.gallery {
+                @for (tongue, theme) in [(own, "light"), (own, "dark"), (other, "light"), (other, "dark")] {
+                    @let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
+                    @let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
+                    a href=(address) download={ "kurabe-" (id) "-" (tongue) "-" (theme) ".png" } {
+                        img src=(address) alt=(words.get(lang)) loading="lazy" width="1200" height="675";
+                    }
+                }
+            }
+        }
+        section {
+            h2 { (text!("Name", "名前").get(lang)) }
+            form.line #label data-run=(id) {
+                input name="name" aria-label=(label.get(lang)) maxlength="80"
+                    value=[record.labels.get(NAME_LABEL)];
+                " " button { (text!("keep", "保存").get(lang)) }
+            }
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -1,49 +1,46 @@
 //! The door: what who has no session sees, and how one is got.
 
-use crate::assets::{icon_address, script_address, style_address};
+use crate::assets::links;
 use crate::pages::{Visit, action, piece};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kurabe_core::{ErrorKind, Lang, text};
-use kurabe_report::Html;
+use maud::{DOCTYPE, Markup, html};
 use serde_json::{Value, json};
 
 /// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
-pub(crate) fn door(lang: Lang) -> String {
-    let mut html = Html::new();
-    html.raw("<!doctype html>\n").open("html", &[("lang", lang.pick("en", "ja"))]);
-    html.raw("<head><meta charset=\"utf-8\"><title>kurabe</title>\n");
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.open("link", &[("rel", "stylesheet"), ("href", style_address())]);
-    html.open("link", &[("rel", "icon"), ("href", icon_address())]);
-    html.open("script", &[("src", script_address()), ("defer", "defer")]).raw("</script></head>\n");
-    html.raw("<body data-door=\"1\"><main>");
-    html.element("h1", &[], "kurabe");
+pub(crate) fn door(lang: Lang) -> Markup {
     let words = text!(
         "This page belongs to a kurabe that runs in a terminal. Open the address that it printed there; an address lets one \
          browser in, once.",
         "このページは端末で動いている kurabe のものです。端末に表示されたアドレスを開いてください。1 つのアドレスで入れるのは、\
          1 つのブラウザーが 1 回だけです。"
     );
-    html.element("p", &[("id", "door")], words.get(lang));
-    html.raw("<form method=\"post\" action=\"/session\">");
     let label =
         text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
-    html.element("label", &[("for", "word")], label.get(lang));
-    html.open(
-        "input",
-        &[
-            ("id", "word"),
-            ("name", "word"),
-            ("autocomplete", "off"),
-            ("required", "required"),
-            ("maxlength", "64"),
-        ],
-    );
-    html.element("button", &[("class", "main")], text!("open", "開く").get(lang));
-    html.raw("</form></main></body></html>\n");
-    html.finish()
+    html! {
+        (DOCTYPE)
+        html lang=(lang.pick("en", "ja")) {
+            head {
+                meta charset="utf-8";
+                title { "kurabe" }
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                (links())
+            }
+            body data-door="1" {
+                main {
+                    h1 { "kurabe" }
+                    p #door { (words.get(lang)) }
+                    form method="post" action="/session" {
+                        label for="word" { (label.get(lang)) }
+                        input #word name="word" autocomplete="off" required maxlength="64";
+                        button.main { (text!("open", "開く").get(lang)) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].

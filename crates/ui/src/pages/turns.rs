@@ -3,10 +3,9 @@
 //! The model: the form has a field for each thing that may differ. Several values in a field make a configuration each, several fields
 //! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
 
-use crate::pages::frame::say;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
 use kurabe_lab::versus::{MOST_VARIANTS, SideWords, Variant, Variation, VersusRequest, count_sides, sides};
-use kurabe_report::Html;
+use maud::{Markup, html};
 use serde::Deserialize;
 
 /// What differs, as the form sends it.
@@ -102,38 +101,36 @@ pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str,
 }
 
 /// Fields for what differs.
-pub(crate) fn form(html: &mut Html, lang: Lang) {
-    html.raw("<details id=\"vary\"><summary>");
-    html.words(
-        text!("Configurations of one target in turns", "1 つの対象の条件を変えて交互に測る").get(lang),
-    );
-    html.raw("</summary>");
+pub(crate) fn form(lang: Lang) -> Markup {
+    let title = text!("Configurations of one target in turns", "1 つの対象の条件を変えて交互に測る");
     let words = text!(
         "Two values or more with commas between, the baseline's first; all combinations are measured.",
         "2 つ以上の値を、基準を先頭にしてコンマで区切ります。すべての組み合わせを測ります。"
     );
-    say(html, "p", "quiet", &words, lang);
-    html.raw("<p class=\"line\">");
-    let lists: [(&str, Text, &str); 3] = [
+    let lists = [
         ("bs", text!("block size", "ブロックの大きさ"), "4k,16k"),
         ("iodepth", text!("queue depth", "キュー深さ"), "1,8,32"),
         ("threads", text!("threads", "スレッド数"), "1,4"),
     ];
-    for (key, name, example) in &lists {
-        html.raw("<label>").words(name.get(lang)).raw(" ");
-        html.open(
-            "input",
-            &[("data-vary", *key), ("placeholder", *example), ("size", "10"), ("spellcheck", "false")],
-        )
-        .raw("</label> ");
-    }
     let pairs = [
         ("engine", text!("io_uring and pread/pwrite", "io_uring と pread/pwrite")),
         ("buffered", text!("without and with the page cache", "ページキャッシュなしとあり")),
     ];
-    for (key, name) in &pairs {
-        html.raw("<label>").open("input", &[("type", "checkbox"), ("data-vary", *key)]);
-        html.raw(" ").words(name.get(lang)).raw("</label> ");
+    html! {
+        details #vary {
+            summary { (title.get(lang)) }
+            p.quiet { (words.get(lang)) }
+            p.line {
+                @for (key, name, example) in &lists {
+                    label {
+                        (name.get(lang)) " "
+                        input data-vary=(key) placeholder=(example) size="10" spellcheck="false";
+                    } " "
+                }
+                @for (key, name) in &pairs {
+                    label { input type="checkbox" data-vary=(key); " " (name.get(lang)) } " "
+                }
+            }
+        }
     }
-    html.raw("</p></details>");
 }

@@ -1,0 +1,48 @@
+//! Lists that are searched for words and shown page by page.
+
+use crate::pages::frame::{encoded, ways_to};
+use kurabe_core::{Lang, Text, shown, text};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// What is asked of a list.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Search {
+    /// The words.
+    pub(crate) q: String,
+    /// The page, from 0.
+    page: usize,
+}
+
+impl Search {
+    /// The field for the words, and what else stands in its line.
+    pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
+        html! {
+            form.line method="get" action=(path) role="search" {
+                label { (label.get(lang)) " " input type="search" name="q" value=(shown::line(&self.q)); } " "
+                button { (text!("search", "検索").get(lang)) }
+                (more)
+            }
+        }
+    }
+
+    /// What of a list stands on the page, and whether there is more behind it.
+    pub(crate) fn part<'a, T>(&self, list: &'a [T], on_a_page: usize) -> (&'a [T], bool) {
+        let rest = &list[self.page.saturating_mul(on_a_page).min(list.len())..];
+        (&rest[..rest.len().min(on_a_page)], rest.len() > on_a_page)
+    }
+
+    /// Ways to the pages before and after.
+    pub(crate) fn further(
+        &self,
+        path: &str,
+        has_more: bool,
+        [before, after]: [Text; 2],
+        lang: Lang,
+    ) -> Markup {
+        let address = |page: usize| format!("{path}?q={}&page={page}", encoded(&self.q));
+        let before = self.page.checked_sub(1).map(|page| (address(page), before));
+        ways_to(before.into_iter().chain(has_more.then(|| (address(self.page + 1), after))), lang)
+    }
+}
