@@ -51,24 +51,15 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn status(self) -> StatusCode {
-        match self {
-            Self::Host => StatusCode::MISDIRECTED_REQUEST,
-            Self::Origin => StatusCode::FORBIDDEN,
-            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Session => StatusCode::UNAUTHORIZED,
-        }
-    }
-
-    /// For who looks at it with a tool; a browser shows it only where somebody tried something.
-    pub(crate) fn error(self) -> Error {
+    /// What is answered to who looks with a tool; a browser shows it only where somebody tried something.
+    pub(crate) fn answer(self) -> (StatusCode, Error) {
         let printed = text!(
             "open the address that was printed in the terminal",
             "端末に表示されたアドレスを開いてください"
         );
-        let (what, remedy) = match self {
+        let (status, what, remedy) = match self {
             Self::Host => (
+                StatusCode::MISDIRECTED_REQUEST,
                 text!(
                     "this server answers to its own address only",
                     "このサーバーは自分のアドレスにだけ応答します"
@@ -76,22 +67,27 @@ impl Refusal {
                 printed,
             ),
             Self::Origin => (
+                StatusCode::FORBIDDEN,
                 text!("the request came from another page", "ほかのページからの要求です"),
                 text!("open the address by itself", "アドレスを直接開いてください"),
             ),
             Self::Method => (
+                StatusCode::METHOD_NOT_ALLOWED,
                 text!("only GET and POST are taken", "使えるのは GET と POST だけです"),
                 text!("ask with one of them", "どちらかを使ってください"),
             ),
             Self::Kind => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 text!("the body has to be JSON", "本文は JSON でなければなりません"),
                 text!("send it as application/json", "application/json として送ってください"),
             ),
-            Self::Session => {
-                (text!("this browser was not let in", "このブラウザーはまだ入室していません"), printed)
-            }
+            Self::Session => (
+                StatusCode::UNAUTHORIZED,
+                text!("this browser was not let in", "このブラウザーはまだ入室していません"),
+                printed,
+            ),
         };
-        ErrorKind::Refused.error(what).remedy(remedy)
+        (status, ErrorKind::Refused.error(what).remedy(remedy))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::assets::asset;
 use crate::events::events;
-use crate::gate::{SESSION_PATH, admit};
+use crate::gate::{Refusal, SESSION_PATH, admit};
 use crate::pages::{self, InWords, frame};
 use crate::shared::{App, Reader};
 use axum::Router;
@@ -84,10 +84,13 @@ async fn guard(
             Err(_) => in_words(StatusCode::REQUEST_TIMEOUT.into_response(), reader, &method, &path),
         },
         // Who comes without a session is shown where to get one.
-        Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method == Method::GET => {
-            (refusal.status(), frame::answer(&pages::session::door(reader.lang))).into_response()
+        Err(Refusal::Session) if method == Method::GET => {
+            (StatusCode::UNAUTHORIZED, frame::answer(&pages::session::door(reader.lang))).into_response()
         }
-        Err(refusal) => pages::failed(reader, &method, &path, refusal.status(), &refusal.error()),
+        Err(refusal) => {
+            let (status, error) = refusal.answer();
+            pages::failed(reader, &method, &path, status, &error)
+        }
     };
     let headers = answer.headers_mut();
     for (name, value) in HEADERS {

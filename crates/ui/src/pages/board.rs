@@ -4,8 +4,8 @@ use crate::board::{Board, column};
 use crate::message::Message;
 use crate::pages::frame::{ways_to, written};
 use crate::shared::catalogue;
-use kurabe_core::profile::{Statistic, Task, TaskCell};
-use kurabe_core::record::{Cell, RunStatus};
+use kurabe_core::profile::{Task, TaskCell};
+use kurabe_core::record::RunStatus;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
 use kurabe_report::{Tile, band_words, headline, notices_doc, positions_doc, run_standings};
@@ -25,7 +25,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     let count = board.record.notices.len();
     Ok(html! {
         (head(board, lang))
-        @for words in &board.programs { p.notice { (words.get(lang)) } }
+        @for words in &board.programs { p.notice { (words.line(lang)) } }
         (tiles(board, &standings, lang))
         @if board.goes_on() { (now(board, lang)) }
         @if board.samples() { div #plot { (plot_piece(Some(board), lang)) } }
@@ -39,6 +39,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     })
 }
 
+/// What is measured, and in which unit tiles show their figures.
 fn head(board: &Board, lang: Lang) -> Markup {
     let header = &board.record.header;
     let target = header.target.as_ref().map(|target| shown::line(target.place()));
@@ -52,17 +53,10 @@ fn head(board: &Board, lang: Lang) -> Markup {
                 }
             }
             p.quiet { (subject.get(lang)) }
-            (units(lang))
-        }
-    }
-}
-
-/// In which unit tiles show their figures.
-fn units(lang: Lang) -> Markup {
-    html! {
-        div.units role="group" aria-label=(text!("unit", "単位").get(lang)) {
-            @for (unit, name) in [("rate", "MB/s"), ("giga", "GB/s"), ("iops", "IOPS"), ("time", "µs")] {
-                button type="button" data-unit=(unit) aria-pressed=((unit == "rate").to_string()) { (name) }
+            div.units role="group" aria-label=(text!("unit", "単位").get(lang)) {
+                @for (unit, name) in [("rate", "MB/s"), ("giga", "GB/s"), ("iops", "IOPS"), ("time", "µs")] {
+                    button type="button" data-unit=(unit) aria-pressed=((unit == "rate").to_string()) { (name) }
+                }
             }
         }
     }
@@ -74,14 +68,6 @@ fn tiles(board: &Board, standings: &[CellStanding], lang: Lang) -> Markup {
         (0..3).filter(|place| planned().any(|cell| column(cell.direction) == *place)).collect();
     let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
     let alone = text!("measure this one alone", "この項目だけを測る");
-    let slot = |index: u32, place: usize, label: &str| Slot {
-        index,
-        name: names[place].map(|name| format!("{name} {label}")),
-        done: board.record.cells.iter().find(|cell| cell.index == index),
-        standing: standings.iter().find(|standing| standing.cell_index as u32 == index),
-        is_now: board.now == Some(index),
-        statistic: board.record.header.statistic(),
-    };
     html! {
         div class={ "tiles columns-" (used.len()) } {
             div.names aria-hidden="true" {
@@ -96,7 +82,9 @@ fn tiles(board: &Board, standings: &[CellStanding], lang: Lang) -> Markup {
                         @let cells = row.cells.iter().filter(|(_, cell)| column(cell.direction) == *place);
                         @if cells.clone().next().is_none() { div.tile.none {} }
                         @for (index, cell) in cells {
-                            (slot(*index, *place, &label).markup(cell.direction, lang))
+                            @let name = names[*place].map(|name| format!("{name} {label}"));
+                            @let standing = standings.iter().find(|one| one.cell_index as u32 == *index);
+                            (tile(board, (*index, cell), &name, standing, lang))
                         }
                     }
                 }
@@ -126,36 +114,32 @@ fn rows(tasks: &[Task]) -> Vec<Row<'_>> {
     rows
 }
 
-/// A tile and what fills it.
-struct Slot<'a> {
-    index: u32,
-    name: Text,
-    done: Option<&'a Cell>,
-    standing: Option<&'a CellStanding>,
-    is_now: bool,
-    statistic: Statistic,
-}
-
-impl Slot<'_> {
-    fn markup(&self, direction: Option<Direction>, lang: Lang) -> Markup {
-        let class = match (self.done, direction) {
-            _ if self.is_now => "tile now",
-            (None, _) => "tile waits",
-            (Some(_), Some(Direction::Write)) => "tile done writes",
-            (Some(_), _) => "tile done",
-        };
-        html! {
-            div class=(class) data-cell=(self.index) role="group" aria-label=(self.name.get(lang)) {
-                @if let Some(cell) = self.done {
-                    (figures(&Tile::of(cell, self.statistic), lang))
-                } @else {
-                    p.figure { span.live { "–" } }
-                    p.more {}
-                }
-                @if let Some(standing) = self.standing {
-                    (bands(standing))
-                    p.like { (band_words(standing).get(lang)) }
-                }
+/// The tile of a cell, with what is known of it.
+fn tile(
+    board: &Board,
+    (index, cell): (u32, &TaskCell),
+    name: &Text,
+    standing: Option<&CellStanding>,
+    lang: Lang,
+) -> Markup {
+    let done = board.record.cells.iter().find(|done| done.index == index);
+    let class = match (done, cell.direction) {
+        _ if board.now == Some(index) => "tile now",
+        (None, _) => "tile waits",
+        (Some(_), Some(Direction::Write)) => "tile done writes",
+        (Some(_), _) => "tile done",
+    };
+    html! {
+        div class=(class) data-cell=(index) role="group" aria-label=(name.get(lang)) {
+            @if let Some(done) = done {
+                (figures(&Tile::of(done, board.record.header.statistic()), lang))
+            } @else {
+                p.figure { span.live { "–" } }
+                p.more {}
+            }
+            @if let Some(standing) = standing {
+                (bands(standing))
+                p.like { (band_words(standing).get(lang)) }
             }
         }
     }

@@ -13,7 +13,7 @@ use axum::response::Response;
 use kurabe_core::model::Model;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Lang, Result, Text, text};
+use kurabe_core::{Lang, Result, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
 use kurabe_report::{
     LayerDescription, ParameterDescription, Provenance, Report, describe_model, row_of_layers,
@@ -60,6 +60,10 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
         let mut layers = Vec::new();
         distinct(&model.layers, &mut layers);
         let size = format_bytes(capacity);
+        let legend = text!(
+            "? assumed, ≈ calibrated on published figures; without a mark from a document",
+            "? は仮定、≈ は公表値で較正。印のないものは文書から"
+        );
         let limits = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
         let page = html! {
             p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
@@ -68,7 +72,7 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
                     h2 { (text!("Stack", "構成").get(lang)) }
                     div.stack { (boxes(&spec.layers, lang)) }
                     @for layer in layers { (parameters(layer, lang)) }
-                    p.quiet { (legend().get(lang)) }
+                    p.quiet { (legend.get(lang)) }
                     @if let Some(note) = &model.note {
                         h3 { (limits.get(lang)) }
                         p { (note.get(lang)) }
@@ -175,13 +179,6 @@ fn mark(standing: Provenance) -> &'static str {
         Provenance::Calibrated => "≈",
         Provenance::Changed => "*",
     }
-}
-
-fn legend() -> Text {
-    text!(
-        "? assumed, ≈ calibrated on published figures; without a mark from a document",
-        "? は仮定、≈ は公表値で較正。印のないものは文書から"
-    )
 }
 
 /// Where figures stand, and what is computed.
