@@ -191,6 +191,8 @@ pub(crate) struct Fields {
     pub(crate) indent: usize,
     /// Keys elsewhere that these are aligned with.
     pub(crate) aligned_with: Vec<Text>,
+    /// Where keys begin with a sign, the roles of the signs; a field without a key then belongs to the one above it.
+    pub(crate) signs: Vec<Role>,
 }
 
 /// A key and the items of its value.

@@ -1,6 +1,7 @@
 //! Where progress goes: lines that stay, and below them one live line that is redrawn and at the end cleared.
 //!
-//! The model: where nothing can be redrawn there is no live line. Progress is a courtesy: a closed pipe must not end a
+//! The model: a run, a study and a measurement in turns say what stands, and what is being done as [`Work`], which is drawn in
+//! one place. Where nothing can be redrawn there is no live line. Progress is a courtesy: a closed pipe must not end a
 //! measurement, so what cannot be written is lost.
 
 mod progress;
@@ -37,19 +38,55 @@ pub enum Mode {
 /// Lines of progress in a style. What is still live is cleared when they are dropped.
 pub struct LiveLine {
     style: Style,
-    /// On a terminal: the live line, with its template.
+    /// On a terminal: the live line, with its form.
     bar: Option<ProgressBar>,
-    template: &'static str,
+    form: &'static str,
     /// Where there is none: where lines go.
     writer: Box<dyn Write + Send>,
     is_quiet: bool,
 }
 
+/// What is being done.
+#[derive(Default)]
+struct Work {
+    form: &'static str,
+    name: String,
+    /// How much of it is done, and how much there is.
+    part: [u64; 2],
+    /// How fast it goes, or what else there is to tell, the longest first: the first that there is room for is shown.
+    facts: Vec<String>,
+    /// The time that is left, which must be seen in any width.
+    left: Option<Text>,
+}
+
+/// Work whose name and facts tell everything.
 const WORDS: &str = "{msg}";
+/// Bytes that are written.
 const FILL: &str = "{msg} {bar:20} {binary_bytes} / {binary_total_bytes} · {decimal_bytes_per_sec} · {eta}";
+/// Things that are done one by one, behind them the one that was begun last.
 const COUNT: &str = "{prefix} {pos}/{len} {bar:16} {msg}";
 /// Columns that a count and its bar take at most.
-const COUNT_WIDTH: usize = 36;
+const COUNT_WIDTH: usize = 35;
+
+impl Work {
+    fn named(name: impl Into<String>) -> Self {
+        Self { form: WORDS, name: name.into(), ..Self::default() }
+    }
+
+    /// The words that move, as far as there is room.
+    fn words(&self, style: &Style) -> String {
+        let width = style.width.saturating_sub(1);
+        if self.form == COUNT {
+            let room = width.saturating_sub(COUNT_WIDTH + self.name.len());
+            return clip(&self.facts.concat(), room);
+        }
+        let end = self.left.as_ref().map(|left| format!(" · {}", style.say(left))).unwrap_or_default();
+        let room = width.saturating_sub(display_width(&end));
+        let facts = self.facts.iter().map(|fact| format!("{} · {fact}", self.name));
+        let line = facts.chain([self.name.clone()]).find(|line| display_width(line) <= room);
+        format!("{}{end}", line.unwrap_or_else(|| clip(&self.name, room)))
+    }
+}
 
 impl LiveLine {
     /// On standard error. A live line needs a terminal there; without one, lines only.
@@ -79,7 +116,7 @@ impl LiveLine {
     }
 
     fn of(style: Style, bar: Option<ProgressBar>, writer: Box<dyn Write + Send>, is_quiet: bool) -> Self {
-        Self { style, bar, template: WORDS, writer, is_quiet }
+        Self { style, bar, form: WORDS, writer, is_quiet }
     }
 
     fn say(&self, words: &Text) -> String {
@@ -121,59 +158,24 @@ impl LiveLine {
         }
     }
 
-    fn width(&self) -> usize {
-        self.style.width.saturating_sub(1)
-    }
-
-    /// The live line in this form, if there is one, and whether it had another before.
-    fn bar(&mut self, template: &'static str) -> Option<(&ProgressBar, bool)> {
-        let bar = self.bar.as_ref()?;
-        let is_new = std::mem::replace(&mut self.template, template) != template;
-        if is_new {
-            bar.set_style(bar_style(template));
-        }
-        Some((bar, is_new))
-    }
-
-    /// The live line, as far as there is room.
-    fn show(&mut self, words: &str) {
-        let line = clip(self.style.page(&shown::line(words)).as_ref(), self.width());
-        if let Some((bar, _)) = self.bar(WORDS) {
-            bar.set_message(line);
-        }
-    }
-
-    /// The live line: what goes on, the longest of these facts that there is room for, and what must be seen in any width.
-    fn show_facts(&mut self, name: &str, facts: &[String], end: Option<&str>) {
-        let behind = |words: &str| if words.is_empty() { String::new() } else { format!(" · {words}") };
-        let end = behind(end.unwrap_or_default());
-        let room = self.width().saturating_sub(display_width(&end));
-        let facts = facts.iter().map(|fact| behind(fact)).chain([String::new()]);
-        let mut whole = facts.map(|fact| format!("{name}{fact}")).filter(|line| display_width(line) <= room);
-        let line = whole.next().unwrap_or_else(|| clip(name, room));
-        self.show(&format!("{line}{end}"));
-    }
-
-    /// The live line as a bar of bytes.
-    fn fill(&mut self, done_bytes: u64, total_bytes: u64) {
-        let words = self.style.pick("writing the test file", "テストファイルを書き込み中");
-        let Some((bar, is_new)) = self.bar(FILL) else { return };
-        if is_new {
-            bar.set_message(words);
+    /// The live line, if there is one.
+    fn show(&mut self, work: &Work) {
+        let Some(bar) = &self.bar else { return };
+        if std::mem::replace(&mut self.form, work.form) != work.form {
+            bar.set_style(bar_style(work.form));
+            // A bar of bytes tells the rate and the time left of these alone.
             bar.reset();
         }
-        bar.set_length(total_bytes);
-        bar.set_position(done_bytes.min(total_bytes));
+        let [done, length] = work.part;
+        bar.set_prefix(work.name.clone());
+        bar.set_length(length);
+        bar.set_message(clip(&shown::line(&work.words(&self.style)), self.style.width.saturating_sub(1)));
+        bar.set_position(done.min(length));
     }
 
-    /// The live line as a bar of things that are done one by one, behind it the one that was begun last.
-    fn count(&mut self, name: &str, [done, all]: [u64; 2], last: &str) {
-        let room = self.style.width.saturating_sub(COUNT_WIDTH + name.len());
-        let Some((bar, _)) = self.bar(COUNT) else { return };
-        bar.set_prefix(name.to_owned());
-        bar.set_length(all);
-        bar.set_message(clip(last, room));
-        bar.set_position(done);
+    /// The same of work of which nothing but its name can be told.
+    fn show_words(&mut self, words: &str) {
+        self.show(&Work::named(words));
     }
 
     /// Clears the live line.

@@ -21,7 +21,7 @@ use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
-use tables::{Notes, figure_name, order_lines, part_tables, remark_lines};
+use tables::{Notes, figure_name, order_lines, part_tables, remark_lines, status_word};
 
 pub(crate) use tables::{error_words, published};
 
@@ -62,35 +62,23 @@ fn tables_doc(result: &StudyResult) -> Doc {
 fn legend(result: &StudyResult) -> Text {
     let rows = || result.parts.iter().flat_map(|part| &part.rows);
     let occurs = |status: Status| rows().flat_map(|row| &row.cells).any(|cell| cell.status == status);
-    let words = [
-        (
-            Status::Predicted,
-            text!(
-                "predicted: follows from the model, fitted to nothing",
-                "予測: どの公表値にも合わせずにモデルから得た値"
-            ),
+    let meaning = |status: Status| match status {
+        Status::Predicted => {
+            text!("follows from the model, fitted to nothing", "どの公表値にも合わせずにモデルから得た値")
+        }
+        Status::Calibrated => {
+            text!("a parameter was chosen so that it comes out", "この値になるようにパラメーターを選んだもの")
+        }
+        Status::Assumed => text!(
+            "rests on a parameter without a source, chosen in view of what is said of it",
+            "根拠のないパラメーターを、記事の記述に合うように選んだもの"
         ),
-        (
-            Status::Calibrated,
-            text!(
-                "calibrated: a parameter was chosen so that it comes out",
-                "較正: この値になるようにパラメーターを選んだもの"
-            ),
-        ),
-        (
-            Status::Assumed,
-            text!(
-                "assumed: rests on a parameter without a source, chosen in view of what is said of it",
-                "仮定: 根拠のないパラメーターを、記事の記述に合うように選んだもの"
-            ),
-        ),
-        (
-            Status::Source,
-            text!("source: repeats a figure that the model was given", "出典: モデルに与えた値そのもの"),
-        ),
-        (Status::Measured, text!("measured: on a device of yours", "実測: 手元の機器で測った値")),
-    ];
-    let occurring = words.into_iter().filter(|(status, _)| occurs(*status)).map(|(_, words)| words);
+        Status::Source => text!("repeats a figure that the model was given", "モデルに与えた値そのもの"),
+        Status::Measured => text!("on a device of yours", "手元の機器で測った値"),
+    };
+    let all = [Status::Predicted, Status::Calibrated, Status::Assumed, Status::Source, Status::Measured];
+    let occurring = all.into_iter().filter(|status| occurs(*status));
+    let occurring = occurring.map(|status| Text::join([status_word(status), meaning(status)], [": "; 2]));
     Text::join(occurring, ["; ", "。"])
 }
 

@@ -263,3 +263,8 @@ pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
 pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<String> {
     pairs.into_iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
+
+/// Those of these facts that there are.
+pub(crate) fn present(facts: impl IntoIterator<Item = Option<Text>>) -> Vec<Text> {
+    facts.into_iter().flatten().collect()
+}

@@ -4,7 +4,7 @@
 //! several intervals and shows their mean; but if the course is steady and a few intervals fall to nearly
 //! nothing, these are stalls, and the character that holds one shows it as a dip.
 
-use kurabe_core::record::{Cell, Repetition};
+use kurabe_core::record::{Cell, Interval, Repetition};
 use kurabe_core::workload::Direction;
 
 const LEVELS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
@@ -80,15 +80,17 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
         .iter()
         .enumerate()
         .filter(|(index, _)| covered_ns(*index) >= full_ns.div_ceil(2))
-        .map(|(index, interval)| {
-            let bytes = match direction {
-                Some(Direction::Read) => interval.read_bytes,
-                Some(Direction::Write) => interval.write_bytes,
-                Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
-            };
-            bytes as f64 / covered_ns(index) as f64
-        })
+        .map(|(index, interval)| interval_bytes(interval, direction) as f64 / covered_ns(index) as f64)
         .collect()
+}
+
+/// What an interval moved in a direction.
+pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) -> u64 {
+    match direction {
+        Some(Direction::Read) => interval.read_bytes,
+        Some(Direction::Write) => interval.write_bytes,
+        Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
+    }
 }
 
 /// A share as a bar, to an eighth of a column.

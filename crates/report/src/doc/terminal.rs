@@ -89,18 +89,24 @@ fn drawing([wide, narrow]: [&str; 2], style: &Style) -> Vec<String> {
 }
 
 /// Lines of `key  value`, keys aligned, values wrapped under themselves between their items.
-fn of_fields(Fields { fields, indent, aligned_with }: &Fields, style: &Style) -> Vec<String> {
+fn of_fields(Fields { fields, indent, aligned_with, signs }: &Fields, style: &Style) -> Vec<String> {
     let keys = fields.iter().map(|(key, _)| key).chain(aligned_with);
     let at = indent + GAP + keys.map(|key| display_width(&style.say(key))).max().unwrap_or(0);
-    let field = |(key, items): &Field| {
-        let items: Vec<String> = items.iter().map(|item| style.say(item)).collect();
-        let mut lines = flow(&items, style.width.saturating_sub(at).max(20));
-        for (index, line) in lines.iter_mut().enumerate() {
-            let mut row = Line::new(style);
-            row.at(*indent, Role::Quiet, &if index == 0 { style.say(key) } else { String::new() });
-            *line = row.at(at, Role::Plain, line).finish();
+    let field = |(place, (key, items)): (usize, &Field)| {
+        let (key, items) = (style.say(key), items.iter().map(|item| style.say(item)).collect::<Vec<_>>());
+        let rest = if signs.is_empty() || !key.is_empty() { at } else { at + 2 };
+        let mut lines = hanging(flow(&items, style.width.saturating_sub(at).max(20)), at, rest);
+        // What was looked at stands there, whatever was found.
+        lines.resize(lines.len().max(usize::from(!signs.is_empty())), String::new());
+        let mut row = Line::new(style);
+        match signs.get(place).zip(key.split_once(' ')) {
+            Some((role, (sign, name))) => row.at(*indent, *role, sign).at(indent + 2, Role::Plain, name),
+            None => row.at(*indent, Role::Quiet, &key),
+        };
+        if let Some(line) = lines.first_mut() {
+            *line = row.at(at, Role::Plain, line.trim_start()).finish();
         }
         lines
     };
-    fields.iter().flat_map(field).collect()
+    fields.iter().enumerate().flat_map(field).collect()
 }

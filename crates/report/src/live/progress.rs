@@ -4,14 +4,14 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use super::{LiveLine, Mentions, Mode};
+use super::{FILL, LiveLine, Mentions, Mode, Work};
 use crate::doc::Style;
-use crate::doc::spark::sparkline;
+use crate::doc::spark::{interval_bytes, sparkline};
 use crate::run::{remarks, render_cell, render_header, steady};
 use crate::words;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{PlannedWrites, Statistic};
-use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
+use kurabe_core::record::{Cell, Notice, RunHeader};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, shown, text};
 use std::collections::VecDeque;
@@ -41,7 +41,8 @@ pub struct Progress {
 struct Running {
     place: String,
     direction: Option<Direction>,
-    intervals: VecDeque<(Interval, u64)>,
+    /// What moved in each interval, with its length.
+    intervals: VecDeque<(u64, u64)>,
 }
 
 impl Progress {
@@ -101,9 +102,12 @@ impl Progress {
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }
             Event::Notice { notice } => self.notice(notice),
-            Event::FillProgress { done_bytes, total_bytes } => self.live.fill(*done_bytes, *total_bytes),
-            Event::FillDone { .. } => self.live.show(""),
-            Event::Pause { length_ns } => self.live.show(&self.live.say(&words::pause(*length_ns))),
+            Event::FillProgress { done_bytes, total_bytes } => {
+                let name = self.live.style.pick("writing the test file", "テストファイルを書き込み中");
+                self.live.show(&Work { form: FILL, part: [*done_bytes, *total_bytes], ..Work::named(name) });
+            }
+            Event::FillDone { .. } => self.live.show_words(""),
+            Event::Pause { length_ns } => self.live.show_words(&self.live.say(&words::pause(*length_ns))),
             Event::RepetitionStarted {
                 cell_index,
                 label,
@@ -124,7 +128,8 @@ impl Progress {
             }
             Event::Progress { elapsed_ns, interval, interval_ns } => {
                 if let Some(running) = &mut self.running {
-                    running.intervals.push_back((*interval, *interval_ns));
+                    let bytes = interval_bytes(interval, running.direction);
+                    running.intervals.push_back((bytes, *interval_ns));
                     if running.intervals.len() > COURSE_INTERVALS {
                         running.intervals.pop_front();
                     }
@@ -196,7 +201,7 @@ impl Progress {
         if self.mentions.is_new(words) {
             self.live.paragraph(words);
         }
-        self.live.show(words);
+        self.live.show_words(words);
     }
 
     fn cell(&mut self, cell: &Cell) {
@@ -215,45 +220,31 @@ impl Progress {
     fn live_repetition(&mut self, elapsed_ns: u64) {
         let Some(running) = &self.running else { return };
         let rate = running.rate_bytes_per_s().map(|rate| number::rate(rate).to_string());
-        let rates = match rate {
-            Some(rate) => vec![format!("{rate} {}", sparkline(&running.course(), COURSE_LENGTH)), rate],
-            None => Vec::new(),
-        };
-        let left = self.left_ns.map(|left| {
-            let time = number::clock(left.saturating_sub(elapsed_ns));
-            self.live.say(&text!("{time} left", "残り {time}"))
-        });
-        self.live.show_facts(&running.place, &rates, left.as_deref());
+        let facts =
+            rate.map(|rate| vec![format!("{rate} {}", sparkline(&running.course(), COURSE_LENGTH)), rate]);
+        let facts = facts.unwrap_or_default();
+        let left = self.left_ns.map(|left| number::clock(left.saturating_sub(elapsed_ns)));
+        let left = left.map(|time| text!("{time} left", "残り {time}"));
+        self.live.show(&Work { facts, left, ..Work::named(&running.place) });
     }
 }
 
 impl Running {
-    fn bytes(&self, interval: &Interval) -> u64 {
-        match self.direction {
-            Some(Direction::Read) => interval.read_bytes,
-            Some(Direction::Write) => interval.write_bytes,
-            Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
-        }
-    }
-
     /// The rate over the last second or so.
     fn rate_bytes_per_s(&self) -> Option<f64> {
-        let (mut bytes, mut time_ns) = (0.0, 0u64);
-        for (interval, interval_ns) in self.intervals.iter().rev() {
+        let (mut moved, mut time_ns) = (0.0, 0u64);
+        for (bytes, interval_ns) in self.intervals.iter().rev() {
             if time_ns >= RATE_WINDOW_NS {
                 break;
             }
-            bytes += self.bytes(interval) as f64;
+            moved += *bytes as f64;
             time_ns = time_ns.saturating_add(*interval_ns);
         }
-        (time_ns > 0).then(|| bytes * 1e9 / time_ns as f64)
+        (time_ns > 0).then(|| moved * 1e9 / time_ns as f64)
     }
 
     fn course(&self) -> Vec<f64> {
-        self.intervals
-            .iter()
-            .map(|(interval, ns)| self.bytes(interval) as f64 / (*ns).max(1) as f64)
-            .collect()
+        self.intervals.iter().map(|(bytes, ns)| *bytes as f64 / (*ns).max(1) as f64).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! The model: one live line on a terminal, cleared at the end on every way out. Where nothing can be redrawn there is
 //! none. Runs on real targets have a progress of their own.
 
-use super::{LiveLine, Mode, Progress};
+use super::{COUNT, LiveLine, Mode, Progress, Work};
 use crate::doc::Style;
 use crate::machine::headline::headline;
 use kurabe_core::event::Event;
@@ -14,33 +14,26 @@ use kurabe_study::{PointTarget, StudyPlan};
 /// Shows how far a study is.
 pub struct StudyProgress {
     live: LiveLine,
-    study: String,
-    /// Models that are computed, and all.
-    models: [u64; 2],
-    /// The model that was begun last.
-    last: String,
+    /// The study, how many of its models are computed, and the model that was begun last.
+    work: Work,
 }
 
 impl StudyProgress {
     /// Progress of so many models.
     pub fn on(study: &str, models: u64, live: LiveLine) -> Self {
-        Self { live, study: shown::line(study), models: [0, models], last: String::new() }
+        Self { live, work: Work { form: COUNT, part: [0, models], ..Work::named(shown::line(study)) } }
     }
 
     /// A model is begun.
     pub fn begin(&mut self, model: &str) {
-        self.last = shown::line(model);
-        self.show();
+        self.work.facts = vec![shown::line(model)];
+        self.live.show(&self.work);
     }
 
     /// A model is computed.
     pub fn done(&mut self) {
-        self.models[0] += 1;
-        self.show();
-    }
-
-    fn show(&mut self) {
-        self.live.count(&self.study, self.models, &self.last);
+        self.work.part[0] += 1;
+        self.live.show(&self.work);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
 use super::progress::program_lines;
-use super::{LiveLine, Mentions, Mode};
+use super::{LiveLine, Mentions, Mode, Work};
 use crate::compare::verdict::verdict_words;
 use crate::doc::Style;
 use crate::words;
@@ -120,7 +120,7 @@ impl VersusProgress {
             }
             Event::FillProgress { done_bytes, total_bytes } => {
                 let (done, total) = (format_bytes(*done_bytes), format_bytes(*total_bytes));
-                self.live.show(&self.live.say(&text!(
+                self.live.show_words(&self.live.say(&text!(
                     "{run}: writing the test file, {done} of {total}",
                     "{run}: テストファイルを書き込み中 {done} / {total}"
                 )));
@@ -130,18 +130,18 @@ impl VersusProgress {
                     self.live.always(&words.map(|words| format!("{run}: {words}")));
                 }
             }
-            Event::Preparing { what } => self.live.show(&format!("{run}: {}", self.live.say(what))),
+            Event::Preparing { what } => self.live.show_words(&format!("{run}: {}", self.live.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
                 let name = self.live.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = self.left_ns.map(number::clock);
-                let left = left.map(|left| self.live.say(&text!("at most {left} left", "残り最大 {left}")));
+                let left = left.map(|left| text!("at most {left} left", "残り最大 {left}"));
                 let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
-                let clear: Vec<String> = (all > 0).then(|| self.live.say(&clear)).into_iter().collect();
+                let facts = (all > 0).then(|| self.live.say(&clear)).into_iter().collect();
                 let run = self.called(run);
                 let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
-                self.live.show_facts(&self.live.say(&words), &clear, left.as_deref());
+                self.live.show(&Work { facts, left, ..Work::named(self.live.say(&words)) });
             }
             _ => {}
         }

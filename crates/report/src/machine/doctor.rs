@@ -2,8 +2,7 @@
 //!
 //! Marks are letters as well as colours, so that nothing depends on colour.
 
-use crate::doc::layout::{Line, display_width, page, wrap};
-use crate::doc::{Role, Style};
+use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
 use kurabe_core::{Error, Text, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
@@ -170,63 +169,35 @@ fn tools(facts: &MachineFacts) -> Section {
 
 /// The findings as a page.
 pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
-    let all = || doctor.sections.iter().flat_map(|section| &section.lines);
-    let what_width = all().map(|line| display_width(line.what.get(style.lang))).max().unwrap_or(0);
-    let value_at = 4 + what_width.min(style.width / 2) + 2;
-    let mut lines = Vec::new();
+    let checks = || doctor.sections.iter().flat_map(|section| &section.lines);
+    let (all, _) = fields(checks());
+    let mut doc = Doc::new();
     for section in &doctor.sections {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.push(style.paint(Role::Strong, section.title.get(style.lang)));
-        for line in &section.lines {
-            lines.extend(render_line(line, value_at, style));
-        }
+        let (fields, signs) = fields(&section.lines);
+        let aligned_with = all.iter().map(|(key, _)| key.clone()).collect();
+        doc.heading(2, section.title.clone()).push(Fields { aligned_with, signs, ..fields.into() }).gap();
     }
-    let (bad, notes) = (count(doctor, CheckMark::Bad), count(doctor, CheckMark::Note));
-    lines.push(String::new());
-    lines.extend(wrap(
-        &style.say(&match (bad, notes) {
-            (0, 0) => text!("All is well.", "問題はありません。"),
-            (0, _) => text!("kurabe works here; notes: {notes}.", "kurabe は動作します。注意: {notes} 件。"),
-            _ => text!("Problems: {bad}; notes: {notes}.", "問題: {bad} 件、注意: {notes} 件。"),
-        }),
-        style.width,
-    ));
-    page(&lines)
+    let count = |mark: CheckMark| checks().filter(|check| check.mark == mark).count();
+    let (bad, notes) = (count(CheckMark::Bad), count(CheckMark::Note));
+    doc.say(match (bad, notes) {
+        (0, 0) => text!("All is well.", "問題はありません。"),
+        (0, _) => text!("kurabe works here; notes: {notes}.", "kurabe は動作します。注意: {notes} 件。"),
+        _ => text!("Problems: {bad}; notes: {notes}.", "問題: {bad} 件、注意: {notes} 件。"),
+    });
+    doc.terminal(style)
 }
 
-fn count(doctor: &Doctor, mark: CheckMark) -> usize {
-    doctor.sections.iter().flat_map(|section| &section.lines).filter(|line| line.mark == mark).count()
-}
-
-fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
-    let (sign, role) = match line.mark {
-        CheckMark::Good => ("✓", Role::Good),
-        CheckMark::Note => ("!", Role::Warn),
-        CheckMark::Bad => ("✗", Role::Bad),
+/// What was looked at with what was found, below it what to do about it, and the roles of the signs.
+fn fields<'a>(checks: impl IntoIterator<Item = &'a Check>) -> (Vec<Field>, Vec<Role>) {
+    let field = |check: &Check| {
+        let (sign, role) = match check.mark {
+            CheckMark::Good => ("✓", Role::Good),
+            CheckMark::Note => ("!", Role::Warn),
+            CheckMark::Bad => ("✗", Role::Bad),
+        };
+        let found = (check.what.map(|what| format!("{sign} {what}")), vec![check.value.clone()]);
+        let remedy = check.remedy.as_ref().map(|remedy| remedy.map(|remedy| format!("→ {remedy}")));
+        std::iter::once((found, role)).chain(remedy.map(|remedy| ((Text::default(), vec![remedy]), role)))
     };
-    let room = style.width.saturating_sub(value_at).max(20);
-    let mut lines = Vec::new();
-    let values = wrap(line.value.get(style.lang), room);
-    let remedies = line.remedy.iter().flat_map(|remedy| wrap(&format!("→ {}", remedy.get(style.lang)), room));
-    let remedies: Vec<String> = remedies.collect();
-    let mut first = Line::new(style);
-    first.at(2, role, sign).at(4, Role::Plain, line.what.get(style.lang));
-    for (index, value) in values.iter().enumerate() {
-        if index > 0 {
-            first = Line::new(style);
-        }
-        first.at(value_at, Role::Plain, value);
-        lines.push(first.finish());
-    }
-    if values.is_empty() {
-        lines.push(first.finish());
-    }
-    for (index, remedy) in remedies.iter().enumerate() {
-        let mut row = Line::new(style);
-        row.at(value_at + if index == 0 { 0 } else { 2 }, Role::Plain, remedy);
-        lines.push(row.finish());
-    }
-    lines
+    checks.into_iter().flat_map(field).unzip()
 }

@@ -1,7 +1,7 @@
 //! What a run stood on, as a block of `key  value` lines.
 
 use crate::doc::{Doc, Field, Fields, filled};
-use crate::words;
+use crate::words::{self, present};
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
@@ -64,7 +64,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
 }
 
 fn machine(machine: &Machine) -> Vec<Text> {
-    let facts = [
+    present([
         machine.model.as_ref().map(Text::same),
         machine.cpu_model.as_ref().map(Text::same),
         machine.cpu_count.map(|count| match count {
@@ -73,19 +73,17 @@ fn machine(machine: &Machine) -> Vec<Text> {
         }),
         machine.cpu_governor.as_ref().map(|governor| text!("governor {governor}", "ガバナー {governor}")),
         machine.memory_bytes.map(format_bytes).map(|size| text!("{size} of memory", "メモリー {size}")),
-    ];
-    facts.into_iter().flatten().collect()
+    ])
 }
 
 fn system(machine: &Machine) -> Vec<Text> {
     let virtualisation = &machine.virtualisation;
-    let facts = [
+    present([
         machine.os.as_ref().map(Text::same),
         machine.kernel.as_ref().map(Text::same),
         virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
         virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナ({name})")),
-    ];
-    facts.into_iter().flatten().collect()
+    ])
 }
 
 fn file_system(file_system: &FileSystem) -> Vec<Text> {
@@ -126,7 +124,7 @@ fn identity(device: &BlockDevice) -> Vec<Text> {
         }
         None => device.name.clone().into(),
     };
-    let facts = [
+    present([
         Some(name),
         device.model.as_ref().map(Text::same),
         device.firmware.as_ref().map(|firmware| text!("firmware {firmware}", "ファームウェア {firmware}")),
@@ -137,8 +135,7 @@ fn identity(device: &BlockDevice) -> Vec<Text> {
             false => text!("not rotating", "非回転式"),
         }),
         device.removable.filter(|removable| *removable).map(|_| text!("removable", "リムーバブル")),
-    ];
-    facts.into_iter().flatten().collect()
+    ])
 }
 
 fn queue(device: &BlockDevice) -> Vec<Text> {
@@ -150,7 +147,7 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
     };
     let (largest, ahead) =
         (device.largest_request_bytes.map(format_bytes), device.read_ahead_bytes.map(format_bytes));
-    let facts = [
+    present([
         device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")),
         device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")),
         device
@@ -160,8 +157,7 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
         sectors,
         largest.map(|size| text!("requests up to {size}", "要求は最大 {size}")),
         ahead.map(|size| text!("read-ahead {size}", "先読み {size}")),
-    ];
-    facts.into_iter().flatten().collect()
+    ])
 }
 
 /// `4.0 x4`: the generation of PCI Express with this rate of transfers (its base specifications 1.0 to 6.0), and its lanes.
@@ -236,7 +232,7 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Te
         (Some(before), Some(after)) if before != after => Some(format!("{before} → {after}")),
         (before, after) => before.or(after),
     };
-    let facts = [
+    present([
         pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from),
         pair(&|health| health.wear_percent.map(|wear| format!("{wear} %")))
             .map(|wear| text!("{wear} of rated life used", "定格寿命の {wear} を消費")),
@@ -245,6 +241,5 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Te
         pair(&|health| health.written_bytes.map(format_bytes_decimal))
             .map(|bytes| text!("{bytes} written over its life", "累計書き込み {bytes}")),
         Some(text!("told by {source}", "情報源 {source}")),
-    ];
-    facts.into_iter().flatten().collect()
+    ])
 }

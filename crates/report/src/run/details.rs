@@ -3,10 +3,10 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use crate::machine::environment;
-use crate::run::figures::side;
-use crate::run::{imported, remarks, times};
-use crate::words;
+use crate::run::figures::{longest, side};
+use crate::run::{figures, imported, remarks, times};
 use crate::words::stutter::stutter_items;
+use crate::words::{self, present};
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
@@ -94,7 +94,7 @@ fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
     let is_program = times::is_program(cell);
     let rows = cell.repetitions.iter().map(|repetition| {
         let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
-        let [rate, operations, mean] = figures(cell, repetition, statistic);
+        let [rate, operations, mean] = main_figures(cell, repetition, statistic);
         let cpu = |ns: u64| if is_program { number::latency_ns(ns) } else { String::new() };
         let stalls = match cell.measure {
             Measure::Duration => String::new(),
@@ -111,17 +111,14 @@ fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
             cpu(repetition.cpu.system_ns).into(),
             stalls.into(),
         ];
-        figures
-            .map(|figure| Entry::new(role, figure))
-            .into_iter()
-            .chain([note(repetition)])
-            .collect::<Vec<_>>()
+        let figures = figures.map(|figure| Entry::new(role, figure)).into_iter();
+        figures.chain([note(repetition)]).collect::<Vec<_>>()
     });
     Table::new(columns, rows).indent(2)
 }
 
 /// Rate, operations per second and mean latency of a repetition; empty where it has none.
-fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
+fn main_figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
     if repetition.completed() == 0 && cell.measure == Measure::Duration {
         return [const { String::new() }; 3];
     }
@@ -187,16 +184,6 @@ fn latencies(cell: &Cell) -> Table {
 
 /// The worst stalls of the counted repetitions, in order of time.
 fn stalls(cell: &Cell) -> Table {
-    let mut stalls: Vec<_> = cell
-        .counted()
-        .flat_map(|repetition| {
-            let started_ns = repetition.started_ns;
-            repetition.stalls.iter().map(move |stall| (started_ns.saturating_add(stall.at_ns), *stall))
-        })
-        .collect();
-    stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
-    stalls.truncate(STALLS_LISTED);
-    stalls.sort_by_key(|(at_ns, _)| *at_ns);
     let columns = [
         Column::left(text!("stall at", "停滞の時刻")),
         Column::right(text!("length", "長さ")),
@@ -204,7 +191,7 @@ fn stalls(cell: &Cell) -> Table {
         Column::right(text!("at offset", "オフセット")),
         Column::right(text!("held up", "影響")),
     ];
-    let rows = stalls.into_iter().map(|(at_ns, stall)| {
+    let rows = longest(figures::stalls(cell), STALLS_LISTED).into_iter().map(|(at_ns, stall)| {
         [
             words::time(&number::moment(at_ns)).into(),
             number::latency_ns(stall.length_ns).into(),
@@ -286,15 +273,12 @@ fn noise(cell: &Cell) -> Vec<Text> {
     let worst = |value: fn(&Noise) -> Option<f64>| {
         cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(f64::max)
     };
+    let bytes = |value: fn(&Noise) -> Option<u64>| sum(value).map(format_bytes_decimal);
     let share = |value: fn(&Noise) -> Option<f64>| worst(value).map(number::percent);
     let suspended = sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns)));
-    [
-        sum(|noise| noise.other_read_bytes)
-            .map(format_bytes_decimal)
-            .map(|bytes| text!("read {bytes}", "読み出し {bytes}")),
-        sum(|noise| noise.other_write_bytes)
-            .map(format_bytes_decimal)
-            .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")),
+    present([
+        bytes(|noise| noise.other_read_bytes).map(|bytes| text!("read {bytes}", "読み出し {bytes}")),
+        bytes(|noise| noise.other_write_bytes).map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")),
         suspended.map(|time| text!("suspended for {time}", "サスペンド {time}"; time)),
         worst(|noise| noise.other_cpus_busy)
             .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")),
@@ -304,10 +288,7 @@ fn noise(cell: &Cell) -> Vec<Text> {
         share(|noise| noise.cpu_pressure_share).map(|share| text!("for a CPU {share}", "CPU 待ち {share}")),
         share(|noise| noise.memory_pressure_share)
             .map(|share| text!("for memory {share}", "メモリー待ち {share}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ])
 }
 
 /// kurabe's own time: per operation, and as a share of its threads' time.

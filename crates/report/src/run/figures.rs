@@ -115,14 +115,25 @@ pub(crate) fn side(repetition: &Repetition, kind: OpKind) -> &OpsRecord {
 
 /// The longest stall of the counted repetitions, with its cell and its time within the run.
 pub(crate) fn worst_stall(cells: &[Cell]) -> Option<(&Cell, Stall, u64)> {
-    cells
-        .iter()
-        .flat_map(|cell| cell.counted().map(move |repetition| (cell, repetition)))
-        .flat_map(|(cell, repetition)| {
-            let started_ns = repetition.started_ns;
-            repetition.stalls.iter().map(move |stall| (cell, *stall, started_ns.saturating_add(stall.at_ns)))
-        })
-        .max_by_key(|(_, stall, at_ns)| (stall.length_ns, std::cmp::Reverse(*at_ns)))
+    let stalls = cells.iter().flat_map(|cell| stalls(cell).map(move |(at_ns, stall)| (cell, stall, at_ns)));
+    stalls.max_by_key(|(_, stall, at_ns)| (stall.length_ns, std::cmp::Reverse(*at_ns)))
+}
+
+/// The stalls of a cell's counted repetitions, with their times within the run.
+pub(crate) fn stalls(cell: &Cell) -> impl Iterator<Item = (u64, Stall)> {
+    cell.counted().flat_map(|repetition| {
+        let at_ns = |stall: &Stall| repetition.started_ns.saturating_add(stall.at_ns);
+        repetition.stalls.iter().map(move |stall| (at_ns(stall), *stall))
+    })
+}
+
+/// The longest of these stalls, in order of time.
+pub(crate) fn longest(stalls: impl Iterator<Item = (u64, Stall)>, most: usize) -> Vec<(u64, Stall)> {
+    let mut stalls: Vec<_> = stalls.collect();
+    stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
+    stalls.truncate(most);
+    stalls.sort_by_key(|(at_ns, _)| *at_ns);
+    stalls
 }
 
 /// All stalls of the counted repetitions.

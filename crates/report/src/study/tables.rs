@@ -187,7 +187,7 @@ pub(crate) fn error_words(percent: f64) -> String {
 }
 
 /// What a figure is, in a word.
-fn status_word(status: Status) -> Text {
+pub(super) fn status_word(status: Status) -> Text {
     match status {
         Status::Source => text!("source", "出典"),
         Status::Calibrated => text!("calibrated", "較正"),

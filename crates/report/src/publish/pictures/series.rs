@@ -7,11 +7,12 @@
 
 use super::{Picture, View};
 use crate::doc::spark::rates;
+use crate::run::figures::longest;
 use crate::words::stutter::stutter_words;
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, ShadedBand, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
-use kurabe_core::record::{Cell, Repetition, RunRecord};
-use kurabe_core::workload::{Direction, OpKind};
+use kurabe_core::record::{Cell, Repetition, RunRecord, Stall};
+use kurabe_core::workload::Direction;
 use kurabe_core::{number, shown, text};
 use kurabe_stats::stutter;
 
@@ -71,21 +72,12 @@ fn both_ways(placed: &[Placed<'_>], view: &View<'_>) -> Option<Vec<ChartLine>> {
 }
 
 fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<ShadedBand> {
-    let mut stalls: Vec<(u64, u64, OpKind)> = placed
-        .iter()
-        .flat_map(|one| {
-            one.repetition
-                .stalls
-                .iter()
-                .map(|stall| (one.at_ns.saturating_add(stall.at_ns), stall.length_ns, stall.kind))
-        })
-        .collect();
-    stalls.sort_by_key(|(_, length_ns, _)| std::cmp::Reverse(*length_ns));
-    stalls.truncate(MOST_STRETCHES);
-    stalls.sort_unstable_by_key(|(at_ns, ..)| *at_ns);
-    stalls
+    let stalls = placed.iter().flat_map(|one| {
+        one.repetition.stalls.iter().map(|stall| (one.at_ns.saturating_add(stall.at_ns), *stall))
+    });
+    longest(stalls, MOST_STRETCHES)
         .into_iter()
-        .map(|(at_ns, length_ns, kind)| {
+        .map(|(at_ns, Stall { length_ns, kind, .. })| {
             let (length, kind) = (number::latency_ns(length_ns), view.say(&crate::words::op_kind(kind)));
             ShadedBand {
                 from: at_ns as f64,

@@ -2,8 +2,9 @@
 
 use super::brief::how_sure;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
+use crate::words::present;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::split::{KernelSplit, TimeSplit};
+use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
 use kurabe_core::{Text, mention::IODEPTH, number, text};
 use kurabe_explain::{Limit, LimitKind};
 
@@ -86,42 +87,33 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
 
 /// How operations became requests, and what is missing from these figures.
 fn requests(split: &KernelSplit, has_rest: bool) -> Vec<Text> {
-    let mut items = Vec::new();
-    if let Some(each) = split.requests_per_operation() {
-        let each = number::fixed(each, if (each - each.round()).abs() < 0.005 { 0 } else { 2 });
-        items.push(text!("requests per operation: {each}", "1 操作あたりの要求: {each}"));
-    }
+    let of_requests = |count: u64| number::percent(count as f64 / split.requests.max(1) as f64);
+    let some = |count: u64| Some(count).filter(|count| *count > 0);
     let mut sizes = split.request_sizes.clone();
     sizes.sort_by_key(|size| std::cmp::Reverse(size.count));
-    let most: Vec<String> = sizes
-        .iter()
-        .take(SIZES_TOLD)
-        .map(|size| {
-            let share = number::percent(size.count as f64 / split.requests.max(1) as f64);
-            format!("{} ({share})", format_bytes(size.size_bytes))
-        })
-        .collect();
-    if !most.is_empty() {
-        let sizes = most.join(", ");
-        items.push(text!("their sizes: {sizes}", "要求の大きさ: {sizes}"));
-    }
-    if split.merged_requests > 0 {
-        let share = number::percent(split.merged_requests as f64 / split.requests.max(1) as f64);
-        items.push(text!("{share} of them merged from several operations", "{share} は複数の操作の結合"));
-    }
-    if split.other_requests > 0 {
-        let others = number::count(split.other_requests);
-        items.push(text!("{others} requests of others meanwhile", "ほかの処理の要求 {others} 件"));
-    }
-    if split.unfollowed_operations > 0 {
-        let lost = number::count(split.unfollowed_operations);
-        items.push(text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件"));
-    }
-    if !has_rest {
-        items.push(text!(
-            "the rest is not known: kernel and driver counted different operations",
-            "その他は不明(カーネルとドライバーの操作数が違うため)"
-        ));
-    }
-    items
+    let size =
+        |size: &RequestSize| format!("{} ({})", format_bytes(size.size_bytes), of_requests(size.count));
+    let most = sizes.iter().take(SIZES_TOLD).map(size).collect::<Vec<_>>().join(", ");
+    present([
+        split.requests_per_operation().map(|each| {
+            let each = number::fixed(each, if (each - each.round()).abs() < 0.005 { 0 } else { 2 });
+            text!("requests per operation: {each}", "1 操作あたりの要求: {each}")
+        }),
+        (!most.is_empty()).then(|| text!("their sizes: {most}", "要求の大きさ: {most}")),
+        some(split.merged_requests).map(of_requests).map(|share| {
+            text!("{share} of them merged from several operations", "{share} は複数の操作の結合")
+        }),
+        some(split.other_requests)
+            .map(number::count)
+            .map(|others| text!("{others} requests of others meanwhile", "ほかの処理の要求 {others} 件")),
+        some(split.unfollowed_operations)
+            .map(number::count)
+            .map(|lost| text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件")),
+        (!has_rest).then(|| {
+            text!(
+                "the rest is not known: kernel and driver counted different operations",
+                "その他は不明(カーネルとドライバーの操作数が違うため)"
+            )
+        }),
+    ])
 }
