@@ -109,11 +109,9 @@ fn headline(pivot: &Pivot) -> Text {
         }
         let column = &column.name;
         items.push(text!("columns: {column}", "列: {column}"; column));
+        let baseline = pivot.baseline.as_ref();
         items.extend(
-            pivot
-                .baseline
-                .as_ref()
-                .map(|Baseline { value, .. }| text!("held against {value}", "基準: {value}"; value)),
+            baseline.map(|Baseline { value, .. }| text!("held against {value}", "基準: {value}"; value)),
         );
     }
     Text::join(items, [" · "; 2])
@@ -160,9 +158,9 @@ impl CellSection<'_> {
         let shown: Vec<usize> = (0..self.pivot.columns.len()).filter(has_figure).collect();
         let title = if self.has_rows() { Text::default() } else { text!("cell", "項目") };
         let mut columns = vec![Column::left(title).cut(Cut::End)];
-        columns.extend(
-            shown.iter().map(|column| Column::left(column_name(self.pivot, *column)).wrap_to(USUAL_COLUMN)),
-        );
+        let key = self.pivot.keys.len().saturating_sub(1);
+        let titles = shown.iter().map(|column| marked(self.pivot, key, &self.pivot.columns[*column]));
+        columns.extend(titles.map(|title| Column::left(title).wrap_to(USUAL_COLUMN)));
         let mut rows: Vec<TableRow> = Vec::new();
         for group in &self.groups {
             let name = facts::cell_name(&group.cell);
@@ -178,26 +176,20 @@ impl CellSection<'_> {
     }
 }
 
-/// A value of the key that makes the columns; the baseline says so.
-fn column_name(pivot: &Pivot, column: usize) -> Text {
-    let is_baseline = |baseline: &Baseline| {
-        baseline.key_index + 1 == pivot.keys.len() && baseline.value == pivot.columns[column]
-    };
-    marked(&pivot.columns[column], pivot.baseline.as_ref().is_some_and(is_baseline))
-}
-
 /// The values that make a row, indented under the cell.
 fn row_name(pivot: &Pivot, row: usize) -> Text {
-    let values = pivot.rows[row].iter().enumerate().map(|(key, value)| {
-        let is_baseline = |baseline: &Baseline| baseline.key_index == key && baseline.value == *value;
-        marked(value, pivot.baseline.as_ref().is_some_and(is_baseline))
-    });
+    let values = pivot.rows[row].iter().enumerate().map(|(key, value)| marked(pivot, key, value));
     Text::join(values, [" · "; 2])
         .map(|words| if words.is_empty() { String::new() } else { format!("  {words}") })
 }
 
-fn marked(value: &Text, is_baseline: bool) -> Text {
-    let mark = if is_baseline { text!(" (baseline)", " (基準)") } else { Text::default() };
+/// A value of a key; the baseline says so.
+fn marked(pivot: &Pivot, key_index: usize, value: &Text) -> Text {
+    let is_baseline = |one: &Baseline| one.key_index == key_index && one.value == *value;
+    let mark = match pivot.baseline.as_ref().is_some_and(is_baseline) {
+        true => text!(" (baseline)", " (基準)"),
+        false => Text::default(),
+    };
     text!("{value}{mark}", "{value}{mark}"; value, mark)
 }
 
@@ -249,7 +241,7 @@ fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Te
     if figures.iter().flatten().any(|figure| figure.compared.is_some()) {
         let verdict = |figure: &Option<&PivotFigure>| {
             let judged = figure.and_then(|figure| Some((figure, figure.compared.as_ref()?)));
-            judged.map_or_else(Entry::empty, |(figure, judged)| verdict_of(figure, judged))
+            judged.map_or_else(Entry::default, |(figure, judged)| verdict_of(figure, judged))
         };
         rows.push(named(Text::default(), figures.iter().map(verdict).collect()));
     }

@@ -28,52 +28,43 @@ pub(crate) fn verdict_marks(verdict: Verdict) -> (&'static str, &'static str, Ro
 
 /// A kind of verdict among the cells, and whether it rests on single figures.
 #[derive(Clone, Copy, PartialEq)]
-enum VerdictKind {
-    Faster { by_single: bool },
-    Slower { by_single: bool },
-    Same,
-    SameBySingle,
-    Unclear,
+struct VerdictKind {
+    verdict: Verdict,
+    by_single: bool,
 }
 
+const UNCLEAR: Verdict = Verdict::NotEnough { more: None };
+
 impl VerdictKind {
-    const ALL: [Self; 7] = [
-        Self::Faster { by_single: false },
-        Self::Slower { by_single: false },
-        Self::Same,
-        Self::Faster { by_single: true },
-        Self::Slower { by_single: true },
-        Self::SameBySingle,
-        Self::Unclear,
-    ];
+    /// All of them, the clearest first.
+    fn all() -> impl Iterator<Item = Self> {
+        let clear = [Verdict::Faster, Verdict::Slower, Verdict::Same];
+        let kinds = [false, true].into_iter().flat_map(move |by_single| clear.map(|one| (one, by_single)));
+        kinds.chain([(UNCLEAR, false)]).map(|(verdict, by_single)| Self { verdict, by_single })
+    }
 
     fn of(judged: &CellVerdict) -> Self {
-        match (judged.verdict, judged.single.map(per_cent)) {
-            (Verdict::Faster, _) => Self::Faster { by_single: false },
-            (Verdict::Slower, _) => Self::Slower { by_single: false },
-            (Verdict::Same, _) => Self::Same,
-            (Verdict::NotEnough { .. }, None) => Self::Unclear,
+        let (verdict, by_single) = match (judged.verdict, judged.single.map(per_cent)) {
+            (Verdict::NotEnough { .. }, None) => (UNCLEAR, false),
             // As the words of the cell have it: what rounds to no percent is the same.
-            (Verdict::NotEnough { .. }, Some(0)) => Self::SameBySingle,
-            (Verdict::NotEnough { .. }, Some(1..)) => Self::Faster { by_single: true },
-            (Verdict::NotEnough { .. }, Some(_)) => Self::Slower { by_single: true },
-        }
+            (Verdict::NotEnough { .. }, Some(0)) => (Verdict::Same, true),
+            (Verdict::NotEnough { .. }, Some(1..)) => (Verdict::Faster, true),
+            (Verdict::NotEnough { .. }, Some(_)) => (Verdict::Slower, true),
+            (clear, _) => (clear, false),
+        };
+        Self { verdict, by_single }
     }
 
     /// What the other run is in some cells.
     fn words(self) -> Text {
-        let by_single = matches!(
-            self,
-            Self::SameBySingle | Self::Faster { by_single: true } | Self::Slower { by_single: true }
-        );
-        let words = match self {
-            Self::Faster { .. } => text!("faster", "速い"),
-            Self::Slower { .. } => text!("slower", "遅い"),
-            Self::Same => text!("not measurably different", "有意な差なし"),
-            Self::SameBySingle => text!("the same", "同じ"),
-            Self::Unclear => text!("not clear yet", "まだ判断できない"),
+        let words = match (self.verdict, self.by_single) {
+            (Verdict::Faster, _) => text!("faster", "速い"),
+            (Verdict::Slower, _) => text!("slower", "遅い"),
+            (Verdict::Same, false) => text!("not measurably different", "有意な差なし"),
+            (Verdict::Same, true) => text!("the same", "同じ"),
+            (Verdict::NotEnough { .. }, _) => text!("not clear yet", "まだ判断できない"),
         };
-        match by_single {
+        match self.by_single {
             true => text!("{words} by single figures", "1 回の値では{words}"; words),
             false => words,
         }
@@ -89,52 +80,47 @@ impl VerdictKind {
                 text!("any of the {count} cells", "{count} 項目すべて"),
             ),
         };
-        let sentence = match self {
-            Self::Faster { .. } => {
+        let sentence = match (self.verdict, self.by_single) {
+            (Verdict::Faster, _) => {
                 text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
             }
-            Self::Slower { .. } => {
+            (Verdict::Slower, _) => {
                 text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
             }
-            Self::Same => text!(
+            (Verdict::Same, false) => text!(
                 "{b} is not measurably different from {a} in {all}.",
                 "{all}で {b} と {a} に有意な差はありません。"; a, b, all
             ),
-            Self::SameBySingle => text!(
-                "By single figures, {b} and {a} are the same in {all}.",
-                "1 回の値では、{all}で {b} と {a} は同じです。"; a, b, all
-            ),
-            Self::Unclear => text!(
+            (Verdict::Same, true) => {
+                text!("{b} and {a} are the same in {all}.", "{all}で {b} と {a} は同じです。"; a, b, all)
+            }
+            (Verdict::NotEnough { .. }, _) => text!(
                 "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
                 "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
             ),
         };
-        match self {
-            Self::Faster { by_single: true } | Self::Slower { by_single: true } => {
-                text!("By single figures, {sentence}", "1 回の値では、{sentence}"; sentence)
-            }
-            _ => sentence,
+        match self.by_single {
+            true => text!("By single figures, {sentence}", "1 回の値では、{sentence}"; sentence),
+            false => sentence,
         }
     }
 }
 
-/// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `said` is not empty.
+/// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `judged` is not empty.
 pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Text {
     let all = judged.len();
     let count = |kind: VerdictKind| judged.iter().filter(|one| VerdictKind::of(one) == kind).count();
-    let counts: Vec<(VerdictKind, usize)> = VerdictKind::ALL
-        .into_iter()
-        .map(|kind| (kind, count(kind)))
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    let counts = VerdictKind::all().map(|kind| (kind, count(kind)));
+    let counts: Vec<(VerdictKind, usize)> = counts.filter(|(_, count)| *count > 0).collect();
     if let [(only, _)] = counts.as_slice() {
         return only.everywhere(all, baseline, other);
     }
-    let clear = counts.iter().filter(|(kind, _)| *kind != VerdictKind::Unclear);
+    let unclear = VerdictKind { verdict: UNCLEAR, by_single: false };
+    let clear = counts.iter().filter(|(kind, _)| *kind != unclear);
     let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
     let ja: Vec<String> =
         counts.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
-    let open = match count(VerdictKind::Unclear) {
+    let open = match count(unclear) {
         0 => String::new(),
         1 => "; 1 is not clear yet".to_owned(),
         count => format!("; {count} are not clear yet"),
@@ -155,8 +141,8 @@ pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
 /// The words of a verdict; `count` values are behind the side that has fewer.
 pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Role, Text) {
     match verdict {
-        Verdict::Faster => (Role::Good, faster(speed)),
-        Verdict::Slower => (Role::Bad, slower(speed)),
+        Verdict::Faster => (Role::Good, changed(speed, true)),
+        Verdict::Slower => (Role::Bad, changed(speed, false)),
         Verdict::Same if is_exact(speed) => {
             let percent = per_cent(speed.value);
             (
@@ -213,41 +199,28 @@ pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.*}", usize::from(ratio < 9.95))
 }
 
-fn faster(speed: &Estimate) -> Text {
+/// How much faster or slower it is, with its interval unless that says nothing more.
+fn changed(speed: &Estimate, is_faster: bool) -> Text {
     let Estimate { value, low, high } = *speed;
-    if value < TOLD_IN_PERCENT {
-        let percent = per_cent(value);
-        let (from, to) = (per_cent(low), per_cent(high));
-        if is_exact(speed) || (from, to) == (percent, percent) {
-            return text!("{percent} % faster", "{percent} % 速い");
-        }
-        return text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い({from}〜{to} %)");
+    let ratios = if is_faster { [value, low, high] } else { [value, high, low] };
+    let in_percent = if is_faster { value < TOLD_IN_PERCENT } else { value > 1.0 / TOLD_IN_PERCENT };
+    let [value, from, to] = ratios.map(|ratio| match (in_percent, is_faster) {
+        (true, true) => per_cent(ratio).to_string(),
+        (true, false) => (-per_cent(ratio)).to_string(),
+        (false, true) => times(ratio),
+        (false, false) => times(1.0 / ratio),
+    });
+    let words = match (in_percent, is_faster) {
+        (true, true) => text!("{value} % faster", "{value} % 速い"),
+        (true, false) => text!("{value} % slower", "{value} % 遅い"),
+        (false, true) => text!("{value} times as fast", "{value} 倍の速さ"),
+        (false, false) => text!("slower: it takes {value} times as long", "遅い: {value} 倍の時間がかかる"),
+    };
+    match in_percent {
+        _ if is_exact(speed) || (from == value && to == value) => words,
+        true => text!("{words} ({from} to {to} %)", "{words}({from}〜{to} %)"; words),
+        false => text!("{words} ({from} to {to})", "{words}({from}〜{to} 倍)"; words),
     }
-    let (value, from, to) = (times(value), times(low), times(high));
-    if is_exact(speed) || (from == value && to == value) {
-        return text!("{value} times as fast", "{value} 倍の速さ");
-    }
-    text!("{value} times as fast ({from} to {to})", "{value} 倍の速さ({from}〜{to} 倍)")
-}
-
-fn slower(speed: &Estimate) -> Text {
-    let Estimate { value, low, high } = *speed;
-    if value > 1.0 / TOLD_IN_PERCENT {
-        let percent = -per_cent(value);
-        let (from, to) = (-per_cent(high), -per_cent(low));
-        if is_exact(speed) || (from, to) == (percent, percent) {
-            return text!("{percent} % slower", "{percent} % 遅い");
-        }
-        return text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い({from}〜{to} %)");
-    }
-    let (long, from, to) = (times(1.0 / value), times(1.0 / high), times(1.0 / low));
-    if is_exact(speed) || (from == long && to == long) {
-        return text!("slower: it takes {long} times as long", "遅い: {long} 倍の時間がかかる");
-    }
-    text!(
-        "slower: it takes {long} times as long ({from} to {to})",
-        "遅い: {long} 倍の時間がかかる({from}〜{to} 倍)"
-    )
 }
 
 /// What two single figures say, without an interval.
@@ -255,8 +228,7 @@ fn by_single_figures(speed: &Estimate) -> Text {
     let exact = Estimate { value: speed.value, low: speed.value, high: speed.value };
     match per_cent(speed.value) {
         0 => text!("the same", "同じ"),
-        more if more > 0 => faster(&exact),
-        _ => slower(&exact),
+        more => changed(&exact, more > 0),
     }
 }
 

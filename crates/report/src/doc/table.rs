@@ -250,11 +250,6 @@ impl Entry {
         Self::new(Role::Plain, words)
     }
 
-    /// Nothing.
-    pub(crate) fn empty() -> Self {
-        Self::default()
-    }
-
     /// A figure that there is none of.
     pub(crate) fn missing() -> Self {
         Self { role: Role::Quiet, shown: EntryBody::Missing, ..Self::default() }
@@ -277,6 +272,11 @@ impl Entry {
     /// A figure with the value that it is sorted by.
     pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
         Self { value: Some(value), ..Self::plain(words) }
+    }
+
+    /// The same; the sign of a figure that is not there without one.
+    pub(crate) fn number_of(figure: Option<(impl Into<Text>, f64)>) -> Self {
+        figure.map_or_else(Self::missing, |(words, value)| Self::number(words, value))
     }
 
     pub(crate) fn role(self, role: Role) -> Self {

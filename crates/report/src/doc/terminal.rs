@@ -22,11 +22,6 @@ impl Doc {
     }
 }
 
-/// Tables that were one, with an empty line between.
-fn parted(pieces: &[Vec<String>]) -> Vec<String> {
-    pieces.join(&String::new())
-}
-
 fn lines(block: &Block, style: &Style) -> Vec<String> {
     match block {
         Block::Gap => vec![String::new()],
@@ -34,7 +29,8 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
         Block::Paragraph(paragraph) => of_paragraph(paragraph, style),
         Block::Fields(fields) => of_fields(fields, style),
         Block::Table(table) => {
-            parted(&table.pieces(style).iter().map(|piece| piece.lines(style)).collect::<Vec<_>>())
+            let pieces: Vec<_> = table.pieces(style).iter().map(|piece| piece.lines(style)).collect();
+            pieces.join(&String::new())
         }
         Block::Grid(grid) => grids::lines(grid, style),
         Block::Bars(bars) => bars::lines(bars, style),

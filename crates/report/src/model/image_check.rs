@@ -39,9 +39,7 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
         lines
             .push(text!("  {name:<10} {bytes:>10}  {meaning}", "  {name} {bytes}: {meaning}"; name, meaning));
     }
-    for fault in check.faults.iter().take(TOLD_PLACES) {
-        lines.push(place(fault));
-    }
+    lines.extend(check.faults.iter().take(TOLD_PLACES).map(place));
     if check.faults.len() > TOLD_PLACES {
         lines.push(text!("  … and more ({JSON} has them)", "  … ほか({JSON} で見られます)"));
     }
@@ -52,19 +50,14 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
             "最後の書き込みが未フラッシュの範囲 {unflushed}(うち届いていたもの {arrived}。失われても約束違反ではありません)"
         ));
     }
-    match check.torn_writes {
-        0 => {}
-        1 => lines.push(text!(
-            "1 write that was not flushed came in part, which it may",
-            "未フラッシュの書き込み 1 回が一部だけ届いていました(約束違反ではありません)"
-        )),
-        torn => {
-            let torn = count(torn);
-            lines.push(text!(
-                "{torn} writes that were not flushed came in part, which they may",
-                "未フラッシュの書き込み {torn} 回が一部だけ届いていました(約束違反ではありません)"
-            ));
-        }
+    if check.torn_writes > 0 {
+        let torn = count(check.torn_writes);
+        let (writes, they) =
+            if check.torn_writes == 1 { ("write that was", "it") } else { ("writes that were", "they") };
+        lines.push(text!(
+            "{torn} {writes} not flushed came in part, which {they} may",
+            "未フラッシュの書き込み {torn} 回が一部だけ届いていました(約束違反ではありません)"
+        ));
     }
     if check.is_sound() {
         lines.push(match check.flushed_bytes {

@@ -283,7 +283,7 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
             parameter.meaning.into(),
         ];
         rows.push(first.into());
-        let below = |entry: Entry| [Entry::empty(), Entry::empty(), Entry::empty(), entry].into();
+        let below = |entry: Entry| [Entry::default(), Entry::default(), Entry::default(), entry].into();
         if long {
             rows.push(below(parameter.value.into()));
         }

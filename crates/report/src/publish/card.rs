@@ -59,13 +59,8 @@ fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
     let brand_right = WIDTH - MARGIN;
     let id = &run.header.id;
     paper.text(brand_right, 58.0, Type::of(19.0).bold().at(Anchor::End), Tone::Plain, "kurabe");
-    paper.text(
-        brand_right,
-        82.0,
-        Type::of(14.0).at(Anchor::End),
-        Tone::Quiet,
-        &text!("run {id}", "測定 {id}").line(lang),
-    );
+    let run_id = text!("run {id}", "測定 {id}").line(lang);
+    paper.text(brand_right, 82.0, Type::of(14.0).at(Anchor::End), Tone::Quiet, &run_id);
     let room = WIDTH - 2.0 * MARGIN - 130.0;
     let size =
         [34.0, 30.0, 26.0].into_iter().find(|size| text_width(title, *size, true) <= room).unwrap_or(24.0);
@@ -74,12 +69,8 @@ fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
     let procedure = in_a_line(facts::procedure(run), lang);
     let mut left = MARGIN;
     if run.header.model.is_some() {
-        left += paper.badge(
-            MARGIN,
-            98.0,
-            16.0,
-            lang.pick("MODEL: computed, not measured", "モデルの計算値(実測ではありません)"),
-        ) + 14.0;
+        let words = lang.pick("MODEL: computed, not measured", "モデルの計算値(実測ではありません)");
+        left += paper.badge(MARGIN, 98.0, 16.0, words) + 14.0;
     }
     paper.text(left, 98.0, Type::of(17.0).within(WIDTH - MARGIN - left), Tone::Quiet, &connection);
     paper.text(MARGIN, 129.0, Type::of(17.0).within(WIDTH - 2.0 * MARGIN), Tone::Quiet, &procedure);
@@ -138,12 +129,8 @@ fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
         }
         // Only the first line of a remark has its sign.
         let rest = if *tone == Tone::Warn { Tone::WarnRest } else { *tone };
-        lines.extend(
-            wrapped
-                .into_iter()
-                .enumerate()
-                .map(|(line, words)| (if line == 0 { *tone } else { rest }, words)),
-        );
+        let tones = std::iter::once(*tone).chain(std::iter::repeat(rest));
+        lines.extend(tones.zip(wrapped));
     }
     lines
 }

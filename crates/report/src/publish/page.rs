@@ -113,20 +113,16 @@ impl<'a> Report<'a> {
         title: Option<&str>,
         lang: Lang,
     ) -> Self {
-        let names = names(&runs);
-        let pairs = pairs(&runs, margin);
-        let title = title.map(str::to_owned);
-        let fastest = fastest(&runs, margin);
         Self {
-            runs,
-            names,
-            pairs,
-            fastest,
+            names: names(&runs),
+            pairs: pairs(&runs, margin),
+            fastest: fastest(&runs, margin),
             about: about.to_vec(),
-            title,
+            title: title.map(str::to_owned),
             lang,
             extent: Extent::Whole,
             standings: Vec::new(),
+            runs,
         }
     }
 
@@ -142,9 +138,7 @@ impl<'a> Report<'a> {
 
     /// A report of some of the runs, for their tables.
     fn of_part(&self, runs: Vec<&'a RunRecord>, names: Vec<Text>, pairs: Vec<Pair>) -> Self {
-        let Self { lang, extent, .. } = *self;
-        let (about, standings) = (self.about.clone(), Vec::new());
-        Self { runs, names, pairs, fastest: None, about, title: None, lang, extent, standings }
+        Self { runs, names, pairs, fastest: None, title: None, standings: Vec::new(), ..self.clone() }
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {

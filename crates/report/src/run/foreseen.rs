@@ -17,12 +17,10 @@ use kurabe_lab::{Foreseen, Prepared};
 /// When there is no such target.
 pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
-    let mut page = place(&foreseen, style);
-    page.push_str(&render_profile(prepared.profile(), style));
     let is_modelled = prepared.is_modelled();
     let lines = price(&foreseen, is_modelled).into_iter().chain(how_to_write(&foreseen, is_modelled));
-    page.extend(lines.map(|line| line.take(style.lang) + "\n"));
-    Ok(page)
+    let lines = lines.map(|line| line.take(style.lang) + "\n").collect::<String>();
+    Ok(place(&foreseen, style) + &render_profile(prepared.profile(), style) + &lines)
 }
 
 /// What a run costs: its time, and what it writes.

@@ -12,6 +12,7 @@ use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, shown, text};
+use std::collections::BTreeSet;
 
 /// Sign of a cell in which kurabe was the limit.
 pub(crate) const GENERATOR_SIGN: &str = "*";
@@ -25,10 +26,8 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
         .into_iter()
         .filter(|direction| cells.iter().any(|figures| figures.cell.direction == Some(*direction)))
         .collect();
-    let mut steps: Vec<(u32, &str)> =
+    let steps: BTreeSet<(u32, &str)> =
         cells.iter().map(|figures| (figures.cell.step_index, figures.cell.label.as_str())).collect();
-    steps.sort_unstable();
-    steps.dedup();
     let row = |(step_index, label): (u32, &str)| {
         let of_direction = |direction: &Direction| {
             let figures = cells.iter().rfind(|Figures { cell, .. }| {

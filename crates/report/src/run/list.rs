@@ -56,7 +56,7 @@ fn table(runs: &[ListedRun]) -> Table {
     ];
     let rows = runs.iter().map(|listed| {
         let (status, role) = status(listed);
-        let rate = |rate: Option<f64>| rate.map_or_else(Entry::empty, |rate| number::rate(rate).into());
+        let rate = |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| number::rate(rate).into());
         [
             Entry::new(Role::Strong, listed.run.id.clone()),
             when(listed).into(),

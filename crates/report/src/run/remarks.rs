@@ -258,37 +258,35 @@ pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
 /// What ± is of, and why it is missing.
 fn interval_notes(figures: &[&Figures<'_>]) -> Vec<Text> {
     let with_interval: Vec<_> = figures.iter().filter(|figures| figures.interval().is_some()).collect();
-    let mut notes = Vec::new();
-    if !with_interval.is_empty() {
-        let samples = with_interval.iter().filter(|figures| figures.cell.has_samples()).count();
-        notes.push(match samples {
-            0 => text!(
-                "± is the 95 % interval of the mean over the repetitions",
-                "± は繰り返しの平均の 95 % 信頼区間です"
-            ),
-            _ if samples == with_interval.len() => text!(
-                "± is the 95 % interval of the mean over the samples",
-                "± はサンプルの平均の 95 % 信頼区間です"
-            ),
-            _ => text!(
-                "± is the 95 % interval of the mean over the repetitions, or over the samples where there are samples",
-                "± は平均の 95 % 信頼区間です(サンプルのある項目ではサンプル間、ほかは繰り返し間)"
-            ),
-        });
-    }
-    if figures.iter().any(|figures| figures.counted == 1) {
-        notes.push(match figures.iter().any(|figures| figures.counted != 1) {
-            false => text!(
-                "one repetition each, so no interval (±) can be told",
-                "繰り返しが 1 回だけなので、信頼区間(±)は出せません"
-            ),
-            true => text!(
-                "where no ± stands, there was one repetition and no interval can be told",
-                "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
-            ),
-        });
-    }
-    notes
+    let samples = with_interval.iter().filter(|figures| figures.cell.has_samples()).count();
+    let interval = match samples {
+        _ if with_interval.is_empty() => None,
+        0 => Some(text!(
+            "± is the 95 % interval of the mean over the repetitions",
+            "± は繰り返しの平均の 95 % 信頼区間です"
+        )),
+        _ if samples == with_interval.len() => Some(text!(
+            "± is the 95 % interval of the mean over the samples",
+            "± はサンプルの平均の 95 % 信頼区間です"
+        )),
+        _ => Some(text!(
+            "± is the 95 % interval of the mean over the repetitions, or over the samples where there are samples",
+            "± は平均の 95 % 信頼区間です(サンプルのある項目ではサンプル間、ほかは繰り返し間)"
+        )),
+    };
+    let alone = figures.iter().filter(|figures| figures.counted == 1).count();
+    let missing = match alone {
+        0 => None,
+        _ if alone == figures.len() => Some(text!(
+            "one repetition each, so no interval (±) can be told",
+            "繰り返しが 1 回だけなので、信頼区間(±)は出せません"
+        )),
+        _ => Some(text!(
+            "where no ± stands, there was one repetition and no interval can be told",
+            "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
+        )),
+    };
+    interval.into_iter().chain(missing).collect()
 }
 
 /// How the tool of the profile comes to its figures: its statistic, its unit, its rounds.
@@ -336,13 +334,10 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
         })
         .collect();
     let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in &used {
-        if !names.contains(name) {
-            names.push(name);
-        }
-    }
-    names.sort_by_key(|name| std::cmp::Reverse(count(name)));
+    let first = |name: &str| used.iter().position(|(other, _)| *other == name);
+    let mut names: Vec<&str> = used.iter().map(|(name, _)| *name).collect();
+    names.sort_by_key(|name| (std::cmp::Reverse(count(name)), first(name)));
+    names.dedup();
     // An engine that serves exactly the cells of queue depth 1 is never the main one, however many they are.
     let shallow = |name: &str| used.iter().all(|(other, shallow)| (*other == name) == *shallow);
     if names.len() == 2 && shallow(names[0]) {
@@ -352,13 +347,10 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let mut words = vec![words::engine(main)];
     for name in others {
         let engine = words::engine(name);
-        words.push(if shallow(name) {
-            text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}"; engine)
-        } else {
-            match count(name) {
-                1 => text!("1 cell: {engine}", "1 項目は {engine}"; engine),
-                n => text!("{n} cells: {engine}", "{n} 項目は {engine}"; engine),
-            }
+        words.push(match count(name) {
+            _ if shallow(name) => text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}"; engine),
+            1 => text!("1 cell: {engine}", "1 項目は {engine}"; engine),
+            n => text!("{n} cells: {engine}", "{n} 項目は {engine}"; engine),
         });
     }
     Some(Text::join(words, ["; ", "、"]))

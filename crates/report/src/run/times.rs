@@ -161,15 +161,12 @@ pub(crate) fn device_words(cell: &Cell) -> Vec<Text> {
         (text!("read", "読み出し"), at.sum.read_bytes, at.sum.read_operations),
         (text!("written", "書き込み"), at.sum.write_bytes, at.sum.write_operations),
     ];
-    sides
-        .into_iter()
-        .filter(|(_, bytes, _)| *bytes > 0)
-        .map(|(side, bytes, operations)| {
-            let (bytes, requests) =
-                (Text::same(format_bytes_decimal(at.mean(bytes))), Text::same(number::count(at.mean(operations))));
-            text!("{side} {bytes} in {requests} requests", "{side} {bytes} (要求 {requests} 件)"; side, bytes, requests)
-        })
-        .collect()
+    let sides = sides.into_iter().filter(|(_, bytes, _)| *bytes > 0);
+    let words = sides.map(|(side, bytes, operations)| {
+        let (bytes, requests) = (format_bytes_decimal(at.mean(bytes)), number::count(at.mean(operations)));
+        text!("{side} {bytes} in {requests} requests", "{side} {bytes} (要求 {requests} 件)"; side)
+    });
+    words.collect()
 }
 
 /// The heading of a cell in details: `write · RND 4 KiB Q1 T1`.

@@ -200,8 +200,9 @@ fn figure(value: f64, deciding: &Deciding) -> String {
     number::fixed(value, deciding.decimals)
 }
 
-fn with_unit(words: &str, unit: &str) -> String {
-    [words, unit].join(" ").trim().to_owned()
+/// The same with its unit.
+fn with_unit(value: f64, deciding: &Deciding) -> String {
+    format!("{} {}", figure(value, deciding), deciding.unit).trim().to_owned()
 }
 
 /// All choices that are not out in their order, if there are more than two.
@@ -273,8 +274,7 @@ fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
         .collect();
     by_weight.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let words = by_weight.iter().take(MOST_DECISIVE).map(|(_, deciding, one, two)| {
-        let figures =
-            with_unit(&format!("{} : {}", figure(*one, deciding), figure(*two, deciding)), &deciding.unit);
+        let figures = format!("{} : {}", figure(*one, deciding), with_unit(*two, deciding));
         deciding.name.map(|name| format!("{name} {figures}"))
     });
     let words: Vec<Text> = words.collect();
@@ -292,8 +292,7 @@ fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
 
 fn change_words(change: &Change, verdict: &QuestionResult) -> Text {
     let deciding = &verdict.figures[change.figure];
-    let (from, to) = (figure(change.from, deciding), figure(change.to, deciding));
-    let figures = with_unit(&format!("{from} → {to}"), &deciding.unit);
+    let figures = format!("{} → {}", figure(change.from, deciding), with_unit(change.to, deciding));
     let by = if change.from > 0.0 {
         let ratio = change.to / change.from;
         if ratio >= TOLD_IN_PERCENT {
@@ -323,8 +322,7 @@ fn order_details(verdict: &QuestionResult) -> Text {
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let rows = rows.into_iter().map(|(a, b, name)| {
-        let (first, second) =
-            (with_unit(&figure(a, one), &one.unit), with_unit(&figure(b, other), &other.unit));
+        let (first, second) = (with_unit(a, one), with_unit(b, other));
         name.map(|name| format!("{name} {first} : {second}"))
     });
     let rows = Text::join(rows, ["; ", " / "]);
@@ -338,7 +336,7 @@ fn course_words(course: &AxisFit, verdict: &QuestionResult) -> Text {
         Along::Nanoseconds => ("ms", 1e6),
         Along::Number => ("", 1.0),
     };
-    let adds = with_unit(&number::fixed(course.line.slope * size, deciding.decimals), &deciding.unit);
+    let adds = with_unit(course.line.slope * size, deciding);
     let share = percent(course.line.fit);
     let name = &deciding.name;
     let step = if unit.is_empty() { text!("step", "増える") } else { text!("{unit}", "{unit} ") };
@@ -376,7 +374,7 @@ fn worst_words(worst: &[Option<f64>], verdict: &QuestionResult) -> Text {
     let names = names::choices(verdict);
     let each = names.iter().zip(worst).filter_map(|(name, value)| Some((name, (*value)?)));
     let values = each.map(|(name, value)| {
-        let value = with_unit(&figure(value, deciding), &deciding.unit);
+        let value = with_unit(value, deciding);
         name.map(|name| format!("{name} {value}"))
     });
     let (name, values) = (&deciding.name, Text::join(values, ["; ", " / "]));

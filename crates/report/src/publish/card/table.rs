@@ -8,7 +8,7 @@ use crate::run::figures::Figures;
 use crate::words;
 use kurabe_chart::{bold_has, text_width};
 use kurabe_core::imported::Quantity;
-use kurabe_core::number::{self, Figure};
+use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
@@ -24,33 +24,38 @@ const GAP: f64 = 14.0;
 const HEADING: f64 = 38.0;
 
 /// What stands in a place of the table.
-#[derive(Clone)]
-pub(super) struct CardBar {
-    direction: Option<Direction>,
-    measure: Measure,
+pub(super) struct CardBar<'a> {
+    figures: Figures<'a>,
     value: f64,
-    figure: Figure,
     /// Below the figure.
     more: String,
-    /// Whether kurabe was the limit.
-    doubtful: bool,
+}
+
+impl CardBar<'_> {
+    fn direction(&self) -> Option<Direction> {
+        self.figures.cell.direction
+    }
+
+    fn measure(&self) -> Measure {
+        self.figures.cell.measure
+    }
 }
 
 /// A row.
-pub(super) struct CardRow {
+pub(super) struct CardRow<'a> {
     label: String,
-    entries: Vec<CardBar>,
+    entries: Vec<CardBar<'a>>,
     /// Whether reads and writes stand side by side.
     paired: bool,
 }
 
 /// The rows of a run, in the order of its steps.
-pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow> {
+pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow<'_>> {
     let statistic = run.header.statistic();
-    let mut keyed: Vec<((u32, String), CardRow)> = Vec::new();
+    let mut keyed: Vec<((u32, String), CardRow<'_>)> = Vec::new();
     for cell in &run.cells {
         let Some(entry) = entry(cell, statistic, lang) else { continue };
-        let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
+        let paired = cell.direction.is_some() && cell.measure == Measure::Rate;
         let label = match (paired, cell.imported.is_some()) {
             (true, _) => words::label(cell).line(lang),
             (false, true) => crate::run::imported::name(cell).line(lang),
@@ -58,7 +63,7 @@ pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow> {
         };
         let key = (cell.step_index, label.clone());
         let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
-        match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
+        match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction() != cell.direction)) {
             Some((_, row)) => row.entries.push(entry),
             None => keyed.push((key, CardRow { label, entries: vec![entry], paired })),
         }
@@ -68,7 +73,7 @@ pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
+fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar<'_>> {
     let figures = Figures::of(cell, statistic);
     let value = figures.drawn()?;
     let more = match &cell.imported {
@@ -83,14 +88,7 @@ fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar> {
         None => more(&figures, lang),
     }
     .join(" · ");
-    Some(CardBar {
-        direction: cell.direction,
-        measure: cell.measure,
-        value,
-        figure: figures.value(value),
-        more,
-        doubtful: figures.generator_bound,
-    })
+    Some(CardBar { figures, value, more })
 }
 
 /// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
@@ -112,15 +110,15 @@ fn more(figures: &Figures<'_>, lang: Lang) -> Vec<String> {
 }
 
 /// Draws the rows into an area; those that do not fit are counted.
-pub(super) fn draw(paper: &mut Paper, rows: &[CardRow], area: Area, lang: Lang) {
+pub(super) fn draw(paper: &mut Paper, rows: &[CardRow<'_>], area: Area, lang: Lang) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
         let words = lang.pick("no figure was measured", "有効な測定値がありません");
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
         return;
     }
-    let paired: Vec<&CardRow> = shown.iter().filter(|row| row.paired).collect();
-    let listed: Vec<&CardRow> = shown.iter().filter(|row| !row.paired).collect();
+    let paired: Vec<&CardRow<'_>> = shown.iter().filter(|row| row.paired).collect();
+    let listed: Vec<&CardRow<'_>> = shown.iter().filter(|row| !row.paired).collect();
     let left_out = rows.len() - shown.len();
     let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
     let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
@@ -138,9 +136,9 @@ pub(super) fn draw(paper: &mut Paper, rows: &[CardRow], area: Area, lang: Lang) 
     }
 }
 
-fn draw_paired(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, lang: Lang) -> f64 {
+fn draw_paired(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) -> f64 {
     let present = |direction: &Direction| {
-        rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
+        rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction() == Some(*direction))
     };
     let columns: Vec<Direction> = Direction::ALL.into_iter().filter(present).collect();
     let room = area.width - LABEL_WIDTH;
@@ -161,14 +159,14 @@ fn draw_paired(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, la
 }
 
 /// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
-fn draw_column(paper: &mut Paper, rows: &[&CardRow], direction: Direction, area: Area, scale: &BarScale) {
-    let entry = |row: &CardRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
+fn draw_column(paper: &mut Paper, rows: &[&CardRow<'_>], direction: Direction, area: Area, scale: &BarScale) {
+    let of_direction = |entry: &&CardBar<'_>| entry.direction() == Some(direction);
     let place =
         |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
     for (line, row) in rows.iter().enumerate() {
         paper.track(place(line));
-        if let Some(entry) = entry(row) {
-            draw_bar(paper, &entry, place(line), scale);
+        if let Some(entry) = row.entries.iter().find(of_direction) {
+            draw_bar(paper, entry, place(line), scale);
         }
     }
     let bottom = area.y + area.height * rows.len() as f64 - 8.0;
@@ -179,8 +177,8 @@ fn draw_column(paper: &mut Paper, rows: &[&CardRow], direction: Direction, area:
     });
     for (line, row) in rows.iter().enumerate() {
         let place = place(line);
-        match entry(row) {
-            Some(entry) => draw_figure(paper, &entry, place, false),
+        match row.entries.iter().find(of_direction) {
+            Some(entry) => draw_figure(paper, entry, place, false),
             None => {
                 let right = place.x + place.width - 14.0;
                 paper.text(right, middle(place), Type::of(18.0).at(Anchor::End), Tone::Quiet, number::NONE);
@@ -189,8 +187,8 @@ fn draw_column(paper: &mut Paper, rows: &[&CardRow], direction: Direction, area:
     }
 }
 
-fn draw_listed(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, lang: Lang) -> f64 {
-    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
+fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) -> f64 {
+    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure() != Measure::Rate);
     let heading = match times {
         true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
         false => lang.pick("throughput", "速度"),
@@ -200,7 +198,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, la
         let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
         let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
         paper.track(place);
-        let alike = |entry: &&CardBar| entry.measure == row.entries[0].measure;
+        let alike = |entry: &&CardBar<'_>| entry.measure() == row.entries[0].measure();
         let scale =
             BarScale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
         draw_bar(paper, &row.entries[0], place, &scale.linear());
@@ -210,7 +208,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64, la
     area.y + HEADING + height * rows.len() as f64
 }
 
-fn label_rows(paper: &mut Paper, rows: &[&CardRow], area: Area, height: f64) {
+fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64) {
     let size = (height * 0.3).clamp(12.0, 20.0);
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
@@ -236,8 +234,8 @@ fn middle(area: Area) -> f64 {
     area.y + area.height / 2.0
 }
 
-fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &BarScale) {
-    let kind = match entry.direction {
+fn draw_bar(paper: &mut Paper, entry: &CardBar<'_>, place: Area, scale: &BarScale) {
+    let kind = match entry.direction() {
         Some(Direction::Read) => 0,
         Some(Direction::Write) => 1,
         Some(Direction::Mix) | None => 2,
@@ -246,12 +244,13 @@ fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &BarScale) {
 }
 
 /// The figure on a bar; with its unit where the heading does not tell it.
-fn draw_figure(paper: &mut Paper, entry: &CardBar, place: Area, with_unit: bool) {
+fn draw_figure(paper: &mut Paper, entry: &CardBar<'_>, place: Area, with_unit: bool) {
     let size = (place.height * 0.44).clamp(13.0, 34.0);
     let two_lines = place.height >= 52.0 && !entry.more.is_empty();
     let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };
-    let figure = if with_unit { entry.figure.to_string() } else { entry.figure.number.clone() };
-    let tone = if entry.doubtful { Tone::WarnRest } else { Tone::Plain };
+    let figure = entry.figures.value(entry.value);
+    let figure = if with_unit { figure.to_string() } else { figure.number };
+    let tone = if entry.figures.generator_bound { Tone::WarnRest } else { Tone::Plain };
     let right = place.x + place.width - 14.0;
     paper.text(right, baseline, Type::of(size).bold().at(Anchor::End), tone, &figure);
     let form = Type::of(13.5).within(place.width - 28.0);
@@ -315,19 +314,19 @@ impl BarScale {
 }
 
 /// Name, figure and what stands below it, of every place of the table.
-pub(super) fn main_figures(rows: &[CardRow], lang: Lang) -> Vec<(String, String, String)> {
+pub(super) fn main_figures(rows: &[CardRow<'_>], lang: Lang) -> Vec<(String, String, String)> {
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
         .map(|(row, entry)| {
             let direction =
-                entry.direction.filter(|_| row.paired).map(|one| words::direction(one).line(lang));
+                entry.direction().filter(|_| row.paired).map(|one| words::direction(one).line(lang));
             let name = match direction {
                 Some(direction) if !row.label.to_lowercase().contains(&direction) => {
                     format!("{direction} {}", row.label)
                 }
                 _ => row.label.clone(),
             };
-            (name, entry.figure.to_string(), entry.more.clone())
+            (name, entry.figures.value(entry.value).to_string(), entry.more.clone())
         })
         .collect()
 }

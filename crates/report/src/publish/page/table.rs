@@ -63,12 +63,8 @@ impl Report<'_> {
         let rows = rows.iter().map(|row| {
             let against = row.entries[1].as_ref().and_then(|entry| entry.against);
             let compared = against.and_then(|cell| cell.compared.as_ref());
-            let speed = compared.map_or_else(Entry::missing, |compared| {
-                Entry::number(ratio(&compared.speed), compared.speed.value)
-            });
-            let interval = compared
-                .and_then(|compared| Some(Entry::number(interval(&compared.speed)?, compared.speed.low)))
-                .unwrap_or_else(Entry::missing);
+            let speed = compared.map(|compared| &compared.speed);
+            let interval = speed.and_then(|speed| Some((interval(speed)?, speed.low)));
             let verdict = against.map_or_else(
                 || {
                     let run = &pair.names[usize::from(row.entries[0].is_none())];
@@ -76,7 +72,14 @@ impl Report<'_> {
                 },
                 verdict_entry,
             );
-            [row.name.clone().into(), side(row, 0), side(row, 1), speed, interval, verdict]
+            [
+                row.name.clone().into(),
+                side(row, 0),
+                side(row, 1),
+                Entry::number_of(speed.map(|speed| (ratio(speed), speed.value))),
+                Entry::number_of(interval),
+                verdict,
+            ]
         });
         Table::new(columns, rows).on_page(caption, TableForm::Cards)
     }
@@ -119,21 +122,18 @@ fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
     let main = entry.value.map_or_else(Entry::missing, |value| {
         Entry::number(row.figure(value), value).role(Role::Strong).under(beside(row, entry))
     });
-    let time = |ns: Option<u64>| {
-        ns.map_or_else(Entry::missing, |ns| Entry::number(number::latency_ns(ns), ns as f64))
-    };
+    let time = |ns: Option<u64>| Entry::number_of(ns.map(|ns| (number::latency_ns(ns), ns as f64)));
     let iops = figures.rate_iops.filter(|rate| figures.small_blocks && *rate > 0.0);
+    let stalls = entry.stutter.map(|one| (number::count(one.stalls), one.stalls as f64));
     vec![
         row.name.clone().into(),
         main,
-        iops.map_or_else(Entry::missing, |rate| Entry::number(number::iops(rate).number, rate)),
+        Entry::number_of(iops.map(|rate| (number::iops(rate).number, rate))),
         time(figures.percentile_ns(0.5)),
         time(figures.percentile_ns(0.99)),
         time(figures.percentile_ns(0.999)),
         time(Some(figures.latency.max_ns).filter(|_| figures.latency.count > 0)),
-        entry
-            .stutter
-            .map_or_else(Entry::missing, |one| Entry::number(number::count(one.stalls), one.stalls as f64)),
+        Entry::number_of(stalls),
     ]
 }
 
@@ -187,7 +187,7 @@ fn verdict_entry(cell: &ComparedCell) -> Entry {
 
 fn side(row: &CellRow<'_>, index: usize) -> Entry {
     let value = row.entries[index].as_ref().and_then(|entry| entry.value);
-    value.map_or_else(Entry::missing, |value| Entry::number(row.figure(value), value))
+    Entry::number_of(value.map(|value| (row.figure(value), value)))
 }
 
 /// A figure, and below it the verdict against the baseline.

@@ -68,23 +68,11 @@ fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(CauseKey, String)> {
     let mut weights: Vec<f64> = all.iter().map(|(_, _, share)| *share).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
-    let order = |layer: &str| layers(times).iter().position(|other| other == layer);
-    let mut largest: Vec<(CauseKey, String)> =
-        all.into_iter().filter(|(_, _, share)| *share >= least).map(|(key, name, _)| (key, name)).collect();
-    largest.sort_by_key(|((layer, _), _)| order(layer));
-    largest.truncate(MOST_PARTS);
-    largest
-}
-
-/// The layers in the order in which the cells have them, from the host down.
-fn layers(times: &[CellTime]) -> Vec<String> {
-    let mut layers: Vec<String> = Vec::new();
-    for cause in times.iter().flat_map(|time| &time.causes) {
-        if !layers.contains(&cause.layer) {
-            layers.push(cause.layer.clone());
-        }
-    }
-    layers
+    // The layers as the cells have them, from the host down.
+    let order = |layer: &str| all.iter().position(|((other, _), ..)| other == layer);
+    let mut largest: Vec<_> = all.iter().filter(|(_, _, share)| *share >= least).collect();
+    largest.sort_by_key(|((layer, _), ..)| order(layer));
+    largest.into_iter().take(MOST_PARTS).map(|(key, name, _)| (key.clone(), name.clone())).collect()
 }
 
 /// `read SEQ 1 MiB Q8 T1 (412 µs)`

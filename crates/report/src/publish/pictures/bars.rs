@@ -54,15 +54,6 @@ impl FigureKind {
     }
 }
 
-/// By what all runs are shown.
-#[derive(Clone, Copy, PartialEq)]
-enum Basis {
-    /// The statistic of their profiles.
-    Own(Statistic),
-    /// The mean, because the profiles differ.
-    Mean,
-}
-
 /// The bars of all kinds; `swept` tells that sweeps or heat maps are drawn of the runs.
 pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
     FigureKind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
@@ -70,7 +61,7 @@ pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
 
 fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
     let basis = basis(view.runs);
-    let groups = groups(view, kind, basis);
+    let groups = groups(view, kind, basis.unwrap_or(Statistic::Mean));
     let charts = groups.len().div_ceil(MOST_GROUPS);
     if charts == 0 || (swept && charts > 1) {
         return Vec::new();
@@ -100,7 +91,7 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
 }
 
 /// The cells of a kind with the bars of all runs.
-fn groups(view: &View<'_>, kind: FigureKind, basis: Basis) -> Vec<BarGroup> {
+fn groups(view: &View<'_>, kind: FigureKind, statistic: Statistic) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
     let keyed: Vec<Vec<(CellKey, &Cell)>> = view
         .runs
@@ -115,70 +106,67 @@ fn groups(view: &View<'_>, kind: FigureKind, basis: Basis) -> Vec<BarGroup> {
     }
     keys.into_iter()
         .map(|(key, label)| {
-            let of_run =
-                |cells: &Vec<(CellKey, &Cell)>| bar(cells.iter().find(|(other, _)| *other == key)?.1, basis);
+            let of_run = |cells: &Vec<(CellKey, &Cell)>| {
+                bar(cells.iter().find(|(other, _)| *other == key)?.1, statistic)
+            };
             BarGroup { label, bars: keyed.iter().map(of_run).collect() }
         })
         .filter(|group| group.bars.iter().any(Option::is_some))
         .collect()
 }
 
-fn basis(runs: &[&RunRecord]) -> Basis {
-    let mut measured =
-        runs.iter().filter(|run| run.header.origin.is_none()).map(|run| run.header.statistic());
-    let Some(first) = measured.next() else { return Basis::Own(Statistic::Mean) };
-    let alone = runs.iter().all(|run| run.header.origin.is_none());
-    if alone && measured.all(|other| other == first) { Basis::Own(first) } else { Basis::Mean }
+/// The statistic by which all runs are shown; none if their profiles have different ones, which stands for the mean.
+fn basis(runs: &[&RunRecord]) -> Option<Statistic> {
+    let is_measured = |run: &&&RunRecord| run.header.origin.is_none();
+    let mut measured = runs.iter().filter(is_measured).map(|run| run.header.statistic());
+    let Some(first) = measured.next() else { return Some(Statistic::Mean) };
+    (runs.iter().all(|run| is_measured(&run)) && measured.all(|other| other == first)).then_some(first)
 }
 
-fn bar(cell: &Cell, basis: Basis) -> Option<Bar> {
+fn bar(cell: &Cell, statistic: Statistic) -> Option<Bar> {
     if let Some(imported) = &cell.imported {
         let iops = || imported.figures.iter().find(|figure| figure.quantity == Quantity::Iops);
         let value = values(cell).first().copied().or_else(|| Some(iops()?.value))?;
         return Some(Bar { value, interval: None });
     }
-    let of_mean = |figures: &Figures<'_>| {
+    let figures = Figures::of(cell, statistic);
+    if statistic == Statistic::Mean {
         let mean = figures.mean?;
         let interval = mean.half_width.map(|half| (mean.mean - half, mean.mean + half));
-        Some(Bar { value: mean.mean, interval })
-    };
-    match basis {
-        Basis::Mean | Basis::Own(Statistic::Mean) => of_mean(&Figures::of(cell, Statistic::Mean)),
-        Basis::Own(statistic) => {
-            let all = cell_values(cell);
-            let range = all.iter().copied().fold(None, |range: Option<(f64, f64)>, value| {
-                Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-            });
-            let value = Figures::of(cell, statistic).main?;
-            Some(Bar { value, interval: range.filter(|_| all.len() > 1) })
-        }
+        return Some(Bar { value: mean.mean, interval });
     }
+    let all = cell_values(cell);
+    let (low, high) = (all.iter().copied().reduce(f64::min), all.iter().copied().reduce(f64::max));
+    Some(Bar { value: figures.main?, interval: low.zip(high).filter(|_| all.len() > 1) })
 }
 
-fn notes(view: &View<'_>, more_is_faster: bool, basis: Basis, with_interval: bool) -> Vec<String> {
+fn notes(
+    view: &View<'_>,
+    more_is_faster: bool,
+    basis: Option<Statistic>,
+    with_interval: bool,
+) -> Vec<String> {
     let measured = view.runs.iter().any(|run| run.header.origin.is_none());
-    let mut how = match basis {
+    let statistic = basis.unwrap_or(Statistic::Mean);
+    let mut how = match statistic {
         _ if !measured => String::new(),
-        Basis::Own(Statistic::Mean) | Basis::Mean => view.pick("mean", "平均"),
-        Basis::Own(Statistic::Best) => view.pick("best repetition", "最良の回"),
-        Basis::Own(Statistic::Median) => view.pick("median of the repetitions", "繰り返しの中央値"),
+        Statistic::Mean => view.pick("mean", "平均"),
+        Statistic::Best => view.pick("best repetition", "最良の回"),
+        Statistic::Median => view.pick("median of the repetitions", "繰り返しの中央値"),
     };
     if with_interval {
-        how.push_str(&match basis {
-            Basis::Own(Statistic::Best | Statistic::Median) => {
-                view.pick(", with the range of the repetitions", "(ひげは全繰り返しの範囲)")
-            }
-            _ => view.pick(", with its 95 % interval", "(ひげは 95 % 信頼区間)"),
+        how.push_str(&match statistic {
+            Statistic::Mean => view.pick(", with its 95 % interval", "(ひげは 95 % 信頼区間)"),
+            _ => view.pick(", with the range of the repetitions", "(ひげは全繰り返しの範囲)"),
         });
     }
     let better = match more_is_faster {
         true => view.pick("longer is faster", "長いほど速い"),
         false => view.pick("shorter is faster", "短いほど速い"),
     };
-    let mut notes =
-        vec![[how, better].iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>().join(" · ")];
+    let mut notes = vec![if how.is_empty() { better } else { format!("{how} · {better}") }];
     notes.extend(view.provenance(view.runs));
-    if basis == Basis::Mean {
+    if basis.is_none() {
         notes.push(view.pick(
             "the runs have different statistics, so the measured ones are shown by their mean",
             "統計量が測定によって違うため、測定値は平均で示しています",
