@@ -20,7 +20,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use crate::words;
 use crate::words::stutter::stutter_words;
 use facts::{Spoken, full_label};
-use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, JSON};
 use kurabe_core::profile::Statistic;
@@ -73,7 +73,7 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     doc.gap().say(answer(pair)).gap().push(table(pair));
     doc.say_all(counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)));
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about })).done()
+    doc.gap().append(fairness(pair, about)).done()
 }
 
 /// A side in a line: what it is called below, and what the record says it is.
@@ -110,23 +110,20 @@ pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
     let [baseline, other] = &pair.names;
-    let sayings: Vec<CellVerdict> = pair
-        .cells
-        .iter()
-        .filter_map(|cell| {
-            let compared = cell.compared.as_ref()?;
-            let is_single = cell.baseline.count.min(cell.other.count) < 2;
-            Some(CellVerdict { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
-        })
-        .collect();
-    if sayings.is_empty() {
+    let judged = |cell: &ComparedCell| {
+        let compared = cell.compared.as_ref()?;
+        let is_single = cell.baseline.count.min(cell.other.count) < 2;
+        Some(CellVerdict { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
+    };
+    let judged: Vec<CellVerdict> = pair.cells.iter().filter_map(judged).collect();
+    if judged.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません";
             baseline, other
         );
     }
-    tally(&sayings, other, baseline)
+    tally(&judged, other, baseline)
 }
 
 /// How cells are compared that are not the same: nothing where all are.
@@ -311,30 +308,13 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// What the user asks about in a comparison.
-pub(crate) struct Asked<'a> {
-    /// Every fact of both runs.
-    pub facts: &'a [FactPair],
-    /// The words that were asked about.
-    pub about: &'a [String],
-}
-
-impl Asked<'_> {
-    /// Nobody asked.
-    pub(crate) const NONE: Asked<'static> = Asked { facts: &[], about: &[] };
-
-    fn is_of(&self, key: &str) -> bool {
-        self.about.iter().any(|word| word == key)
-    }
-}
-
 /// What else differed in a sentence, and what to show of it: first what was asked about, whether it differs or not, then
-/// the other differences, the weightiest first.
-pub(crate) fn fairness_words(differences: &[Difference], question: &Asked<'_>) -> (Text, Vec<Spoken>) {
-    let asked: Vec<&FactPair> =
-        question.facts.iter().filter(|pair| question.is_of(pair.fact.word())).collect();
+/// the other differences, the weightiest first. `about` holds the words of what was asked about.
+pub(crate) fn fairness_words(pair: &Pair, about: &[String]) -> (Text, Vec<Spoken>) {
+    let is_asked = |key: &str| about.iter().any(|word| word == key);
+    let asked: Vec<&FactPair> = pair.facts.iter().filter(|pair| is_asked(pair.fact.word())).collect();
     let rest: Vec<Spoken> =
-        differences.iter().map(Spoken::from).filter(|one| !question.is_of(one.key)).collect();
+        pair.differences.iter().map(Spoken::from).filter(|one| !is_asked(one.key)).collect();
     let name = |pair: &&FactPair| facts::name(pair.fact);
     let of = Text::list(asked.iter().filter(|pair| pair.differs()).map(name));
     let same = Text::list(asked.iter().filter(|pair| !pair.differs()).map(name));
@@ -367,8 +347,8 @@ pub(crate) fn fairness_words(differences: &[Difference], question: &Asked<'_>) -
 }
 
 /// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc {
-    let (sentence, rest) = fairness_words(differences, question);
+pub(crate) fn fairness(pair: &Pair, about: &[String]) -> Doc {
+    let (sentence, rest) = fairness_words(pair, about);
     let mut doc = Doc::new();
     doc.say(sentence);
     let columns = [

@@ -1,6 +1,6 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
-use crate::compare::{Asked, cell_name, fairness, single_note, stutters, verdict};
+use crate::compare::{cell_name, fairness, single_note, stutters, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_compare::History;
 use kurabe_core::record::RunHeader;
@@ -8,7 +8,7 @@ use kurabe_core::{Text, number, text};
 use kurabe_stats::{CONFIDENCE, Drift};
 
 /// Characters of a course; with more runs than that, one shows the mean of several.
-const LONGEST_COURSE: usize = 16;
+const COURSE_COLUMNS: (usize, usize) = (16, 16);
 
 /// The page of one device and profile. `headers` are those of the oldest and of the newest run.
 pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) -> Doc {
@@ -36,15 +36,12 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
         let (role, words) = verdict(cell);
         let [first, last] =
             [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean).into());
-        let course = Entry::course(course.iter().flatten().copied().collect(), LONGEST_COURSE);
+        let course = Entry::course(course.iter().flatten().copied().collect(), COURSE_COLUMNS);
         let trend = Entry::from(drift.as_ref().map_or_else(Text::default, trend));
         [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
     });
     doc.gap().push(Table::new(columns, rows).stacks());
-    doc.say_all(single_note(change))
-        .append(stutters(change))
-        .gap()
-        .append(fairness(&change.differences, &Asked::NONE));
+    doc.say_all(single_note(change)).append(stutters(change)).gap().append(fairness(change, &[]));
     doc
 }
 

@@ -1,7 +1,7 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
 use crate::compare::verdict::{change_span, per_cent};
-use crate::compare::{Asked, answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
+use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
 use crate::doc::{Doc, Paragraph, Style};
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
@@ -49,7 +49,7 @@ pub fn render_versus(
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
         doc.say_all(counterparts(pair)).append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
-        doc.gap().append(fairness(&pair.differences, &Asked::NONE));
+        doc.gap().append(fairness(pair, &[]));
     }
     doc.terminal(style)
 }

@@ -292,13 +292,8 @@ impl Entry {
         Self { role: Role::Course, shown: EntryBody::Bar { share, part, columns }, ..Self::default() }
     }
 
-    /// Values over time in at most so many characters.
-    pub(crate) fn course(values: Vec<f64>, longest: usize) -> Self {
-        Self::course_between(values, (longest, longest))
-    }
-
-    /// The same in what the other columns leave, within limits.
-    pub(crate) fn course_between(values: Vec<f64>, columns: (usize, usize)) -> Self {
+    /// Values over time, in what the other columns leave within limits.
+    pub(crate) fn course(values: Vec<f64>, columns: (usize, usize)) -> Self {
         Self { role: Role::Course, shown: EntryBody::Course(values, columns), ..Self::default() }
     }
 }

@@ -78,8 +78,7 @@ impl VersusProgress {
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
-        let most = self.left_ns.map(|time_ns| words::time(&number::long_time(time_ns)));
-        let end = match most {
+        let end = match self.left_ns.map(|time_ns| words::time(&number::long_time(time_ns))) {
             Some(most) => text!("at most {most}", "最長 {most}"; most),
             None => text!("as many as it needs", "回数は必要なだけ"),
         };
@@ -150,8 +149,8 @@ impl VersusProgress {
     /// A cell became clear.
     fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
         let name = self.live.say(&words::directed(direction, &shown::line(label).into()));
-        let (_, verdict) = verdict_words(&blocked.compared, 2 * blocked.course.block_pairs);
         let blocks = 2 * blocked.course.block_pairs;
+        let (_, verdict) = verdict_words(&blocked.compared, blocks);
         let other = self.called(other);
         let words = text!(
             "clear after {blocks} blocks: {name} · {other}: {verdict}",
@@ -192,8 +191,7 @@ impl VersusProgress {
     /// How many more notices of noise there are, once.
     fn more_noise(&mut self) -> Option<String> {
         let more = std::mem::take(&mut self.noise_more);
-        let shown: Vec<String> = self.noisy.iter().map(|run| format!("`{SHOW} {run}`")).collect();
-        let shown = shown.join(", ");
+        let shown = self.noisy.iter().map(|run| format!("`{SHOW} {run}`")).collect::<Vec<_>>().join(", ");
         let kind = self.live.say(&words::notice(NoticeKind::Noise));
         let words = text!(
             "{kind}: {more} more such remarks in {shown}",

@@ -17,8 +17,8 @@ mod shapes;
 mod sweep;
 mod view;
 
-pub(crate) use named::no_chart;
 pub use named::{charts_of, forests, further_charts, png, render_pictures};
+pub(crate) use named::{names, no_chart};
 pub(crate) use percentiles::latencies_beside;
 
 pub use view::Picture;

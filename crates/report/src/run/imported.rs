@@ -189,7 +189,7 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
         [
             series.name.clone().into(),
             text!("{count} points", "{count} 点").into(),
-            Entry::course_between(values, SERIES_COLUMNS),
+            Entry::course(values, SERIES_COLUMNS),
         ]
     });
     doc.push(Table::new(columns, rows).indent(2)).done()

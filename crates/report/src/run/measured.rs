@@ -1,6 +1,6 @@
 //! A run beside a recorded device: how far its latencies are from those that a trace says were measured.
 
-use crate::doc::{Column, Doc, Entry, Role, Style, Table};
+use crate::doc::{Column, Doc, Entry, Style, Table};
 use crate::publish::pictures::latencies_beside;
 use crate::{Picture, words};
 use kurabe_core::mention::{COMPARE, MEASURED};
@@ -30,12 +30,8 @@ pub struct DemeritRow {
 }
 
 fn run_latency(run: &RunRecord, direction: Option<Direction>) -> LatencyRecord {
-    let all: Vec<LatencyRecord> = run
-        .cells
-        .iter()
-        .flat_map(Cell::counted)
-        .map(|repetition| repetition_latency(repetition, direction))
-        .collect();
+    let counted = run.cells.iter().flat_map(Cell::counted);
+    let all: Vec<LatencyRecord> = counted.map(|one| repetition_latency(one, direction)).collect();
     LatencyRecord::together(&all)
 }
 
@@ -78,27 +74,20 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
         Column::right(text!("distance", "隔たり")),
         Column::right(text!("demerit", "demerit")),
     ];
-    let table = Table::new(
-        columns,
-        rows.iter().map(|row| {
-            let name = match row.direction {
-                None => text!("all", "全体"),
-                Some(direction) => words::direction(direction),
-            };
-            let figure = |ns: f64| Entry::figure(Role::Plain, Some(number::latency(ns)));
-            let share: Entry = number::percent(row.demerit).into();
-            vec![
-                name.into(),
-                number::count(row.measured_operations).into(),
-                number::count(row.run_operations).into(),
-                figure(row.measured_mean_ns),
-                figure(row.run_mean_ns),
-                figure(row.rms_ns),
-                share,
-            ]
-        }),
-    );
-    doc.gap().push(table);
+    let rows = rows.iter().map(|row| {
+        let name = row.direction.map_or_else(|| text!("all", "全体"), words::direction);
+        let figure = |ns: f64| Entry::from(number::latency(ns));
+        [
+            name.into(),
+            number::count(row.measured_operations).into(),
+            number::count(row.run_operations).into(),
+            figure(row.measured_mean_ns),
+            figure(row.run_mean_ns),
+            figure(row.rms_ns),
+            number::percent(row.demerit).into(),
+        ]
+    });
+    doc.gap().push(Table::new(columns, rows));
     doc.gap().say(explanation()).terminal(style)
 }
 
@@ -114,10 +103,8 @@ fn explanation() -> Text {
 
 /// Both distributions, drawn.
 pub fn demerit_pictures(run: &RunRecord, measured: &[MeasuredLatencies], lang: Lang) -> Vec<Picture> {
-    measured
-        .iter()
-        .filter_map(|of| {
-            latencies_beside(run, &run_latency(run, of.direction), &of.latency, of.direction, lang)
-        })
-        .collect()
+    let picture = |of: &MeasuredLatencies| {
+        latencies_beside(run, &run_latency(run, of.direction), &of.latency, of.direction, lang)
+    };
+    measured.iter().filter_map(picture).collect()
 }

@@ -15,7 +15,7 @@ use kurabe_core::workload::OpKind;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{figure, percentile_ns};
 
-const COURSE_LENGTH: usize = 8;
+const COURSE_COLUMNS: (usize, usize) = (8, 8);
 
 /// The table; empty without such cells.
 pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
@@ -48,7 +48,7 @@ fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
             name.into(),
             Entry::figure(Role::Strong, figures.main.map(number::rate)),
             sign.join(" ").into(),
-            Entry::course(course(cell), COURSE_LENGTH),
+            Entry::course(course(cell), COURSE_COLUMNS),
             figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number).into(),
             Entry::latency(figures.percentile_ns(0.5)),
             Entry::latency(figures.percentile_ns(0.999)),

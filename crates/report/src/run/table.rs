@@ -68,14 +68,8 @@ pub(crate) fn kinds(cells: &[Cell]) -> Vec<TableKind> {
     let copies: BTreeSet<u32> =
         cells.iter().filter(|cell| is_copy(cell)).map(|cell| cell.step_index).collect();
     let kind = |cell: &Cell| match cell.direction {
-        None if cell.imported.is_some() => TableKind::List,
-        Some(_) if cell.imported.is_some() => {
-            if has_pairs {
-                TableKind::Grid
-            } else {
-                TableKind::List
-            }
-        }
+        Some(_) if cell.imported.is_some() && has_pairs => TableKind::Grid,
+        _ if cell.imported.is_some() => TableKind::List,
         _ if cell.workload.is_none() && cell.part == "replay" => TableKind::Replay,
         _ if is_copy(cell) && copies.len() >= SWEEP => TableKind::Copies,
         Some(_) if cell.measure != Measure::Duration => TableKind::Grid,

@@ -66,10 +66,8 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
     let limits = limits(record);
     let of = |number: usize| limits[number - 1].limit.clone();
     let Some(model) = &record.header.model else {
-        return Ok(cells
-            .into_iter()
-            .map(|(number, cell)| of_real(record, number, cell, of(number)))
-            .collect());
+        let why = |(number, cell)| of_real(record, number, cell, of(number));
+        return Ok(cells.into_iter().map(why).collect());
     };
     let times: Vec<(&Cell, CellTime)> = choose(record, None)?
         .into_iter()
@@ -229,16 +227,14 @@ fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text
     };
     let (count, each) = (number::count(time.count), number::latency(time.each_ns));
     let plural = if time.count == 1 { "" } else { "s" };
-    items.push(match time.per {
-        Per::Operation => text!("{count} operation{plural}", "{count} 操作"),
-        Per::Sample => text!("{count} sample{plural}", "{count} サンプル"),
-        Per::Repetition => text!("{count} repetition{plural}", "{count} 回"),
-    });
-    items.push(match time.per {
-        Per::Repetition => {
-            text!("{each} in operations each, on average", "1 回あたり操作に平均 {each}")
-        }
-        _ => text!("{each} each on average", "1 つあたり平均 {each}"),
+    let average = text!("{each} each on average", "1 つあたり平均 {each}");
+    items.extend(match time.per {
+        Per::Operation => [text!("{count} operation{plural}", "{count} 操作"), average],
+        Per::Sample => [text!("{count} sample{plural}", "{count} サンプル"), average],
+        Per::Repetition => [
+            text!("{count} repetition{plural}", "{count} 回"),
+            text!("{each} in operations each, on average", "1 回あたり操作に平均 {each}"),
+        ],
     });
     items
 }
@@ -289,11 +285,8 @@ fn table(time: &CellTime) -> Table {
             small.iter().fold((0.0, 0.0), |(ns, share), cause| (ns + cause.each_ns, share + cause.share));
         rows.push(row("", name, ns, share, Role::Quiet));
     }
-    let all = text!("in all", "合計");
-    rows.push(
-        [Entry::default(), all.into(), number::latency(time.each_ns).into(), Text::same("100 %").into()]
-            .into(),
-    );
+    let (all, whole) = (text!("in all", "合計"), number::latency(time.each_ns));
+    rows.push([Entry::default(), all.into(), whole.into(), Text::same("100 %").into()].into());
     Table::new(columns, rows).indent(2)
 }
 

@@ -6,7 +6,7 @@
 
 use super::{PageTheme, Report};
 use crate::doc::{Block, Doc, Paragraph, Purpose};
-use crate::publish::pictures::{Picture, no_chart, pictures};
+use crate::publish::pictures::{Picture, names, no_chart, pictures};
 use kurabe_chart::Size;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, text};
@@ -73,8 +73,7 @@ impl Report<'_> {
             let chart = pictures.swap_remove(index).chart;
             return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()));
         }
-        let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
-        names.dedup();
+        let names = names(&pictures);
         if let Some(name) = name.filter(|_| !names.is_empty()) {
             return Err(no_chart(name, &names, &self.runs));
         }

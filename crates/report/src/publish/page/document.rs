@@ -7,7 +7,7 @@ use super::Report;
 use super::extent::Extent;
 use super::method::{self, Reasons};
 use crate::compare::facts::Spoken;
-use crate::compare::{Asked, fairness_words, tails};
+use crate::compare::{fairness_words, tails};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role, Table, TableForm};
 use crate::publish::pictures::Picture;
 use crate::run::remarks::Remark;
@@ -58,17 +58,16 @@ impl Report<'_> {
 
     /// That there are warnings, of which kinds, and where they stand.
     fn warnings(&self) -> Option<Paragraph> {
-        let (mut count, mut warned) = (0, 0);
-        let mut kinds: Vec<Text> = Vec::new();
-        for run in &self.runs {
-            let before = count;
-            for notice in method::notices(run).into_iter().filter(|notice| notice.role == Role::Warn) {
-                count += 1;
-                if !kinds.contains(&notice.kind) {
-                    kinds.push(notice.kind);
-                }
+        let warns = |remark: &Remark| remark.role == Role::Warn;
+        let of_run = |run: &&RunRecord| method::notices(run).into_iter().filter(warns).collect::<Vec<_>>();
+        let warnings: Vec<Vec<Remark>> = self.runs.iter().map(of_run).collect();
+        let warned = warnings.iter().filter(|of_run| !of_run.is_empty()).count();
+        let (mut count, mut kinds) = (0, Vec::new());
+        for Remark { kind, .. } in warnings.into_iter().flatten() {
+            count += 1;
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
             }
-            warned += usize::from(count > before);
         }
         let (kinds, all) = (Text::list(kinds), self.runs.len());
         let words = match count {
@@ -260,7 +259,7 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
 
 /// What else differed between two runs.
 fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(&pair.differences, &Asked { facts: &pair.facts, about });
+    let (sentence, rest) = fairness_words(pair, about);
     let mut doc = Doc::new();
     doc.say(sentence);
     if rest.is_empty() {

@@ -56,7 +56,7 @@ pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<
 }
 
 /// The kinds, in their order.
-fn names(pictures: &[Picture]) -> Vec<&'static str> {
+pub(crate) fn names(pictures: &[Picture]) -> Vec<&'static str> {
     let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
     names.dedup();
     names

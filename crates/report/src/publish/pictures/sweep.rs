@@ -63,23 +63,18 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     for axis in AXES {
         for runs in view.groups(|run| courses(run, axis, view).len()) {
             let marks = marks(runs, axis, &explained);
+            let rate = Axis::new(view.pick("Throughput", "速度"), Unit::Rate, Scale::Linear);
+            let time = Axis::new(view.pick("Time taken", "所要時間"), Unit::Latency, Scale::Linear);
             let kinds = [
-                (
-                    &[Measure::Rate][..],
-                    Unit::Rate,
-                    text!("Throughput", "速度"),
-                    text!("higher is faster", "高いほど速い"),
-                ),
+                (&[Measure::Rate][..], rate, view.pick("higher is faster", "高いほど速い")),
                 (
                     &[Measure::Duration, Measure::AccessTime],
-                    Unit::Latency,
-                    text!("Time taken", "所要時間"),
-                    text!("lower is faster", "低いほど速い"),
+                    time,
+                    view.pick("lower is faster", "低いほど速い"),
                 ),
             ];
-            for (measures, unit, what, better) in kinds {
-                let (what, better) = (view.say(&what), view.say(&better));
-                charts.extend(figures(runs, axis, measures, (&what, unit, better), &marks, &explained));
+            for (measures, y, better) in kinds {
+                charts.extend(figures(runs, axis, measures, (y, better), &marks, &explained));
             }
         }
     }
@@ -201,7 +196,7 @@ fn figures(
     runs: &[&RunRecord],
     axis: SweepAxis,
     measures: &[Measure],
-    (what, unit, better): (&str, Unit, String),
+    (y, better): (Axis, String),
     marks: &[Mark],
     explained: &Explained<'_>,
 ) -> Option<Picture> {
@@ -213,15 +208,8 @@ fn figures(
             lines.push(line(view.line(run, &course.name), points));
         }
     }
-    chart(
-        "sweep",
-        runs,
-        axis,
-        (what, Axis::new(what, unit, Scale::Linear)),
-        vec![statistic_words(runs, explained), better],
-        (lines, marks.to_vec()),
-        view,
-    )
+    let how = vec![statistic_words(runs, explained), better];
+    chart("sweep", runs, axis, y, how, (lines, marks.to_vec()), view)
 }
 
 fn statistic_words(runs: &[&RunRecord], explained: &Explained<'_>) -> String {
@@ -250,12 +238,10 @@ fn latencies(runs: &[&RunRecord], axis: SweepAxis, marks: Vec<Mark>, view: &View
             }
         }
     }
-    let what = view.pick("Latency", "レイテンシ");
-    let y = Axis::new(what.clone(), Unit::Latency, Scale::Log);
-    let notes = vec![
-        view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
-    ];
-    chart("sweep-latency", runs, axis, (&what, y), notes, (lines, marks), view)
+    let y = Axis::new(view.pick("Latency", "レイテンシ"), Unit::Latency, Scale::Log);
+    let how =
+        view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い");
+    chart("sweep-latency", runs, axis, y, vec![how], (lines, marks), view)
 }
 
 fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
@@ -266,7 +252,7 @@ fn chart(
     name: &'static str,
     runs: &[&RunRecord],
     axis: SweepAxis,
-    (what, y): (&str, Axis),
+    y: Axis,
     how: Vec<String>,
     (mut lines, marks): (Vec<ChartLine>, Vec<Mark>),
     view: &View<'_>,
@@ -275,7 +261,7 @@ fn chart(
     if lines.is_empty() {
         return None;
     }
-    let over = axis_words(axis, view);
+    let (what, over) = (&y.label, axis_words(axis, view));
     let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
     let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
     let plot = Lines { marks, ..Lines::new(x_axis(axis, view), y, lines) };
