@@ -145,13 +145,8 @@ impl Progress {
             Event::CellBegun { .. } | Event::Sampled { .. } | Event::Programs { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.live.style.lang)),
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
-                let line = steady::round_line(
-                    *round_index,
-                    *round_count,
-                    *steady,
-                    excursion_percent.zip(*slope_percent),
-                    &self.live.style,
-                );
+                let (window, style) = (excursion_percent.zip(*slope_percent), &self.live.style);
+                let line = steady::round_line(*round_index, *round_count, *steady, window, style);
                 self.live.print(&line);
             }
             Event::RunDone { .. } => self.finish(),

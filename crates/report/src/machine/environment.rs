@@ -145,8 +145,6 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
         }
         (one, other) => one.or(other).map(|one| text!("sectors {one} B", "セクタ {one} B")),
     };
-    let (largest, ahead) =
-        (device.largest_request_bytes.map(format_bytes), device.read_ahead_bytes.map(format_bytes));
     present([
         device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")),
         device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")),
@@ -155,8 +153,11 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
             .map(|count| text!("device takes {count} at once", "デバイスの同時処理 {count} 件")),
         device.write_cache.as_ref().map(|cache| text!("write cache: {cache}", "書き込みキャッシュ: {cache}")),
         sectors,
-        largest.map(|size| text!("requests up to {size}", "要求は最大 {size}")),
-        ahead.map(|size| text!("read-ahead {size}", "先読み {size}")),
+        device
+            .largest_request_bytes
+            .map(format_bytes)
+            .map(|size| text!("requests up to {size}", "要求は最大 {size}")),
+        device.read_ahead_bytes.map(format_bytes).map(|size| text!("read-ahead {size}", "先読み {size}")),
     ])
 }
 

@@ -48,32 +48,30 @@ impl ReportFormat {
     /// # Errors
     /// When it tells none.
     pub fn of_file(path: &Path) -> Result<Self> {
-        let ending =
-            path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let ending = match ending.as_str() {
             "htm" => "html",
             "markdown" => "md",
             other => other,
         };
-        let format = Self::WORDS.iter().find(|(word, _)| *word == ending).map(|(_, format)| *format);
-        format.ok_or_else(|| {
-            let file = shown::path(path);
-            let words = Self::WORDS.map(|(word, _)| word);
-            let mut remedy = nearest(ending, &words);
-            if ending.is_empty() {
-                let all = words.join(", ");
-                remedy = text!(
-                    "end the name in one of these, or give {FORMAT}: {all}",
-                    "拡張子を付けるか {FORMAT} を指定してください: {all}"
-                );
-            }
-            ErrorKind::Usage
-                .error(text!(
-                    "the name {file} does not tell a format",
-                    "{file} という名前からは形式が分かりません"
-                ))
-                .remedy(remedy)
-        })
+        if let Some((_, format)) = Self::WORDS.iter().find(|(word, _)| *word == ending) {
+            return Ok(*format);
+        }
+        let (file, words) = (shown::path(path), Self::WORDS.map(|(word, _)| word));
+        let all = words.join(", ");
+        let remedy = match ending {
+            "" => text!(
+                "end the name in one of these, or give {FORMAT}: {all}",
+                "拡張子を付けるか {FORMAT} を指定してください: {all}"
+            ),
+            _ => nearest(ending, &words),
+        };
+        Err(ErrorKind::Usage
+            .error(text!(
+                "the name {file} does not tell a format",
+                "{file} という名前からは形式が分かりません"
+            ))
+            .remedy(remedy))
     }
 
     /// Refuses a chart for a form that is no picture: it would be ignored in silence.

@@ -7,6 +7,7 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, shown, text};
 use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
+use std::collections::BTreeSet;
 
 /// Up to so many derived figures are listed one by one.
 const FEW: usize = 3;
@@ -25,16 +26,12 @@ pub(crate) fn values(record: &RunRecord) -> Vec<DerivedFigure> {
 
 /// The derived figures of a run, each with what it means.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
-    let rows: Vec<TableRow> = values(record)
-        .into_iter()
-        .map(|DerivedFigure { name, value, meaning, .. }| TableRow {
-            entries: vec![
-                Entry::plain(name.map(|name| format!("{name}:"))),
-                Entry::new(Role::Strong, figure_words(value)),
-            ],
-            note: meaning,
-        })
-        .collect();
+    let row = |DerivedFigure { name, value, meaning, .. }: DerivedFigure| {
+        let name = name.map(|name| format!("{name}:"));
+        let entries = vec![name.into(), Entry::new(Role::Strong, figure_words(value))];
+        TableRow { entries, note: meaning }
+    };
+    let rows: Vec<TableRow> = values(record).into_iter().map(row).collect();
     if rows.is_empty() {
         return Doc::new();
     }
@@ -126,9 +123,8 @@ pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> 
         }
         values.extend(derived_values(profile, &derived.formula, &record.cells));
     }
-    let mut places: Vec<usize> = values.iter().map(|(index, _)| *index).collect();
-    places.sort_unstable();
-    let twice = places.windows(2).any(|pair| pair[0] == pair[1]);
+    let places: BTreeSet<usize> = values.iter().map(|(index, _)| *index).collect();
+    let twice = places.len() < values.len();
     let labels = |of: fn(&Text) -> &str| {
         let mut labels = profile.derived.iter().map(|derived| shown::line(of(&derived.label)));
         let first = labels.next()?;

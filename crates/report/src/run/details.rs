@@ -301,8 +301,7 @@ fn cpu(cell: &Cell) -> Vec<Text> {
     }
     let user = number::latency(sum(&|repetition| repetition.cpu.user_ns as f64) / operations);
     let system = number::latency(sum(&|repetition| repetition.cpu.system_ns as f64) / operations);
-    let share = cell.counted().map(|repetition| repetition.generator_share).fold(0.0, f64::max);
-    let share = number::percent(share);
+    let share = number::percent(cell.counted().map(|one| one.generator_share).fold(0.0, f64::max));
     vec![
         text!(
             "per operation {user} user, {system} system",

@@ -133,20 +133,16 @@ pub(crate) fn lines(imported: &ImportedCell) -> Vec<GridLine> {
 
 /// `p50 57.6 µs  p99.9 268 µs`, of the first latency that was printed; without what the table has already.
 fn percentiles(imported: &ImportedCell) -> String {
-    let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
-    let Some(first) = latencies().next() else { return String::new() };
-    let words: Vec<String> = [50.0, 99.9]
-        .into_iter()
-        .filter_map(|rank| {
-            let figure = imported.figures.iter().skip(IN_TABLE).find(|figure| {
-                figure.quantity == Quantity::Latency
-                    && figure.of == first.of
-                    && matches!(figure.statistic, PrintedStatistic::Percentile(percent) if percent == rank)
-            })?;
-            Some(format!("p{rank} {}", value(figure)))
-        })
-        .collect();
-    words.join("  ")
+    let is_latency = |figure: &&PrintedFigure| figure.quantity == Quantity::Latency;
+    let Some(first) = imported.figures.iter().find(is_latency) else { return String::new() };
+    let words = [50.0, 99.9].into_iter().filter_map(|rank| {
+        let of_rank = |figure: &&PrintedFigure| {
+            figure.of == first.of && figure.statistic == PrintedStatistic::Percentile(rank)
+        };
+        let figure = imported.figures.iter().skip(IN_TABLE).filter(is_latency).find(of_rank)?;
+        Some(format!("p{rank} {}", value(figure)))
+    });
+    words.collect::<Vec<_>>().join("  ")
 }
 
 /// The name of a cell in the list: with its direction, unless it tells that itself.

@@ -5,7 +5,7 @@ use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::publish::pictures::course;
 use crate::words;
 use kurabe_chart::Chart;
-use kurabe_core::profile::{Rounds, Tracked};
+use kurabe_core::profile::{Rounds, Tracked, TrackedCell};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, shown, text};
@@ -20,19 +20,16 @@ pub(crate) fn round_line(
 ) -> String {
     let number = u64::from(index) + 1;
     let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number}(最大 {count})"));
-    let state = match (window, steady) {
-        (None, _) => style.pick("too few rounds to tell", "判定にはまだ足りません").to_owned(),
-        (Some((excursion, slope)), steady) => {
-            let verdict = match steady {
-                true => style.pick("steady", "定常状態"),
-                false => style.pick("not steady yet", "まだ定常ではありません"),
-            };
-            let figures = style.say(&text!(
-                "excursion {excursion:.1} %, slope {slope:.1} %",
-                "変動幅 {excursion:.1} %、傾き {slope:.1} %"
-            ));
-            format!("{verdict} ({figures})")
-        }
+    let verdict = match steady {
+        true => style.pick("steady", "定常状態"),
+        false => style.pick("not steady yet", "まだ定常ではありません"),
+    };
+    let state = match window {
+        None => style.pick("too few rounds to tell", "判定にはまだ足りません").to_owned(),
+        Some((excursion, slope)) => style.say(&text!(
+            "{verdict} (excursion {excursion:.1} %, slope {slope:.1} %)",
+            "{verdict} (変動幅 {excursion:.1} %、傾き {slope:.1} %)"
+        )),
     };
     clip(&format!("{round}: {state}"), style.width)
 }
@@ -50,12 +47,8 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
 }
 
 fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -> Doc {
-    let values: Vec<f64> = cell
-        .repetitions
-        .iter()
-        .filter(|repetition| repetition.kernel.is_none())
-        .filter_map(|repetition| rounds.tracked_value(repetition, direction))
-        .collect();
+    let untraced = cell.repetitions.iter().filter(|repetition| repetition.kernel.is_none());
+    let values: Vec<f64> = untraced.filter_map(|one| rounds.tracked_value(one, direction)).collect();
     let (name, count, window_length) = (words::cell(cell), values.len(), rounds.window);
     let (excursion_limit, slope_limit) = (rounds.excursion_percent, rounds.slope_percent);
     let (role, sentence) = match rounds.over(&values) {
@@ -102,9 +95,6 @@ fn value(tracked: Tracked, value: f64) -> String {
 
 /// The names of the cells that rounds track, for the description of a profile.
 pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
-    rounds
-        .tracked_cells
-        .iter()
-        .map(|cell| words::directed(Some(cell.direction), &shown::line(&cell.label).into()))
-        .collect()
+    let name = |cell: &TrackedCell| words::directed(Some(cell.direction), &shown::line(&cell.label).into());
+    rounds.tracked_cells.iter().map(name).collect()
 }

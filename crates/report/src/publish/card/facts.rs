@@ -58,13 +58,8 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
         let count = environment.devices.len();
         items.push(text!("{count} devices", "デバイス {count} 台"));
     }
-    items.extend(
-        environment
-            .file_system
-            .iter()
-            .filter_map(|file_system| file_system.kind.as_deref())
-            .map(|kind| Text::same(shown::line(kind))),
-    );
+    let kind = environment.file_system.as_ref().and_then(|file_system| file_system.kind.as_deref());
+    items.extend(kind.map(|kind| Text::same(shown::line(kind))));
     items.extend(environment.layers.iter().map(|layer| Text::same(shown::line(layer))));
     if items.is_empty() {
         // Nothing is known of what is below: then at least where it was.
@@ -122,11 +117,11 @@ fn status(run: &RunRecord) -> Option<Text> {
     }
     let word = words::status(run.status).0;
     let measured = run.cells.len();
+    let cells = if measured == 1 { "cell was" } else { "cells were" };
     Some(match measured {
         0 => text!("{word}: no cell was measured", "{word}: 測定済みの項目なし"; word),
-        1 => text!("{word}: only 1 cell was measured", "{word}: 測定済みは 1 項目のみ"; word),
         _ => {
-            text!("{word}: only {measured} cells were measured", "{word}: 測定済みは {measured} 項目のみ"; word)
+            text!("{word}: only {measured} {cells} measured", "{word}: 測定済みは {measured} 項目のみ"; word)
         }
     })
 }
@@ -202,14 +197,12 @@ pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
     if let Some(profile) = &run.header.profile {
         let swept = run.cells.iter().any(|cell| swept_axis(run, cell).is_some());
         items.push(match swept && is_curve {
-            true => words::geometric_mean().to_owned(),
-            false => words::statistic(profile.statistic).to_owned(),
+            true => words::geometric_mean(),
+            false => words::statistic(profile.statistic),
         });
     }
     let rates = run.cells.iter().any(|cell| cell.measure == Measure::Rate);
-    if rates {
-        items.push(Text::same("1 MB = 1,000,000 B"));
-    }
+    items.extend(rates.then(|| Text::same("1 MB = 1,000,000 B")));
     items.push(format!("kurabe {}", shown::line(&run.header.kurabe_version)).into());
     items
 }

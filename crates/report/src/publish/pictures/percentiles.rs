@@ -36,27 +36,23 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 }
 
 fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
-    let cells = telling(run);
-    let all: Vec<(&Cell, ChartLine)> =
-        cells.into_iter().filter_map(|cell| Some((cell, line(cell, view.cell(cell))?))).collect();
+    let tells = telling(run);
+    let line = |cell: &Cell| Some((cell.direction, line(cell, view.cell(cell))?));
+    let all: Vec<(Option<Direction>, ChartLine)> =
+        run.cells.iter().filter(|cell| tells(cell)).filter_map(line).collect();
     if all.len() <= TOGETHER {
         let lines: Vec<ChartLine> = all.into_iter().map(|(_, line)| line).collect();
         return chart(&[run], "", lines, view).into_iter().collect();
     }
-    let mut directions: Vec<_> = all.iter().map(|(cell, _)| cell.direction).collect();
-    directions.dedup();
     let mut charts = Vec::new();
+    let mut directions: Vec<_> = all.iter().map(|(direction, _)| *direction).collect();
+    directions.dedup();
     for direction in directions {
-        let of_direction: Vec<ChartLine> = all
-            .iter()
-            .filter(|(cell, _)| cell.direction == direction)
-            .map(|(_, line)| line.clone())
-            .collect();
+        let of_direction = all.iter().filter(|(other, _)| *other == direction);
+        let lines: Vec<ChartLine> = of_direction.map(|(_, line)| line.clone()).collect();
         let words = view.say(&crate::words::of_direction(direction));
-        let even = of_direction.len().div_ceil(of_direction.len().div_ceil(MOST_LINES).max(1)).max(1);
-        charts.extend(
-            of_direction.chunks(even).filter_map(|lines| chart(&[run], &words, lines.to_vec(), view)),
-        );
+        let even = lines.len().div_ceil(lines.len().div_ceil(MOST_LINES).max(1)).max(1);
+        charts.extend(lines.chunks(even).filter_map(|lines| chart(&[run], &words, lines.to_vec(), view)));
     }
     charts
 }
@@ -64,19 +60,14 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
 fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     let mut charts = Vec::new();
     let keyed: Vec<Vec<CellKey>> = runs.iter().map(|run| CellKey::of_run(run)).collect();
-    for cell in telling(runs[0]) {
-        let index = runs[0].cells.iter().position(|other| std::ptr::eq(other, cell));
-        let Some(key) = index.and_then(|index| keyed[0].get(index)) else { continue };
-        let lines: Vec<ChartLine> = runs
-            .iter()
-            .zip(&keyed)
-            .filter_map(|(run, keys)| {
-                let mut cells = run.cells.iter().zip(keys);
-                let (counterpart, _) =
-                    cells.find(|(other, own)| *own == key && other.measure == cell.measure)?;
-                line(counterpart, view.run_name(run))
-            })
-            .collect();
+    let tells = telling(runs[0]);
+    for (cell, key) in runs[0].cells.iter().zip(&keyed[0]).filter(|(cell, _)| tells(cell)) {
+        let line = |(run, keys): (&&RunRecord, &Vec<CellKey>)| {
+            let mut cells = run.cells.iter().zip(keys);
+            let (counterpart, _) = cells.find(|(other, own)| *own == key && other.measure == cell.measure)?;
+            line(counterpart, view.run_name(run))
+        };
+        let lines: Vec<ChartLine> = runs.iter().zip(&keyed).filter_map(line).collect();
         if lines.len() > 1 {
             let name = view.cell(cell) + &view.say(&note(key, &cell.label));
             charts.extend(chart(runs, &name, lines, view));
@@ -94,18 +85,16 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     charts
 }
 
-/// The cells whose latencies tell something.
-fn telling(run: &RunRecord) -> Vec<&Cell> {
-    let small = |cell: &&Cell| Figures::of(cell, Statistic::Mean).small_blocks;
-    let few = run.cells.iter().any(|cell| small(&cell) && cell.imported.is_none());
-    run.cells
-        .iter()
-        .filter(|cell| {
-            // Samples of a rate are operations so large that their rate is what counts.
-            cell.measure != Measure::Duration && !(cell.measure == Measure::Rate && cell.has_samples())
-        })
-        .filter(|cell| cell.imported.is_some() || !few || small(cell))
-        .collect()
+/// Whether the latencies of a cell of this run tell something.
+fn telling(run: &RunRecord) -> impl Fn(&Cell) -> bool {
+    let small = |cell: &Cell| Figures::of(cell, Statistic::Mean).small_blocks;
+    let few = run.cells.iter().any(|cell| small(cell) && cell.imported.is_none());
+    move |cell| {
+        // Samples of a rate are operations so large that their rate is what counts.
+        cell.measure != Measure::Duration
+            && !(cell.measure == Measure::Rate && cell.has_samples())
+            && (cell.imported.is_some() || !few || small(cell))
+    }
 }
 
 fn line(cell: &Cell, name: String) -> Option<ChartLine> {
