@@ -19,7 +19,7 @@ pub use served::{
 };
 
 use crate::doc::Field;
-
+use crate::words::present;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, shown, text};
 
@@ -89,13 +89,9 @@ pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
         ],
     )];
     for layer in &model.layers {
-        let mut items: Vec<Text> = Vec::new();
-        if layer.kind != layer.name {
-            items.push(shown::line(&layer.kind).into());
-        }
-        if layer.instances > 1 {
-            items.push(format!("×{}", layer.instances).into());
-        }
+        let kind = (layer.kind != layer.name).then(|| shown::line(&layer.kind).into());
+        let mut items =
+            present([kind, (layer.instances > 1).then(|| format!("×{}", layer.instances).into())]);
         items.extend(layer.parameters.iter().map(|parameter| {
             let setting = Text::same(shown::line(&format!("{} {}", parameter.key, parameter.value)));
             match parameter.changed {

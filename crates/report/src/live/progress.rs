@@ -8,7 +8,7 @@ use super::{FILL, LiveLine, Mentions, Mode, Work};
 use crate::doc::Style;
 use crate::doc::spark::{interval_bytes, sparkline};
 use crate::run::{remarks, render_cell, render_header, steady};
-use crate::words;
+use crate::words::{self, present};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Notice, RunHeader};
@@ -251,13 +251,10 @@ pub fn program_lines(event: &Event) -> Vec<Text> {
         let words = text!("{kind}: {programs}", "{kind}: {programs}"; kind);
         (!programs.is_empty()).then_some(words)
     };
-    [
+    present([
         line(prepare, text!("programs that prepare", "準備のプログラム")),
         line(std::slice::from_ref(command), text!("timed program", "計時するプログラム")),
         line(restore, text!("programs after each repetition", "毎回のあとのプログラム")),
         line(cleanup, text!("programs at the end", "最後のプログラム")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ])
 }

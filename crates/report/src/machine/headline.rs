@@ -17,20 +17,15 @@ pub fn headline(header: &RunHeader) -> Text {
 /// The environment in one line, such as
 /// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
 pub fn surroundings(environment: &Environment) -> Text {
-    let mut parts = Vec::new();
-    parts.extend(place(environment));
-    parts.extend(devices(&environment.devices));
     let virtualisation = &environment.machine.virtualisation;
-    if let Some(name) = &virtualisation.machine {
-        parts.push(text!("virtual machine ({name})", "仮想マシン({name})"));
-    }
-    if let Some(name) = &virtualisation.container {
-        parts.push(text!("container ({name})", "コンテナー({name})"));
-    }
-    if environment.file_system.is_none() && environment.devices.is_empty() {
-        parts.insert(0, text!("no storage device", "記憶装置なし"));
-    }
-    Text::join(parts, [" · "; 2])
+    let is_nowhere = environment.file_system.is_none() && environment.devices.is_empty();
+    let nowhere = is_nowhere.then(|| text!("no storage device", "記憶装置なし"));
+    let storage = nowhere.into_iter().chain(place(environment)).chain(devices(&environment.devices));
+    let machine =
+        virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})"));
+    let container =
+        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナー({name})"));
+    Text::join(storage.chain(machine).chain(container), [" · "; 2])
 }
 
 /// The file system and what it is mounted from, or the bare device.
@@ -70,14 +65,11 @@ fn devices(devices: &[BlockDevice]) -> Vec<Text> {
     let mut parts = Vec::new();
     if devices.len() == 1 || alike {
         let count = devices.len();
-        match (identity(first), count) {
-            (Some(who), 1) => parts.push(who),
-            (Some(who), _) => {
-                parts.push(text!("{count} × {who}", "{who} × {count} 台"; who));
-            }
-            (None, 1) => {}
-            (None, _) => parts.push(text!("{count} devices", "デバイス {count} 台")),
-        }
+        parts.extend(match (identity(first), count) {
+            (who, 1) => who,
+            (Some(who), _) => Some(text!("{count} × {who}", "{who} × {count} 台"; who)),
+            (None, _) => Some(text!("{count} devices", "デバイス {count} 台")),
+        });
     } else {
         let names: Vec<&str> =
             devices.iter().map(|device| device.model.as_deref().unwrap_or(&device.name)).collect();

@@ -35,6 +35,7 @@ use rows::{CellRow, rows};
 use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("page/page.css");
+const VERSION: &str = concat!("kurabe ", env!("CARGO_PKG_VERSION"));
 const SCRIPT: &str = include_str!("page/page.js");
 
 /// How a page of kurabe looks, its drawings included, as CSS.
@@ -168,7 +169,7 @@ impl<'a> Report<'a> {
     pub fn markdown(&self) -> String {
         let mut doc = self.top();
         doc.append(self.body(&[]));
-        format!("{}\nkurabe {}\n", doc.markdown(self.lang), env!("CARGO_PKG_VERSION"))
+        format!("{}\n{VERSION}\n", doc.markdown(self.lang))
     }
 
     /// What it says, for a page that is more than this report: heading and answer, and everything below.
@@ -210,10 +211,7 @@ impl<'a> Report<'a> {
         html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
-        html.open(
-            "meta",
-            &[("name", "generator"), ("content", concat!("kurabe ", env!("CARGO_PKG_VERSION")))],
-        );
+        html.open("meta", &[("name", "generator"), ("content", VERSION)]);
         html.element("title", &[], self.title().get(self.lang));
         html.raw("\n<style>\n").raw(STYLE).raw("</style></head>\n");
     }
@@ -236,7 +234,7 @@ impl<'a> Report<'a> {
         if let Some(left_out) = &embedded.left_out {
             html.element("p", &[("class", "notice warn")], left_out.get(lang));
         }
-        html.element("p", &[], concat!("kurabe ", env!("CARGO_PKG_VERSION")));
+        html.element("p", &[], VERSION);
         html.raw("</footer></main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
         if !records.is_empty() {
             html.made(&kurabe_interop::embed_in_page(records));

@@ -29,20 +29,17 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
 /// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
 pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
     let sweep = explain_sweep(record);
-    let of_curve = |curve: &SweepCurve| {
-        let title = title(curve);
-        let words = |finding: &Finding| {
-            let (direction, words) = (words::direction(finding.direction), &finding.text);
-            let evidence = evidence(finding);
-            text!(
-                "{title} · {direction}: {words} ({evidence})",
-                "{title} · {direction}: {words}({evidence})";
-                title, direction, words, evidence
-            )
-        };
-        curve.findings.iter().map(words).collect::<Vec<_>>()
+    let findings = sweep.curves.iter().flat_map(|curve| curve.findings.iter().map(move |one| (curve, one)));
+    let words = |(curve, finding): (&SweepCurve, &Finding)| {
+        let (title, direction) = (title(curve), words::direction(finding.direction));
+        let (words, evidence) = (&finding.text, evidence(finding));
+        text!(
+            "{title} · {direction}: {words} ({evidence})",
+            "{title} · {direction}: {words}({evidence})";
+            title, direction, words, evidence
+        )
     };
-    sweep.curves.iter().flat_map(of_curve).collect()
+    findings.map(words).collect()
 }
 
 fn section(curves: &[&SweepCurve]) -> Doc {
@@ -179,12 +176,9 @@ fn evidence(finding: &Finding) -> Text {
         Confidence::None => text!("unknown", "不明"),
     };
     let words = &finding.evidence;
-    let mut items = vec![text!("{sure}: {words}", "{sure}: {words}"; sure, words)];
-    if let (Some(low), Some(high)) = (finding.low, finding.high) {
-        let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
-        if low != high {
-            items.push(text!("between {low} and {high}", "{low} から {high} の間"));
-        }
-    }
-    Text::join(items, [" · "; 2])
+    let words = text!("{sure}: {words}", "{sure}: {words}"; sure, words);
+    let [low, high] = [finding.low, finding.high].map(|x| Some(place(finding.axis, rounded(x?))));
+    let ends = low.zip(high).filter(|(low, high)| low != high);
+    let between = ends.map(|(low, high)| text!("between {low} and {high}", "{low} から {high} の間"));
+    Text::join(std::iter::once(words).chain(between), [" · "; 2])
 }

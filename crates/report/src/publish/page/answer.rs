@@ -100,13 +100,11 @@ impl Report<'_> {
 
 /// What the reads of each mixed cell suffer, the worst first.
 pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
-    reads_beside(record)
-        .into_iter()
-        .map(|(cell, beside)| {
-            let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
-            text!("{name}: {words}.", "{name}: {words}。"; name, words)
-        })
-        .collect()
+    let sentence = |(cell, beside)| {
+        let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
+        text!("{name}: {words}.", "{name}: {words}。"; name, words)
+    };
+    reads_beside(record).into_iter().map(sentence).collect()
 }
 
 /// The one entry of a row in the report of one run.
@@ -115,15 +113,18 @@ fn only<'r, 'a>(row: &'r CellRow<'a>) -> Option<(&'r RunCell<'a>, f64)> {
     Some((entry, entry.value?))
 }
 
+/// The rates of the one run.
+fn rates<'r, 'a>(rows: &'r [CellRow<'a>]) -> impl Iterator<Item = (&'r CellKey, &'r RunCell<'a>, f64)> {
+    let rates = rows.iter().filter(|row| row.measure == Measure::Rate);
+    rates.filter_map(|row| only(row).map(|(entry, rate)| (&row.key, entry, rate)))
+}
+
 /// The highest rate of each direction.
 fn best_rates(rows: &[CellRow<'_>]) -> Option<Text> {
     let best = |direction: Direction| {
-        rows.iter()
-            .filter(|row| row.measure == Measure::Rate)
-            .filter_map(|row| only(row).filter(|(entry, _)| entry.figures.cell.direction == Some(direction)))
-            .map(|(_, value)| value)
-            .max_by(f64::total_cmp)
-            .map(number::rate)
+        let of_direction =
+            rates(rows).filter(|(_, entry, _)| entry.figures.cell.direction == Some(direction));
+        of_direction.map(|(.., rate)| rate).max_by(f64::total_cmp).map(number::rate)
     };
     match (best(Direction::Read), best(Direction::Write)) {
         (Some(read), Some(write)) => Some(text!(
@@ -139,25 +140,19 @@ fn best_rates(rows: &[CellRow<'_>]) -> Option<Text> {
 /// Small random operations one after another: what a program that waits for each feels.
 fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
     let find = |of_direction: &str| {
-        rows.iter()
-            .filter(|row| row.measure == Measure::Rate)
-            .filter_map(|row| match &row.key {
-                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction, .. }
-                    if direction == of_direction =>
-                {
-                    let (entry, rate) = only(row)?;
-                    let span_bytes =
-                        entry.figures.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
-                    Some((*block_bytes, std::cmp::Reverse(span_bytes), rate))
-                }
-                _ => None,
-            })
-            .filter(|(_, _, rate)| *rate > 0.0)
-            // Neither what only a cache serves nor a rare block size is what a program feels.
-            .min_by_key(|(block_bytes, span_bytes, _)| {
-                (*block_bytes != USUAL_BLOCK_BYTES, *block_bytes, *span_bytes)
-            })
-            .map(|(block_bytes, _, rate)| (block_bytes, rate))
+        let alone = rates(rows).filter_map(|(key, entry, rate)| match key {
+            CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction, .. }
+                if direction == of_direction && rate > 0.0 =>
+            {
+                let span_bytes = entry.figures.cell.workload.as_ref().map_or(0, |one| one.span_bytes);
+                Some((*block_bytes, std::cmp::Reverse(span_bytes), rate))
+            }
+            _ => None,
+        });
+        // Neither what only a cache serves nor a rare block size is what a program feels.
+        let usual =
+            alone.min_by_key(|(bytes, span_bytes, _)| (*bytes != USUAL_BLOCK_BYTES, *bytes, *span_bytes));
+        usual.map(|(block_bytes, _, rate)| (block_bytes, rate))
     };
     let (read, write) = (find("read"), find("write"));
     let block_bytes = read.or(write)?.0;

@@ -14,7 +14,7 @@ use crate::run::remarks::Remark;
 use crate::run::standing::standings_doc;
 use crate::run::sweep;
 use crate::run::why::is_brief;
-use crate::words;
+use crate::words::{self, present};
 use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
@@ -39,18 +39,15 @@ impl Report<'_> {
             facts.push(Text::same(&header.id));
             facts.retain(|fact| !fact.is_empty());
             facts.dedup();
-            let tags = [
+            let tags = present([
                 (index == 0 && several).then(|| text!("baseline", "基準")),
                 header.model.as_ref().map(|_| text!("model", "モデル")),
-            ];
-            let tags = tags.into_iter().flatten().collect();
+            ]);
             doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).used_as(Purpose::Run));
         }
         if let Some(more) = self.runs.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            doc.push(
-                Paragraph::new(text!("and {more} more, below", "ほか {more} 件(下に掲載)"))
-                    .used_as(Purpose::Run),
-            );
+            let words = text!("and {more} more, below", "ほか {more} 件(下に掲載)");
+            doc.push(Paragraph::new(words).used_as(Purpose::Run));
         }
         doc.push(Paragraph::new(self.answer()).used_as(Purpose::Answer));
         doc.push_all(self.warnings()).done()
@@ -87,13 +84,11 @@ impl Report<'_> {
     /// Everything below the head.
     pub(super) fn body(&self, pictures: &[[Picture; 2]]) -> Doc {
         let mut results = Doc::of(self.main_table());
-        results.list(
-            Purpose::Note,
-            match self.runs.as_slice() {
-                [run] => method::footnotes(run),
-                _ => self.reading(),
-            },
-        );
+        let notes = match self.runs.as_slice() {
+            [run] => method::footnotes(run),
+            _ => self.reading(),
+        };
+        results.list(Purpose::Note, notes);
         if let [pair] = self.pairs.as_slice() {
             let sentences = tails::sentences(pair);
             if !sentences.is_empty() {
@@ -117,11 +112,8 @@ impl Report<'_> {
         }
         doc.section("stutter", text!("Stutter", "停滞"), self.stutter());
         if let [pair] = self.pairs.as_slice() {
-            doc.section(
-                "fairness",
-                text!("What else differed", "ほかに違う条件"),
-                fairness(pair, &self.about),
-            );
+            let title = text!("What else differed", "ほかに違う条件");
+            doc.section("fairness", title, fairness(pair, &self.about));
         }
         doc.append(self.of_runs()).done()
     }

@@ -2,6 +2,7 @@
 //! least missed is left out first; each page says what that was.
 
 use super::{Embedded, PageTheme, Report};
+use crate::words::present;
 use kurabe_core::{Text, mention::REPORT, number, text};
 
 /// A page larger than this is slow to open and too large for most places that take attachments.
@@ -59,11 +60,8 @@ impl Report<'_> {
             html = report.page(theme, &pictures);
         }
         let embedded = records(html.bytes());
-        let mut left_out: Vec<Text> = [report.charts_left_out(pictures.len()), report.tables_left_out()]
-            .into_iter()
-            .flatten()
-            .collect();
-        left_out.extend(embedded.left_out.clone());
+        let (charts, tables) = (report.charts_left_out(pictures.len()), report.tables_left_out());
+        let left_out = present([charts, tables, embedded.left_out.clone()]);
         self.foot(&mut html, &embedded);
         Page { html: html.finish(), left_out }
     }

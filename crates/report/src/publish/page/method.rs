@@ -5,7 +5,7 @@ use crate::machine::environment;
 use crate::run::remarks::Remark;
 use crate::run::table::RunTable;
 use crate::run::{remarks, why};
-use crate::words;
+use crate::words::{self, present};
 use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
@@ -63,12 +63,11 @@ pub(super) fn again(record: &RunRecord) -> Option<String> {
     let mut words = vec!["kurabe".to_owned()];
     let mut rest = record.header.command.iter().skip(1);
     while let Some(word) = rest.next() {
-        match ABOUT_OUTPUT.iter().find(|(flag, _)| format!("{flag:#}") == *word) {
-            Some((_, true)) => drop(rest.next()),
-            Some((_, false)) => {}
-            None if ABOUT_OUTPUT
-                .iter()
-                .any(|(flag, takes)| *takes && word.starts_with(&format!("{flag:#}="))) => {}
+        let (name, has_value) = word.split_once('=').map_or((word.as_str(), false), |(name, _)| (name, true));
+        let is_it = |(flag, takes): &&(Mention, bool)| format!("{flag:#}") == name && (*takes || !has_value);
+        match ABOUT_OUTPUT.iter().find(is_it) {
+            Some((_, true)) if !has_value => drop(rest.next()),
+            Some(_) => {}
             None => words.push(shown::shell_word(word)),
         }
     }
@@ -117,10 +116,7 @@ pub(super) fn why(record: &RunRecord) -> Vec<Reasons> {
                 unknown.push(cell);
                 continue;
             }
-            _ => [Some(one.limit.sentence), Some(one.limit.evidence), one.limit.next]
-                .into_iter()
-                .flatten()
-                .collect(),
+            _ => present([Some(one.limit.sentence), Some(one.limit.evidence), one.limit.next]),
         };
         sentences.retain(|sentence| !sentence.is_empty());
         reasons.push(Reasons { cell, sentences });

@@ -93,12 +93,11 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
 /// The cells of a kind with the bars of all runs.
 fn groups(view: &View<'_>, kind: FigureKind, statistic: Statistic) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
-    let keyed: Vec<Vec<(CellKey, &Cell)>> = view
-        .runs
-        .iter()
-        .map(|run| CellKey::of_run(run).into_iter().zip(&run.cells).collect())
-        .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| FigureKind::of(cell) == kind).collect())
-        .collect();
+    let keyed = view.runs.iter().map(|run| {
+        let cells = CellKey::of_run(run).into_iter().zip(&run.cells);
+        cells.filter(|(_, cell)| FigureKind::of(cell) == kind).collect()
+    });
+    let keyed: Vec<Vec<(CellKey, &Cell)>> = keyed.collect();
     for (key, cell) in keyed.iter().flatten() {
         if !keys.iter().any(|(other, _)| other == key) {
             keys.push((key.clone(), view.cell(cell) + &view.say(&note(key, &cell.label))));

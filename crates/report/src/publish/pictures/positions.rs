@@ -27,14 +27,11 @@ struct PositionPoints {
 }
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    [Over::Place, Over::Distance]
-        .into_iter()
-        .flat_map(|over| {
-            view.groups(|run| curves(run, over, view).len())
-                .into_iter()
-                .filter_map(move |runs| picture(runs, over, view))
-        })
-        .collect()
+    let of_kind = |over| {
+        let groups = view.groups(|run| curves(run, over, view).len());
+        groups.into_iter().filter_map(move |runs| picture(runs, over, view))
+    };
+    [Over::Place, Over::Distance].into_iter().flat_map(of_kind).collect()
 }
 
 /// Everything over the place in one drawing, whose axis reaches as far as the target, however little of it was sampled yet.
@@ -58,16 +55,12 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<PositionPoints> {
         curves.extend(measured(run, cell, over, view));
         let series = cell.imported.iter().flat_map(|imported| &imported.series);
         let series = series.filter(|series| series.axis == SeriesAxis::Offset && over == Over::Place);
-        curves.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
-            |series| {
-                let name = if series.name.is_empty() { view.cell(cell) } else { shown::line(&series.name) };
-                PositionPoints {
-                    name,
-                    is_rate: series.quantity == Quantity::Rate,
-                    points: series.points.clone(),
-                }
-            },
-        ));
+        let series = series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency));
+        curves.extend(series.map(|series| {
+            let name = if series.name.is_empty() { view.cell(cell) } else { shown::line(&series.name) };
+            let is_rate = series.quantity == Quantity::Rate;
+            PositionPoints { name, is_rate, points: series.points.clone() }
+        }));
     }
     curves.retain(|curve| curve.points.len() > 1);
     curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
