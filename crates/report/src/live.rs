@@ -1,6 +1,6 @@
 //! Where progress goes: lines that stay, and below them one live line that is redrawn and at the end cleared.
 //!
-//! The model: a run, a study and a measurement in turns say what stands, and what is being done as [`Work`], which is drawn in
+//! The model: a run, a study and a measurement in turns say what stands, and what is being done as [`Activity`], which is drawn in
 //! one place. Where nothing can be redrawn there is no live line. Progress is a courtesy: a closed pipe must not end a
 //! measurement, so what cannot be written is lost.
 
@@ -48,7 +48,7 @@ pub struct LiveLine {
 
 /// What is being done.
 #[derive(Default)]
-struct Work {
+struct Activity {
     form: &'static str,
     name: String,
     /// How much of it is done, and how much there is.
@@ -59,7 +59,7 @@ struct Work {
     left: Option<Text>,
 }
 
-/// Work whose name and facts tell everything.
+/// An activity whose name and facts tell everything.
 const WORDS: &str = "{msg}";
 /// Bytes that are written.
 const FILL: &str = "{msg} {bar:20} {binary_bytes} / {binary_total_bytes} · {decimal_bytes_per_sec} · {eta}";
@@ -68,7 +68,7 @@ const COUNT: &str = "{prefix} {pos}/{len} {bar:16} {msg}";
 /// Columns that a count and its bar take at most.
 const COUNT_WIDTH: usize = 35;
 
-impl Work {
+impl Activity {
     fn named(name: impl Into<String>) -> Self {
         Self { form: WORDS, name: name.into(), ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl LiveLine {
     }
 
     /// The live line, if there is one.
-    fn show(&mut self, work: &Work) {
+    fn show(&mut self, work: &Activity) {
         let Some(bar) = &self.bar else { return };
         if std::mem::replace(&mut self.form, work.form) != work.form {
             bar.set_style(bar_style(work.form));
@@ -175,7 +175,7 @@ impl LiveLine {
 
     /// The same of work of which nothing but its name can be told.
     fn show_words(&mut self, words: &str) {
-        self.show(&Work::named(words));
+        self.show(&Activity::named(words));
     }
 
     /// Clears the live line.

@@ -4,7 +4,7 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use super::{FILL, LiveLine, Mentions, Mode, Work};
+use super::{Activity, FILL, LiveLine, Mentions, Mode};
 use crate::doc::Style;
 use crate::doc::spark::{interval_bytes, sparkline};
 use crate::run::{remarks, render_cell, render_header, steady};
@@ -104,7 +104,11 @@ impl Progress {
             Event::Notice { notice } => self.notice(notice),
             Event::FillProgress { done_bytes, total_bytes } => {
                 let name = self.live.style.pick("writing the test file", "テストファイルを書き込み中");
-                self.live.show(&Work { form: FILL, part: [*done_bytes, *total_bytes], ..Work::named(name) });
+                self.live.show(&Activity {
+                    form: FILL,
+                    part: [*done_bytes, *total_bytes],
+                    ..Activity::named(name)
+                });
             }
             Event::FillDone { .. } => self.live.show_words(""),
             Event::Pause { length_ns } => self.live.show_words(&self.live.say(&words::pause(*length_ns))),
@@ -220,7 +224,7 @@ impl Progress {
         let facts = facts.unwrap_or_default();
         let left = self.left_ns.map(|left| number::clock(left.saturating_sub(elapsed_ns)));
         let left = left.map(|time| text!("{time} left", "残り {time}"));
-        self.live.show(&Work { facts, left, ..Work::named(&running.place) });
+        self.live.show(&Activity { facts, left, ..Activity::named(&running.place) });
     }
 }
 

@@ -3,7 +3,7 @@
 //! The model: one live line on a terminal, cleared at the end on every way out. Where nothing can be redrawn there is
 //! none. Runs on real targets have a progress of their own.
 
-use super::{COUNT, LiveLine, Mode, Progress, Work};
+use super::{Activity, COUNT, LiveLine, Mode, Progress};
 use crate::doc::Style;
 use crate::machine::headline::headline;
 use kurabe_core::event::Event;
@@ -15,13 +15,16 @@ use kurabe_study::{PointTarget, StudyPlan};
 pub struct StudyProgress {
     live: LiveLine,
     /// The study, how many of its models are computed, and the model that was begun last.
-    work: Work,
+    work: Activity,
 }
 
 impl StudyProgress {
     /// Progress of so many models.
     pub fn on(study: &str, models: u64, live: LiveLine) -> Self {
-        Self { live, work: Work { form: COUNT, part: [0, models], ..Work::named(shown::line(study)) } }
+        Self {
+            live,
+            work: Activity { form: COUNT, part: [0, models], ..Activity::named(shown::line(study)) },
+        }
     }
 
     /// A model is begun.

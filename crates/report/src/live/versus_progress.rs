@@ -1,7 +1,7 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
 use super::progress::program_lines;
-use super::{LiveLine, Mentions, Mode, Work};
+use super::{Activity, LiveLine, Mentions, Mode};
 use crate::compare::verdict::verdict_words;
 use crate::doc::Style;
 use crate::words;
@@ -140,7 +140,7 @@ impl VersusProgress {
                 let facts = (all > 0).then(|| self.live.say(&clear)).into_iter().collect();
                 let run = self.called(run);
                 let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
-                self.live.show(&Work { facts, left, ..Work::named(self.live.say(&words)) });
+                self.live.show(&Activity { facts, left, ..Activity::named(self.live.say(&words)) });
             }
             _ => {}
         }

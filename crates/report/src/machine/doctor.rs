@@ -195,9 +195,9 @@ fn fields<'a>(checks: impl IntoIterator<Item = &'a Check>) -> (Vec<Field>, Vec<R
             CheckMark::Note => ("!", Role::Warn),
             CheckMark::Bad => ("✗", Role::Bad),
         };
-        let found = (check.what.map(|what| format!("{sign} {what}")), vec![check.value.clone()]);
+        let field = (check.what.map(|what| format!("{sign} {what}")), vec![check.value.clone()]);
         let remedy = check.remedy.as_ref().map(|remedy| remedy.map(|remedy| format!("→ {remedy}")));
-        std::iter::once((found, role)).chain(remedy.map(|remedy| ((Text::default(), vec![remedy]), role)))
+        std::iter::once((field, role)).chain(remedy.map(|remedy| ((Text::default(), vec![remedy]), role)))
     };
     checks.into_iter().flat_map(field).unzip()
 }
