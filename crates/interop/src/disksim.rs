@@ -10,7 +10,7 @@ mod layout;
 mod parse;
 
 use kurabe_core::{Error, ErrorKind, Result, text};
-use parse::{Files, ParameterBlock, blocks};
+use parse::{FilesBeside, ParameterBlock, blocks};
 use std::fmt::{Display, Write as _};
 
 /// Bytes of a block in DiskSim.
@@ -28,34 +28,32 @@ pub struct DeviceFile {
 /// Whether a file looks like one with DiskSim's parameters of a disk.
 pub fn is_disksim(bytes: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
-    let block = |word: &str| {
-        beginning.lines().any(|line| {
-            let mut words = line.split_whitespace();
-            words.next() == Some(word) && line.contains('{')
-        })
+    let is_block = |line: &str| {
+        let kind = line.split_whitespace().next().unwrap_or("");
+        matches!(kind, "disksim_global" | "disksim_disk" | "dm_disk") && line.contains('{')
     };
-    ["disksim_global", "disksim_disk", "dm_disk"].into_iter().any(block)
+    beginning.lines().any(is_block)
 }
 
 /// Makes a device file of DiskSim's parameters. `beside` reads a file that stands beside this one, by its name.
 ///
 /// # Errors
 /// When a file is damaged, holds no disk, or a disk that kurabe cannot model; the error shows the line.
-pub fn read_disksim(name: &str, source: &str, beside: &dyn Fn(&str) -> Result<String>) -> Result<DeviceFile> {
-    let blocks = blocks(name, source, &Files { beside })?;
+pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result<DeviceFile> {
+    let blocks = blocks(name, source, beside)?;
     let disk = blocks.iter().find(|block| block.kind == "disksim_disk");
     let model = match disk {
         Some(disk) => disk.block("Model")?,
         None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| no_disk(name))?,
     };
-    let mut file = Writer::new(name, model);
+    let mut file = DeviceFile::begun(name, model);
     file.layout(model)?;
     file.mechanics(model, beside)?;
     match disk {
         Some(disk) => file.controller(disk, bus_block_ms(&blocks)?)?,
         None => file.no_overheads("assumed: the file has no controller"),
     }
-    Ok(file.finish())
+    Ok(file)
 }
 
 fn no_disk(name: &str) -> Error {
@@ -69,29 +67,19 @@ fn no_disk(name: &str) -> Error {
 
 /// The longest time of a block on a bus, in ms.
 fn bus_block_ms(blocks: &[ParameterBlock]) -> Result<f64> {
-    let mut longest_ms = 0.0f64;
-    for bus in blocks.iter().filter(|block| block.kind == "disksim_bus") {
-        longest_ms = longest_ms.max(bus.number_if_given("Read block transfer time")?.unwrap_or(0.0));
-    }
-    Ok(longest_ms)
+    let buses = blocks.iter().filter(|block| block.kind == "disksim_bus");
+    let mut times_ms = buses.map(|bus| Ok(bus.number_if_given("Read block transfer time")?.unwrap_or(0.0)));
+    times_ms.try_fold(0.0, |longest_ms: f64, ms: Result<f64>| Ok(longest_ms.max(ms?)))
 }
 
-/// The device file as it is written.
-struct Writer {
-    name: String,
-    toml: String,
-}
-
-impl Writer {
-    fn new(file: &str, model: &ParameterBlock) -> Self {
+impl DeviceFile {
+    /// The beginning of the file, with the first layer's kind.
+    fn begun(file: &str, model: &ParameterBlock) -> Self {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).split('.').next().unwrap_or("");
         let letters = stem.chars().map(|letter| letter.to_ascii_lowercase());
         let name: String =
             letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-        let name = match name.trim_matches('-') {
-            "" => "disksim-disk".to_owned(),
-            name => name.to_owned(),
-        };
+        let name = Some(name.trim_matches('-')).filter(|name| !name.is_empty()).unwrap_or("disksim-disk");
         let disk =
             ["_model", ".model", "_validate"].into_iter().fold(model.name.as_str(), str::trim_end_matches);
         let title: String = disk
@@ -102,7 +90,7 @@ impl Writer {
             "schema = 1\nname = \"{name}\"\ntitle = {{ en = \"{title} (of DiskSim)\", ja = \"{title}(DiskSim)\" }}\n\n\
              [[layer]]\nkind = \"disk\"\n"
         );
-        Self { name, toml }
+        Self { name: name.to_owned(), toml }
     }
 
     /// A parameter: the value as TOML, and where it is from.
@@ -154,7 +142,7 @@ impl Writer {
         Ok(())
     }
 
-    fn mechanics(&mut self, model: &ParameterBlock, beside: &dyn Fn(&str) -> Result<String>) -> Result<()> {
+    fn mechanics(&mut self, model: &ParameterBlock, beside: FilesBeside<'_>) -> Result<()> {
         let mechanics = model.block("Mechanical Model")?;
         let rotation = "Rotation speed (in rpms)";
         self.put_of("rotation", mechanics.number(rotation)?, mechanics, rotation);
@@ -220,10 +208,6 @@ impl Writer {
         for key in ["read_overhead", "write_overhead"] {
             self.put(key, "\"0 ms\"", source);
         }
-    }
-
-    fn finish(self) -> DeviceFile {
-        DeviceFile { name: self.name, toml: self.toml }
     }
 }
 

@@ -17,9 +17,8 @@ mod diskspd_text;
 mod diskspd_xml;
 mod elbencho;
 mod fio_json;
-mod fio_normal;
 mod fio_options;
-mod fio_terse;
+mod fio_text;
 mod gnome_disks;
 mod gvariant;
 mod hdparm;
@@ -49,7 +48,7 @@ use importer::{ImportedRuns, Importer};
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-use split::split;
+use split::{Recognizer, split};
 
 use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -77,8 +76,8 @@ static TEXTS: [Importer; 20] = [
     hdparm::IMPORTER,
     ioping::TEXT,
     dd::IMPORTER,
-    fio_terse::IMPORTER,
-    fio_normal::IMPORTER,
+    fio_text::TERSE,
+    fio_text::NORMAL,
     diskspd_text::IMPORTER,
     iostat::TEXT,
     zpool_iostat::TEXT,
@@ -116,7 +115,9 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     }
     // With `--output-format=normal,json` both tell of the same run.
     if runs.iter().any(|run| run.origin.tool == "fio") {
-        left_out.retain(|(block, _)| block.importer.what != fio_normal::IMPORTER.what);
+        left_out.retain(|(block, _)| {
+            ![fio_text::NORMAL.what, fio_text::TERSE.what].contains(&block.importer.what)
+        });
     }
     let beyond = left_out.len().saturating_sub(LEFT_OUT_NAMED);
     let mut notices: Vec<Notice> = left_out

@@ -25,6 +25,7 @@ pub use iolog::write_iolog_v3;
 use builder::{TraceBuilder, empty};
 use format::choose;
 use kurabe_core::trace::Trace;
+use kurabe_core::words::{Keyword, all_words};
 use kurabe_core::{Result, text};
 use lines::LineReader;
 use std::io::BufRead;
@@ -32,6 +33,7 @@ use std::io::BufRead;
 /// Operations that a trace has at most: 640 MB of memory, and as many again while they are put in order. A disk that does
 /// 1 000 operations a second does as many in five and a half hours.
 const MOST_OPERATIONS: usize = 20_000_000;
+
 /// Reads a trace from its start to its end, without holding more of it than a line and its operations. `name` is the
 /// file's name, for errors. Without a format it is told by the content.
 ///
@@ -61,11 +63,8 @@ pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceForma
             TraceFormat::Msr => csv::read_msr(&mut lines, &mut trace)?,
             TraceFormat::Spc => csv::read_spc(&mut lines, &mut trace)?,
             TraceFormat::DisksimValidate => validate::read(&mut lines, &mut trace)?,
-            TraceFormat::Mqsim | TraceFormat::Ssdsim | TraceFormat::Disksim => {
-                ascii::read(&mut lines, &mut trace, format)?;
-            }
-            // Read above: it is no text.
-            TraceFormat::Vscsi => {}
+            // `vscsi` was read above: it is no text.
+            _ => ascii::read(&mut lines, &mut trace, format)?,
         },
     }
     trace.finish(name)
@@ -117,7 +116,7 @@ fn recognise(name: &str, lines: &mut LineReader<'_, impl BufRead>) -> Result<Rec
             "{name} の内容からトレースの形式を判別できません"
         ),
     );
-    Err(error.remedy(choose(&TraceFormat::ALL)))
+    Err(error.remedy(choose(&all_words::<TraceFormat>())))
 }
 
 #[cfg(test)]

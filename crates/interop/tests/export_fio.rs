@@ -11,6 +11,7 @@ use kurabe_core::workload::{
     Workload,
 };
 use kurabe_interop::{ExportFormat, export};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -128,26 +129,28 @@ fn fio_refuses_what_it_should() {
     assert!(!output.status.success());
 }
 
-/// What fio did in all jobs of the file that are no layout: reads, bytes read, writes, bytes written.
-fn done(directory: &Path, jobs: &str) -> Option<[u64; 4]> {
+/// What fio did, by the names of its jobs: reads, bytes read, writes, bytes written.
+fn done(directory: &Path, jobs: &str) -> Option<BTreeMap<String, [u64; 4]>> {
     std::fs::write(directory.join("jobs.fio"), jobs).expect("a file");
     let output = fio(directory, &["--output-format=json", "jobs.fio"])?;
     let words = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{words}{}\n{jobs}", String::from_utf8_lossy(&output.stderr));
     let json = &words[words.find('{').expect("JSON")..];
     let result: serde_json::Value = serde_json::from_str(json).expect("JSON");
-    let mut sum = [0; 4];
+    let mut sums: BTreeMap<String, [u64; 4]> = BTreeMap::new();
     for job in result["jobs"].as_array().expect("jobs") {
-        let of = |direction: &str, what: &str| job[direction][what].as_u64().expect("a number");
+        let of = |direction: &str, figure: &str| job[direction][figure].as_u64().expect("a number");
         let counts = [
             of("read", "total_ios"),
             of("read", "io_bytes"),
             of("write", "total_ios"),
             of("write", "io_bytes"),
         ];
-        sum.iter_mut().zip(counts).for_each(|(sum, counts)| *sum += counts);
+        // Sections of one cell are numbered behind a comma.
+        let name = job["jobname"].as_str().expect("a name").split(',').next().unwrap_or_default().to_owned();
+        sums.entry(name).or_default().iter_mut().zip(counts).for_each(|(sum, counts)| *sum += counts);
     }
-    Some(sum)
+    Some(sums)
 }
 
 #[test]
@@ -155,7 +158,7 @@ fn fio_does_as_many_operations_as_the_workload_says() {
     let reads = workload();
     let twice = End { passes: Some(2), ..End::default() };
     let (span, block) = (4 << 20, 65_536);
-    for (workload, bytes) in [
+    let of_reads = [
         (reads.clone(), span),
         (Workload { end: twice, ..reads.clone() }, 2 * span),
         (Workload { offset_bytes: 1 << 20, span_bytes: 2 << 20, end: twice, ..reads.clone() }, 4 << 20),
@@ -178,17 +181,20 @@ fn fio_does_as_many_operations_as_the_workload_says() {
             span,
         ),
         (Workload { pattern: Pattern::Permutation, end: twice, ..reads.clone() }, 2 * span),
-        (Workload { end: End { bytes: Some(1 << 20), ..End::default() }, ..reads.clone() }, 1 << 20),
-    ] {
-        for read_percent in [100, 0] {
-            let directory = tempfile::tempdir().expect("a directory");
-            let workload = Workload { read_percent, ..workload.clone() };
-            let jobs = jobs_of(&run_of(directory.path(), std::slice::from_ref(&workload)));
-            let Some(counts) = done(directory.path(), &jobs) else { return };
-            let expected =
-                if read_percent == 100 { [bytes / block, bytes, 0, 0] } else { [0, 0, bytes / block, bytes] };
-            assert_eq!(counts, expected, "{workload:?}\n{jobs}");
-        }
+        (Workload { end: End { bytes: Some(1 << 20), ..End::default() }, ..reads }, 1 << 20),
+    ];
+    let writes =
+        of_reads.iter().map(|(reads, bytes)| (Workload { read_percent: 0, ..reads.clone() }, *bytes));
+    let (workloads, amounts): (Vec<Workload>, Vec<u64>) = of_reads.iter().cloned().chain(writes).unzip();
+    let directory = tempfile::tempdir().expect("a directory");
+    let jobs = jobs_of(&run_of(directory.path(), &workloads));
+    let Some(counts) = done(directory.path(), &jobs) else { return };
+    for (index, (workload, bytes)) in workloads.iter().zip(amounts).enumerate() {
+        let (word, expected) = match workload.read_percent {
+            0 => ("write", [0, 0, bytes / block, bytes]),
+            _ => ("read", [bytes / block, bytes, 0, 0]),
+        };
+        assert_eq!(counts[&format!("cell ({index}) {word}")], expected, "{workload:?}\n{jobs}");
     }
 }
 

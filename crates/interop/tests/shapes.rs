@@ -195,30 +195,6 @@ const TABLE: &[(&str, &[Figure])] = &[
         (0, WRITE, Latency, Mean, "111", "us", 111_000.0),
         (0, WRITE, Latency, Lowest, "81", "us", 81_000.0),
     ]),
-    ("lab/fio-terse2.txt", &[
-        (0, READ, Rate, Mean, "55500", "KiB/s", 56_832_000.0),
-        (0, READ, Iops, Mean, "13875", "IOPS", 13_875.0),
-        (0, READ, Latency, Mean, "59.523632", "us", 59_523.632),
-        (0, READ, Latency, Lowest, "39", "us", 39_000.0),
-    ]),
-    ("lab/fio-terse3.txt", &[
-        (0, READ, Rate, Mean, "819200", "KiB/s", 838_860_800.0),
-        (0, READ, Iops, Mean, "12800", "IOPS", 12_800.0),
-        (0, READ, Latency, Mean, "33.213309", "us", 33_213.309),
-        (0, READ, Latency, Lowest, "3", "us", 3000.0),
-    ]),
-    ("lab/fio-terse4.txt", &[
-        (0, READ, Rate, Mean, "56163", "KiB/s", 57_510_912.0),
-        (0, READ, Iops, Mean, "14040", "IOPS", 14_040.0),
-        (0, READ, Latency, Mean, "59.679103", "us", 59_679.102_999_999_996),
-        (0, READ, Latency, Lowest, "1", "us", 1000.0),
-    ]),
-    ("lab/fio-terse5.txt", &[
-        (0, READ, Rate, Mean, "56507", "KiB/s", 57_863_168.0),
-        (0, READ, Iops, Mean, "14126", "IOPS", 14_126.0),
-        (0, READ, Latency, Mean, "59.242617", "us", 59_242.617_000_000_006),
-        (0, READ, Latency, Lowest, "40", "us", 40_000.0),
-    ]),
     ("lab/fio2.json", &[
         (0, READ, Rate, Mean, "82666", "KiB/s", 84_649_984.0),
         (0, READ, Iops, Mean, "10333.333333", "IOPS", 10_333.333_333),

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use kurabe_core::issue::{Engine, EngineChoice};
 use kurabe_core::profile::{OptionPart, ReplayStep, ReplayTiming, Step};
+use kurabe_core::words::all_words;
 use kurabe_core::{ErrorKind, Result, Text, shown, text};
 use kurabe_interop::{FioJob, TraceFormat};
 use kurabe_lab::{Overrides, Procedure, RunRequest, is_job_name, load_job, target_of_job};
@@ -70,7 +71,7 @@ pub struct RunArgs {
     pub timing: ReplayTiming,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
     pub speed: Option<f64>,
-    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TraceFormat::ALL.map(TraceFormat::word)), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
+    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(all_words::<TraceFormat>()), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
     pub trace_format: Option<String>,
 
     #[command(flatten)]

@@ -11,10 +11,8 @@ const DEEPEST: usize = 32;
 /// How many files may name one another: a whole system names its disk, and that its model.
 const MOST_FILES: usize = 8;
 
-/// A file of DiskSim, and how the files that it names are read.
-pub(super) struct Files<'f> {
-    pub(super) beside: &'f dyn Fn(&str) -> Result<String>,
-}
+/// How the files are read that a file names.
+pub(super) type FilesBeside<'f> = &'f dyn Fn(&str) -> Result<String>;
 
 /// A block of parameters.
 #[derive(Clone, Debug)]
@@ -64,7 +62,7 @@ impl At {
 }
 
 /// The blocks of a file and of the files that it names.
-pub(super) fn blocks(name: &str, source: &str, files: &Files<'_>) -> Result<Vec<ParameterBlock>> {
+pub(super) fn blocks(name: &str, source: &str, files: FilesBeside<'_>) -> Result<Vec<ParameterBlock>> {
     ParvReader::new(name, source, files, 1).file()
 }
 
@@ -74,13 +72,13 @@ struct ParvReader<'s, 'f> {
     /// Words and signs, with the number of their line from 0.
     tokens: Vec<(&'s str, usize)>,
     next: usize,
-    files: &'f Files<'f>,
+    files: FilesBeside<'f>,
     /// How many files lead here.
     opened: usize,
 }
 
 impl<'s, 'f> ParvReader<'s, 'f> {
-    fn new(name: &'s str, source: &'s str, files: &'f Files<'f>, opened: usize) -> Self {
+    fn new(name: &'s str, source: &'s str, files: FilesBeside<'f>, opened: usize) -> Self {
         let lines: Vec<&str> = source.lines().collect();
         let mut tokens = Vec::new();
         for (number, line) in lines.iter().enumerate() {
@@ -120,14 +118,31 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         token.ok_or_else(|| self.fault(text!("the file ends too early", "ファイルが途中で終わっています")))
     }
 
-    fn expect(&mut self, sign: &str) -> Result<()> {
-        let token = self.take()?;
-        if token == sign {
-            return Ok(());
+    /// The words before a sign.
+    fn words_before(&mut self, sign: &str, expected: &Text) -> Result<Vec<&'s str>> {
+        let mut words = Vec::new();
+        loop {
+            match self.take()? {
+                token if token == sign => return Ok(words),
+                token if token.chars().all(is_sign) => return Err(self.fault(expected.clone())),
+                word => words.push(word),
+            }
         }
-        let shown: String = token.chars().take(40).collect();
-        Err(self
-            .fault(text!("`{sign}` is expected, not `{shown}`", "`{shown}` ではなく `{sign}` が必要です")))
+    }
+
+    /// Items up to a sign, with or without commas between them.
+    fn items_before<T>(&mut self, sign: &str, item: impl Fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::new();
+        loop {
+            match self.peek() {
+                Some(",") => self.next += 1,
+                Some(token) if token == sign => {
+                    self.next += 1;
+                    return Ok(items);
+                }
+                _ => items.push(item(self)?),
+            }
+        }
     }
 
     fn file(mut self) -> Result<Vec<ParameterBlock>> {
@@ -159,7 +174,11 @@ impl<'s, 'f> ParvReader<'s, 'f> {
             }
         }
         if word == "instantiate" {
-            self.expect("as")?;
+            let shown: String = self.take()?.chars().take(40).collect();
+            if shown != "as" {
+                return Err(self
+                    .fault(text!("`as` is expected, not `{shown}`", "`{shown}` ではなく `as` が必要です")));
+            }
             self.take()?;
         }
         Ok(())
@@ -169,7 +188,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         if self.opened == MOST_FILES {
             return Err(self.fault(text!("too many files name one another", "ファイルの参照が深すぎます")));
         }
-        let source = (self.files.beside)(file)?;
+        let source = (self.files)(file)?;
         ParvReader::new(file, &source, self.files, self.opened + 1).file()
     }
 
@@ -177,46 +196,16 @@ impl<'s, 'f> ParvReader<'s, 'f> {
     fn block(&mut self, depth: usize) -> Result<ParameterBlock> {
         let at = self.at(self.next);
         let kind = self.take()?.to_owned();
-        let mut name = String::new();
-        loop {
-            match self.take()? {
-                "{" => break,
-                sign if sign.chars().all(is_sign) => {
-                    return Err(
-                        self.fault(text!("a block `{{ … }}` is expected", "ブロック `{{ … }}` が必要です"))
-                    );
-                }
-                word => name = word.to_owned(),
-            }
-        }
-        let mut entries = Vec::new();
-        loop {
-            match self.peek() {
-                Some("}") => {
-                    self.next += 1;
-                    return Ok(ParameterBlock { kind, name, entries, at });
-                }
-                Some(",") => self.next += 1,
-                _ => entries.push(self.entry(depth + 1)?),
-            }
-        }
+        let expected = text!("a block `{{ … }}` is expected", "ブロック `{{ … }}` が必要です");
+        let name = self.words_before("{", &expected)?.last().copied().unwrap_or_default().to_owned();
+        let entries = self.items_before("}", |reader| reader.entry(depth + 1))?;
+        Ok(ParameterBlock { kind, name, entries, at })
     }
 
     fn entry(&mut self, depth: usize) -> Result<Assignment> {
         let at = self.at(self.next);
-        let mut key = String::new();
-        loop {
-            match self.take()? {
-                "=" => break,
-                sign if sign.chars().all(is_sign) => {
-                    return Err(self.fault(text!("`key = value` is expected", "`キー = 値` が必要です")));
-                }
-                word => {
-                    let space = if key.is_empty() { "" } else { " " };
-                    key = format!("{key}{space}{word}");
-                }
-            }
-        }
+        let expected = text!("`key = value` is expected", "`キー = 値` が必要です");
+        let key = self.words_before("=", &expected)?.join(" ");
         Ok(Assignment { key, value: self.value(depth)?, at })
     }
 
@@ -227,19 +216,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
             );
         }
         match self.take()? {
-            "[" => {
-                let mut values = Vec::new();
-                loop {
-                    match self.peek() {
-                        Some("]") => {
-                            self.next += 1;
-                            return Ok(ParameterValue::List(values));
-                        }
-                        Some(",") => self.next += 1,
-                        _ => values.push(self.value(depth + 1)?),
-                    }
-                }
-            }
+            "[" => self.items_before("]", |reader| reader.value(depth + 1)).map(ParameterValue::List),
             "source" => {
                 let file = self.take()?;
                 match self.other_file(file)?.into_iter().next() {

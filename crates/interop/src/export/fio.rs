@@ -12,7 +12,7 @@ use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::Step;
 use kurabe_core::quantity::{GIB, format_bytes};
 use kurabe_core::record::{Cell, RunRecord, TargetKind, TargetRecord};
-use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 use kurabe_core::{ErrorKind, Lang, Result, Text, mention::RUN, shown, text};
 use std::fmt::Write;
 
@@ -53,10 +53,8 @@ struct JobTarget {
     name: String,
     span_bytes: u64,
     direct: bool,
-    /// Whether fio makes the file itself.
+    /// Whether fio makes the file itself; it is laid out before the first job.
     own_file: bool,
-    /// Whether the file is laid out before the first job.
-    laid_out: bool,
 }
 
 impl JobFile {
@@ -99,7 +97,7 @@ impl JobFile {
         let global =
             vec![("filename", place.name.clone()), ("direct", direct), ("group_reporting", "1".to_owned())];
         self.section("global", &global, false);
-        if place.laid_out {
+        if place.own_file {
             self.lay_out(record, &place);
         }
         for cell in &record.cells {
@@ -237,9 +235,8 @@ fn printed_workload(
     let unknown = |en: &str, ja: &str| {
         (Err(text!("the tool did not print {en}", "ツールが{ja}を出力していません")), Vec::new())
     };
-    let Some(block_bytes) =
-        imported.block_bytes.and_then(|bytes| u32::try_from(bytes).ok()).filter(|b| *b > 0)
-    else {
+    let block_bytes = imported.block_bytes.and_then(|bytes| u32::try_from(bytes).ok());
+    let Some(block_bytes) = block_bytes.filter(|bytes| *bytes > 0) else {
         return unknown("the block size", "ブロックサイズ");
     };
     let Some(sequential) = imported.sequential else {
@@ -266,22 +263,15 @@ fn printed_workload(
             "キュー深さまたはスレッド数が出力されていません。不明なものは 1 としています"
         ));
     }
+    let pattern = if sequential { Pattern::Sequential } else { Pattern::Random };
     let workload = Workload {
-        pattern: if sequential { Pattern::Sequential } else { Pattern::Random },
-        thread_share: ThreadShare::Usual,
-        block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
         read_percent,
-        rewrite_every_reads: None,
         iodepth: imported.iodepth.unwrap_or(1).max(1),
         threads: imported.threads.unwrap_or(1).max(1),
-        offset_bytes: 0,
-        span_bytes: place.span_bytes.max(u64::from(block_bytes)),
-        open_loop: None,
-        warm_up_ns: 0,
         end: End { time_ns: Some(UNKNOWN_TIME_NS), ..End::default() },
-        sync: SyncRule::default(),
         data: Data::Random,
         seed: 0,
+        ..Workload::plain(pattern, block_bytes, place.span_bytes.max(u64::from(block_bytes)))
     };
     (Ok(workload), notes)
 }
@@ -328,22 +318,14 @@ fn not_a_workload(step: Option<&Step>) -> Text {
 }
 
 fn place(record: &RunRecord) -> Result<JobTarget> {
-    let Some(target) = &record.header.target else {
-        return Ok(JobTarget {
-            name: TEST_FILE.to_owned(),
-            span_bytes: GIB,
-            direct: true,
-            own_file: true,
-            laid_out: true,
-        });
-    };
-    let own_file = target.kind == TargetKind::Directory;
-    Ok(JobTarget {
-        name: file_name(target)?,
-        span_bytes: target.span_bytes,
-        direct: target.direct,
-        own_file,
-        laid_out: own_file,
+    Ok(match &record.header.target {
+        None => JobTarget { name: TEST_FILE.to_owned(), span_bytes: GIB, direct: true, own_file: true },
+        Some(target) => JobTarget {
+            name: file_name(target)?,
+            span_bytes: target.span_bytes,
+            direct: target.direct,
+            own_file: target.kind == TargetKind::Directory,
+        },
     })
 }
 
@@ -384,14 +366,6 @@ fn file_name(target: &TargetRecord) -> Result<String> {
 
 /// A name that fio takes for a section: no brackets, not too long, and never `global`.
 fn section_name(name: &str) -> String {
-    let plain: String = one_line(name)
-        .chars()
-        .map(|c| match c {
-            '[' => '(',
-            ']' => ')',
-            other => other,
-        })
-        .take(60)
-        .collect();
+    let plain: String = one_line(name).replace('[', "(").replace(']', ")").chars().take(60).collect();
     if plain.is_empty() { "cell".to_owned() } else { plain }
 }

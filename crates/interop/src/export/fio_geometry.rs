@@ -62,19 +62,15 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> JobGroups {
         hole_bytes: 0,
     };
     let groups = match workload.pattern {
-        Pattern::Sequential if own_part && lanes == 1 => {
+        Pattern::Interleaved => vec![stream(offset, span, block, lanes * threads)],
+        _ if own_part && lanes == 1 => {
             vec![JobGroup { size_bytes: part, increment_bytes: part, ..plain(threads) }]
         }
-        Pattern::Sequential if lanes == 1 => vec![plain(threads)],
-        Pattern::Sequential => {
+        Pattern::Sequential if lanes > 1 => {
             let (length, step) = if own_part { (part, part) } else { (span, 0) };
             (0..threads)
                 .map(|index| stream(offset.saturating_add(index * step), length, block, lanes))
                 .collect()
-        }
-        Pattern::Interleaved => vec![stream(offset, span, block, lanes * threads)],
-        _ if own_part && lanes == 1 => {
-            vec![JobGroup { size_bytes: part, increment_bytes: part, ..plain(threads) }]
         }
         _ if own_part => (0..threads)
             .map(|index| JobGroup {
@@ -106,16 +102,11 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> JobGroups {
 /// One ascending stream made by several jobs.
 fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGroup {
     let others = block * (jobs - 1);
-    if jobs == 1 || length_bytes < block * jobs {
-        return JobGroup { offset_bytes, size_bytes: length_bytes, increment_bytes: 0, jobs, hole_bytes: 0 };
-    }
-    JobGroup {
-        offset_bytes,
-        size_bytes: length_bytes / block * block - others,
-        increment_bytes: block,
-        jobs,
-        hole_bytes: others,
-    }
+    let is_split = jobs > 1 && length_bytes >= block * jobs;
+    let whole = (length_bytes, 0, 0);
+    let (size_bytes, increment_bytes, hole_bytes) =
+        if is_split { (length_bytes / block * block - others, block, others) } else { whole };
+    JobGroup { offset_bytes, size_bytes, increment_bytes, jobs, hole_bytes }
 }
 
 /// Bytes that all threads together do, if an amount ends the workload.

@@ -10,7 +10,7 @@ use super::dates::from_numeric;
 use super::parts::{self, cell, is_rule, key_value};
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
 use super::units;
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::text;
@@ -38,9 +38,12 @@ const SECTIONS: [ScoreSection; 7] = [
     ("Score", "Score", None, None, None),
 ];
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(
+pub(super) const IMPORTER: Importer = Importer::of(
     ("AS SSD text", "AS SSD", &["AS SSD"]),
-    LineShapes { begins: &["AS SSD Benchmark 1.{}", "AS SSD Benchmark 2.{}"], belongs: &[] },
+    Recognizer::Shapes(LineShapes {
+        begins: &["AS SSD Benchmark 1.{}", "AS SSD Benchmark 2.{}"],
+        belongs: &[],
+    }),
     read,
 );
 

@@ -7,9 +7,9 @@
 //! bon_csv2html(1) and bon_time.cpp of bonnie++.
 
 use super::parts;
-use super::split::LineMark;
+use super::shapes::LineMark;
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -41,7 +41,7 @@ const TESTS: [Test; 12] = [
 const LATENCIES: usize = 29;
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_marked_lines(("bonnie++ CSV", "bonnie++", &["bonnie"]), line_mark, read);
+    Importer::of(("bonnie++ CSV", "bonnie++", &["bonnie"]), Recognizer::Lines(line_mark), read);
 
 fn line_mark(line: &str) -> LineMark {
     let has_fields = line.matches(',').take(20).count() == 20;

@@ -9,10 +9,10 @@
 //! mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
 use super::parts::{self, cell, decimal, digits};
+use super::shapes::LineMark;
 use super::shapes::holes;
-use super::split::LineMark;
 use super::units::{self, figure_of_value, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{
     ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -22,7 +22,7 @@ use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_marked_lines(("dd output", "dd", &["dd if=", "records out"]), line_mark, read);
+    Importer::of(("dd output", "dd", &["dd if=", "records out"]), Recognizer::Lines(line_mark), read);
 
 fn line_mark(line: &str) -> LineMark {
     let own = is_count(line) || TransferLine::read(line).is_some() || DdCommand::read(line).is_some();

@@ -8,7 +8,7 @@
 use super::parts::{self, TableRow, bytes};
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits, holes};
 use super::units::{self, FigureName, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -38,9 +38,9 @@ const TARGET: [DetailLine; 8] = [
     ("performing mix test (read/write ratio:{}/{}", &[Detail::ReadPercent]),
 ];
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(
+pub(super) const IMPORTER: Importer = Importer::of(
     ("DiskSpd text", "DiskSpd", &["diskspd"]),
-    LineShapes { begins: &[COMMAND], belongs: &[TABLE, TIME] },
+    Recognizer::Shapes(LineShapes { begins: &[COMMAND], belongs: &[TABLE, TIME] }),
     read,
 );
 

@@ -8,7 +8,7 @@
 
 use super::parts;
 use super::units::{self, figure_of_value};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
     SeriesAxis,
@@ -26,7 +26,8 @@ const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Directio
 /// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
 const TAG_LONGEST: usize = 1 << 14;
 
-pub(super) const IMPORTER: Importer = Importer::of_files(("DiskSpd XML", "DiskSpd", &["<Results>"]), read);
+pub(super) const IMPORTER: Importer =
+    Importer::of(("DiskSpd XML", "DiskSpd", &["<Results>"]), Recognizer::File, read);
 
 /// Reads DiskSpd's XML.
 fn read(input: &Input<'_>) -> ImportedRuns {

@@ -9,7 +9,7 @@
 use super::json_tree::Json;
 use super::parts::{self, TableRow};
 use super::units::{self, ToolUnit, figures_of};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -18,10 +18,11 @@ use kurabe_core::workload::Direction;
 
 const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
 pub(super) const JSON: Importer =
-    Importer::of_objects(("elbencho JSON", "elbencho", &["\"phase_type\""]), KEYS, read_json);
-pub(super) const CSV: Importer = Importer::of_files(("elbencho CSV", "elbencho", &["elbencho"]), read_csv);
+    Importer::of(("elbencho JSON", "elbencho", &["\"phase_type\""]), Recognizer::Object(KEYS), read_json);
+pub(super) const CSV: Importer =
+    Importer::of(("elbencho CSV", "elbencho", &["elbencho"]), Recognizer::File, read_csv);
 pub(super) const LIVE: Importer =
-    Importer::of_files(("elbencho live CSV", "elbencho", &["elbencho"]), read_live);
+    Importer::of(("elbencho live CSV", "elbencho", &["elbencho"]), Recognizer::File, read_live);
 
 const ENTRIES_PER_S: ToolUnit = units::unit("entries/s", Quantity::Iops, 1.0);
 

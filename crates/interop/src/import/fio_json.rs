@@ -12,11 +12,11 @@
 //! where two do the same. Without `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::dates;
-use super::fio_options::{JobOptions, direction, ended_with_error, label, percentile, spread};
+use super::fio_options::{JobOptions, direction, ended_with_error, label, percentile};
 use super::json_tree::Json;
 use super::parts;
-use super::units::{self, ToolUnit, figures_of};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::units::{self, Named, ToolUnit, figures_of};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
@@ -24,7 +24,8 @@ use kurabe_core::text;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const KEYS: &[&str] = &["\"fio version\""];
-pub(super) const IMPORTER: Importer = Importer::of_objects(("fio JSON", "fio", &["fio version"]), KEYS, read);
+pub(super) const IMPORTER: Importer =
+    Importer::of(("fio JSON", "fio", &["fio version", "fio"]), Recognizer::Object(KEYS), read);
 
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -34,6 +35,16 @@ const LATENCIES: [(&str, FigureOf); 3] = [
     ("clat", FigureOf::CompletionLatency),
     ("lat", FigureOf::TotalLatency),
     ("slat", FigureOf::SubmissionLatency),
+];
+
+/// fio's samples: unit, what they are of, names of their number, mean, lowest, highest and deviation.
+const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [
+    (units::KIB_PER_S, FigureOf::RateSamples, ["bw_samples", "bw_mean", "bw_min", "bw_max", "bw_dev"]),
+    (
+        units::IOPS,
+        FigureOf::IopsSamples,
+        ["iops_samples", "iops_mean", "iops_min", "iops_max", "iops_stddev"],
+    ),
 ];
 
 /// Reads fio's JSON.
@@ -259,8 +270,9 @@ fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     for (key, of) in LATENCIES {
         figures.append(&mut latency(ddir, key, &of));
     }
-    figures.append(&mut samples(ddir, "bw", FigureOf::RateSamples, "bw_dev", units::KIB_PER_S));
-    figures.append(&mut samples(ddir, "iops", FigureOf::IopsSamples, "iops_stddev", units::IOPS));
+    for (unit, of, names) in SAMPLES {
+        figures.extend(sampled(unit, of, names.map(|key| ddir.text_of(key)), Vec::new()));
+    }
     let data = if ddir.get("io_kbytes").is_some() { units::BYTES } else { units::KIB };
     for (unit, key, of) in [
         (data, "io_bytes", FigureOf::DataMoved),
@@ -273,14 +285,22 @@ fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     figures
 }
 
-/// Spread of fio's samples, if it took any.
-fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: ToolUnit) -> Vec<PrintedFigure> {
-    let text = |suffix: &str| ddir.text_of(&format!("{key}_{suffix}"));
-    // fio 2 does not tell their number; a highest of nothing means none.
-    if !text("samples").or(text("max")).is_some_and(units::positive) {
-        return Vec::new();
-    }
-    figures_of(unit, of, spread([text("min"), text("max"), text("mean"), ddir.text_of(deviation)])).collect()
+/// What was sampled: number, mean, lowest, highest and deviation, and what is told of it besides; nothing if it was not.
+fn sampled<'a>(
+    unit: ToolUnit,
+    of: FigureOf,
+    [count, mean, low, high, deviation]: [Option<&'a str>; 5],
+    besides: Vec<Named<'a>>,
+) -> impl Iterator<Item = PrintedFigure> + 'a {
+    // fio 2 does not tell the number; a highest of nothing means none.
+    let is_sampled = count.or(high).is_some_and(units::positive);
+    let spread = [
+        (Statistic::Mean, mean),
+        (Statistic::Lowest, low),
+        (Statistic::Highest, high),
+        (Statistic::StandardDeviation, deviation),
+    ];
+    figures_of(unit, of, spread.into_iter().chain(besides)).filter(move |_| is_sampled)
 }
 
 /// A latency in all its statistics; none if nothing was sampled.
@@ -289,16 +309,11 @@ fn latency(ddir: &Json, key: &str, of: &FigureOf) -> Vec<PrintedFigure> {
     let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, units::MICROSECONDS))) else {
         return Vec::new();
     };
-    let text = |key: &str| summary.text_of(key);
-    // fio 2 does not tell the number of samples; an operation takes some time.
-    if !text("N").or(text("max")).is_some_and(units::positive) {
-        return Vec::new();
-    }
-    let spread = spread(["min", "max", "mean", "stddev"].map(text));
     let percentiles = summary.get("percentile").map_or(&[][..], Json::members).iter();
     // fio 2 fills its list of twenty with `0.00`.
     let percentiles = percentiles.filter_map(|(percent, value)| Some((percentile(percent)?, value.text())));
-    figures_of(unit, of.clone(), spread.into_iter().chain(percentiles)).collect()
+    let spread = ["N", "mean", "min", "max", "stddev"].map(|key| summary.text_of(key));
+    sampled(unit, of.clone(), spread, percentiles.collect()).collect()
 }
 
 #[cfg(test)]

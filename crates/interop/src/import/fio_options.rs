@@ -2,7 +2,7 @@
 
 use super::json_tree::Json;
 use super::parts::{self, notice, number, repeated};
-use super::units::Named;
+
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
 use kurabe_core::record::Notice;
 use kurabe_core::text;
@@ -161,7 +161,7 @@ fn base(pattern: &str) -> &str {
 }
 
 /// Whether a `rw=` goes through the file in order.
-pub(super) fn sequential(pattern: &str) -> Option<bool> {
+fn sequential(pattern: &str) -> Option<bool> {
     match base(pattern) {
         "read" | "write" | "trim" | "rw" | "readwrite" | "trimwrite" => Some(true),
         "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
@@ -170,7 +170,7 @@ pub(super) fn sequential(pattern: &str) -> Option<bool> {
 }
 
 /// Whether an engine waits for each operation, whatever depth is asked for.
-pub(super) fn is_one_by_one(engine: &str) -> bool {
+fn is_one_by_one(engine: &str) -> bool {
     matches!(engine, "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
 }
 
@@ -187,16 +187,6 @@ pub(super) fn direction(word: &str) -> Option<Direction> {
         "mixed" => Some(Direction::Mix),
         _ => None,
     }
-}
-
-/// The figures of what has a lowest, a highest, a mean and a deviation; the mean comes first.
-pub(super) fn spread([low, high, mean, deviation]: [Option<&str>; 4]) -> [Named<'_>; 4] {
-    [
-        (Statistic::Mean, mean),
-        (Statistic::Lowest, low),
-        (Statistic::Highest, high),
-        (Statistic::StandardDeviation, deviation),
-    ]
 }
 
 /// The percentile of a list, which fio fills up with those of 0 %.

@@ -11,7 +11,7 @@ use super::dates::from_epoch;
 use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
 use super::parts::{broken, cell, fact, not_mine};
 use super::units::{self, figure_of_value};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::Cell;
@@ -19,7 +19,7 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_files(("GNOME Disks benchmark", "GNOME Disks", &["gnome-disks"]), read);
+    Importer::of(("GNOME Disks benchmark", "GNOME Disks", &["gnome-disks"]), Recognizer::File, read);
 
 const SUFFIX: &str = ".gnome-disks-benchmark";
 
@@ -37,9 +37,6 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// What the file holds.
 struct Saved {
-    timestamp_us: i64,
-    device_bytes: u64,
-    sample_bytes: u64,
     order: ByteOrder,
     entries: Vec<(String, GVariant)>,
 }
@@ -53,24 +50,27 @@ const SAMPLES: [SampleList; 3] = [
 ];
 
 fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
-    let saved = open(input.bytes)?;
+    let saved = Saved::open(input.bytes)?;
+    let timestamp_us = saved.number("timestamp-usec", "x")?.cast_signed();
+    let device_bytes = saved.number("device-size", "t")?;
+    let sample_bytes = saved.number("sample-size", "t")?;
     let mut cells = Vec::new();
     for list in &SAMPLES {
         let samples = saved.samples(list.0)?;
         if !samples.is_empty() {
-            cells.push(saved.cell(list, samples)?);
+            cells.push(list_cell(list, samples, sample_bytes)?);
         }
     }
     if cells.is_empty() {
         return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)));
     }
     let mut origin = Origin {
-        measured_at: u64::try_from(saved.timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
+        measured_at: u64::try_from(timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
         target: input.name.strip_suffix(SUFFIX).map(str::to_owned),
-        procedure: Some(format!("samples of {} spread over the device", format_bytes(saved.sample_bytes))),
+        procedure: Some(format!("samples of {} spread over the device", format_bytes(sample_bytes))),
         ..input.origin("GNOME Disks", "gnome-disks")
     };
-    for (key, bytes) in [("device-size", saved.device_bytes), ("sample-size", saved.sample_bytes)] {
+    for (key, bytes) in [("device-size", device_bytes), ("sample-size", sample_bytes)] {
         fact(&mut origin, key, bytes.to_string());
     }
     Ok(ImportedRun { origin, cells, ..ImportedRun::default() })
@@ -80,85 +80,75 @@ fn damaged(key: &str) -> Error {
     broken(text!("the value of `{key}` is missing or of another type", "`{key}` の値がないか、型が違います"))
 }
 
-fn open(bytes: &[u8]) -> Result<Saved> {
-    let entries = dictionary(bytes).ok_or_else(|| {
-        broken(text!(
-            "the file is no whole GVariant of type a{{sv}}",
-            "完全な a{{sv}} 型の GVariant ではありません"
-        ))
-    })?;
-    let find = |key: &str, kind: &str| {
-        entries.iter().find(|(name, value)| name == key && value.kind == kind).map(|(_, value)| value)
-    };
-    let version = find("version", "i").and_then(|value| <[u8; 4]>::try_from(value.bytes.as_slice()).ok());
-    let order = match version {
-        Some([1, 0, 0, 0]) => ByteOrder::Little,
-        Some([0, 0, 0, 1]) => ByteOrder::Big,
-        Some(other) => {
-            return Err(broken(text!(
-                "version {} of the format is not known (1 is)",
-                "形式のバージョン {} は未知です(既知は 1)",
-                i32::from_le_bytes(other)
-            )));
+impl Saved {
+    fn open(bytes: &[u8]) -> Result<Self> {
+        let entries = dictionary(bytes).ok_or_else(|| {
+            broken(text!(
+                "the file is no whole GVariant of type a{{sv}}",
+                "完全な a{{sv}} 型の GVariant ではありません"
+            ))
+        })?;
+        let mut saved = Self { order: u64::from_le_bytes, entries };
+        match saved.bytes("version", "i").and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) {
+            Some([1, 0, 0, 0]) => {}
+            Some([0, 0, 0, 1]) => saved.order = u64::from_be_bytes,
+            Some(other) => {
+                return Err(broken(text!(
+                    "version {} of the format is not known (1 is)",
+                    "形式のバージョン {} は未知です(既知は 1)",
+                    i32::from_le_bytes(other)
+                )));
+            }
+            None => return Err(damaged("version")),
         }
-        None => return Err(damaged("version")),
-    };
-    let number = |key: &str, kind: &str| {
-        find(key, kind).and_then(|value| order.u64_of(&value.bytes)).ok_or_else(|| damaged(key))
-    };
-    Ok(Saved {
-        timestamp_us: number("timestamp-usec", "x")?.cast_signed(),
-        device_bytes: number("device-size", "t")?,
-        sample_bytes: number("sample-size", "t")?,
-        order,
-        entries,
-    })
+        Ok(saved)
+    }
+
+    /// The bytes of a value of a type.
+    fn bytes(&self, key: &str, kind: &str) -> Option<&[u8]> {
+        let entry = self.entries.iter().find(|(name, value)| name == key && value.kind == kind);
+        entry.map(|(_, value)| value.bytes.as_slice())
+    }
+
+    fn number(&self, key: &str, kind: &str) -> Result<u64> {
+        let bytes = self.bytes(key, kind).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(self.order).ok_or_else(|| damaged(key))
+    }
+
+    fn samples(&self, key: &str) -> Result<Vec<(u64, f64)>> {
+        let samples = self.bytes(key, "a(td)").and_then(|bytes| samples(bytes, self.order));
+        // Times are kept in ns.
+        let is_sound = |(_, value): &(u64, f64)| (value * 1e9).is_finite() && *value >= 0.0;
+        samples.filter(|samples| samples.iter().all(is_sound)).ok_or_else(|| damaged(key))
+    }
 }
 
-impl Saved {
-    fn samples(&self, key: &str) -> Result<Vec<(u64, f64)>> {
-        self.entries
-            .iter()
-            .find(|(name, value)| name == key && value.kind == "a(td)")
-            .and_then(|(_, value)| samples(&value.bytes, self.order))
-            // Times are kept in ns.
-            .filter(|samples| samples.iter().all(|(_, value)| (value * 1e9).is_finite() && *value >= 0.0))
-            .ok_or_else(|| damaged(key))
-    }
-
-    fn cell(
-        &self,
-        (_, label, direction, quantity, factor, unit): &SampleList,
-        samples: Vec<(u64, f64)>,
-    ) -> Result<Cell> {
-        let count = samples.len();
-        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
-        let size = format_bytes(self.sample_bytes);
-        let (printed, unit_printed, procedure, block_bytes, sequential) = match quantity {
-            Quantity::Latency => {
-                let procedure = format!("{count} reads of a page at random offsets");
-                (format!("{:.2}", mean * 1e3), "msec".to_owned(), procedure, None, Some(false))
-            }
-            _ => {
-                let (number, unit) = shown_size(mean);
-                let procedure = format!("{count} samples of {size}");
-                (number, format!("{unit}/s"), procedure, Some(self.sample_bytes), None)
-            }
-        };
-        let figure =
-            figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
-                .ok_or_else(|| damaged(label))?;
-        let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
-        let imported = ImportedCell {
-            procedure: Some(procedure),
-            block_bytes,
-            sequential,
-            figures: vec![units::of(figure, FigureOf::Samples)],
-            series: units::series(*quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
-            ..ImportedCell::default()
-        };
-        Ok(cell(*label, Some(*direction), imported))
-    }
+fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> Result<Cell> {
+    let (_, label, direction, quantity, factor, unit) = list;
+    let count = samples.len();
+    let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
+    let (printed, unit_printed, procedure, block_bytes, sequential) = match quantity {
+        Quantity::Latency => {
+            let procedure = format!("{count} reads of a page at random offsets");
+            (format!("{:.2}", mean * 1e3), "msec".to_owned(), procedure, None, Some(false))
+        }
+        _ => {
+            let (number, unit) = shown_size(mean);
+            let procedure = format!("{count} samples of {}", format_bytes(sample_bytes));
+            (number, format!("{unit}/s"), procedure, Some(sample_bytes), None)
+        }
+    };
+    let figure = figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed);
+    let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
+    let imported = ImportedCell {
+        procedure: Some(procedure),
+        block_bytes,
+        sequential,
+        figures: vec![units::of(figure.ok_or_else(|| damaged(label))?, FigureOf::Samples)],
+        series: units::series(*quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
+        ..ImportedCell::default()
+    };
+    Ok(cell(*label, Some(*direction), imported))
 }
 
 /// A size as `g_format_size` shows it: decimal units, one digit after the point.

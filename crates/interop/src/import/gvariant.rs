@@ -6,25 +6,8 @@
 //! a zero, and its type. Padding is zero. What departs from this is refused, where GLib would read default values.
 //! Source: the GVariant specification of GLib ("Serialisation Format"), checked against GLib 2.74.
 
-/// Byte order of the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ByteOrder {
-    /// Lowest byte first.
-    Little,
-    /// Highest byte first.
-    Big,
-}
-
-impl ByteOrder {
-    /// A number of eight bytes.
-    pub(super) fn u64_of(self, bytes: &[u8]) -> Option<u64> {
-        let bytes = bytes.try_into().ok()?;
-        Some(match self {
-            Self::Little => u64::from_le_bytes(bytes),
-            Self::Big => u64::from_be_bytes(bytes),
-        })
-    }
-}
+/// How a number is made of its eight bytes: [`u64::from_le_bytes`] or [`u64::from_be_bytes`].
+pub(super) type ByteOrder = fn([u8; 8]) -> u64;
 
 /// A value and its type.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,15 +61,11 @@ fn entry(bytes: &[u8]) -> Option<(String, GVariant)> {
 }
 
 /// Items of an `a(td)`.
-pub(super) fn samples(bytes: &[u8], order: ByteOrder) -> Option<Vec<(u64, f64)>> {
-    let (items, rest) = bytes.as_chunks::<16>();
-    if !rest.is_empty() {
-        return None;
-    }
-    items
-        .iter()
-        .map(|item| Some((order.u64_of(&item[..8])?, f64::from_bits(order.u64_of(&item[8..])?))))
-        .collect()
+pub(super) fn samples(bytes: &[u8], number: ByteOrder) -> Option<Vec<(u64, f64)>> {
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    let (items, odd) = numbers.as_chunks::<2>();
+    let sample = |[offset, value]: &[[u8; 8]; 2]| (number(*offset), f64::from_bits(number(*value)));
+    (rest.is_empty() && odd.is_empty()).then(|| items.iter().map(sample).collect())
 }
 
 fn align_8(at: usize) -> usize {
@@ -145,9 +124,9 @@ mod tests {
     #[test]
     fn samples_come_in_both_orders() {
         let item = [7_u64.to_be_bytes(), 1.5_f64.to_be_bytes()].concat();
-        assert_eq!(samples(&item, ByteOrder::Big), Some(vec![(7, 1.5)]));
+        assert_eq!(samples(&item, u64::from_be_bytes), Some(vec![(7, 1.5)]));
         let item = [7_u64.to_le_bytes(), 1.5_f64.to_le_bytes()].concat();
-        assert_eq!(samples(&item, ByteOrder::Little), Some(vec![(7, 1.5)]));
-        assert_eq!(samples(&item[..15], ByteOrder::Little), None);
+        assert_eq!(samples(&item, u64::from_le_bytes), Some(vec![(7, 1.5)]));
+        assert_eq!(samples(&item[..15], u64::from_le_bytes), None);
     }
 }

@@ -6,48 +6,39 @@
 //! as run here, and its source.
 
 use super::parts::{broken_line, cell, notice, without_line};
-use super::shapes::holes;
-use super::split::LineMark;
+use super::shapes::{LineMark, LineShapes, holes};
 use super::units::{self, ToolUnit, binary, corrected};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
+const DEVICE: &str = "/dev/{}:";
+const TIMING: &str = "Timing {}:{}";
+const SHAPES: LineShapes = LineShapes {
+    begins: &[DEVICE],
+    belongs: &[
+        "Timing cached reads{}:{}",
+        "Timing buffered disk reads{}:{}",
+        "Timing buffer-cache reads{}:{}",
+        "Timing O_DIRECT{}:{}",
+    ],
+};
+
 pub(super) const IMPORTER: Importer =
-    Importer::of_marked_lines(("hdparm timings", "hdparm", &["hdparm"]), line_mark, read);
+    Importer::of(("hdparm timings", "hdparm", &["hdparm"]), Recognizer::Shapes(SHAPES), read);
 
 const MB: ToolUnit = units::unit("MB", Quantity::Bytes, 1_048_576.0);
 const SECONDS: ToolUnit = units::unit("seconds", Quantity::Duration, 1e9);
-const TIMINGS: [&str; 4] = ["cached reads", "buffered disk reads", "buffer-cache reads", "O_DIRECT"];
-
-fn line_mark(line: &str) -> LineMark {
-    match () {
-        () if device(line).is_some() => LineMark::Begins,
-        () if timing(line).is_some() => LineMark::Belongs,
-        () => LineMark::None,
-    }
-}
-
-/// ` Timing buffered disk reads: …` as name and figures.
-fn timing(line: &str) -> Option<(&str, &str)> {
-    let [name, figures] = holes("Timing {}:{}", line)?;
-    TIMINGS.iter().any(|test| name.starts_with(test)).then_some((name, figures))
-}
-
-/// `/dev/sda:`.
-fn device(line: &str) -> Option<&str> {
-    line.trim().strip_suffix(':').filter(|path| path.starts_with("/dev/") && !path.contains(": "))
-}
-
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let timings: Vec<(usize, (&str, &str))> =
-        input.lines().filter_map(|(number, line)| Some((number, timing(line)?))).collect();
+    let own = input.lines().filter(|(_, line)| SHAPES.mark(line) == LineMark::Belongs);
+    let timings: Vec<(usize, [&str; 2])> =
+        own.filter_map(|(number, line)| Some((number, holes(TIMING, line)?))).collect();
     let Some((first, _)) = timings.first() else { return without_line("Timing buffered disk reads: …") };
-    let whole = timings.iter().filter(|(_, (_, figures))| !figures.contains("failed"));
+    let whole = timings.iter().filter(|(_, [_, figures])| !figures.contains("failed"));
     let cells: Vec<Cell> = whole
-        .map(|(number, (name, figures))| {
+        .map(|(number, [name, figures])| {
             timing_cell(name, figures).ok_or_else(|| {
                 broken_line(input, *number, text!("the timing cannot be read", "計測の行を読めません"))
             })
@@ -57,8 +48,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let what = text!("every timing failed", "すべての計測が失敗しています");
         return Err(broken_line(input, *first, what).into());
     }
-    let path = input.lines().find_map(|(_, line)| device(line));
-    let origin = Origin { target: path.map(str::to_owned), ..input.origin("hdparm", "hdparm") };
+    let target = input.holes(DEVICE).map(|[name]| format!("/dev/{name}"));
+    let origin = Origin { target, ..input.origin("hdparm", "hdparm") };
     let mut notices = vec![units::prints_mebibytes("hdparm", "MB/sec")];
     if cells.len() < timings.len() {
         notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));

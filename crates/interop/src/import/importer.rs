@@ -2,8 +2,7 @@
 
 use super::input::Input;
 use super::parts::{self, NotImported};
-use super::shapes::LineShapes;
-use super::split::{LineMark, Recognizer};
+use super::split::Recognizer;
 use kurabe_core::Result;
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::Origin;
@@ -59,43 +58,14 @@ pub(crate) struct Importer {
     pub(crate) names: &'static [&'static str],
 }
 
-/// Words of an importer: what it reads, its tool, and those that are in a text of it.
-type ImporterWords = (&'static str, &'static str, &'static [&'static str]);
-
 impl Importer {
-    /// One of files that are its tool's as a whole.
-    pub(super) const fn of_files(
-        (what, tool, names): ImporterWords,
+    /// By what it reads, its tool and the words that are in a text of it; by how it knows its own; and by how it reads.
+    pub(super) const fn of(
+        (what, tool, names): (&'static str, &'static str, &'static [&'static str]),
+        claim: Recognizer,
         read: fn(&Input<'_>) -> ImportedRuns,
     ) -> Self {
-        Self { what, tool, read, claim: Recognizer::File, names }
-    }
-
-    /// One of texts that are known by the shapes of their lines.
-    pub(super) const fn of_lines(
-        (what, tool, names): ImporterWords,
-        shapes: LineShapes,
-        read: fn(&Input<'_>) -> ImportedRuns,
-    ) -> Self {
-        Self { what, tool, read, claim: Recognizer::Shapes(shapes), names }
-    }
-
-    /// One of texts, with what a line is to it, where shapes cannot say so.
-    pub(super) const fn of_marked_lines(
-        (what, tool, names): ImporterWords,
-        mark: fn(&str) -> LineMark,
-        read: fn(&Input<'_>) -> ImportedRuns,
-    ) -> Self {
-        Self { what, tool, read, claim: Recognizer::Lines(mark), names }
-    }
-
-    /// One of objects of JSON that have all of these keys.
-    pub(super) const fn of_objects(
-        (what, tool, names): ImporterWords,
-        keys: &'static [&'static str],
-        read: fn(&Input<'_>) -> ImportedRuns,
-    ) -> Self {
-        Self { what, tool, read, claim: Recognizer::Object(keys), names }
+        Self { what, tool, read, claim, names }
     }
 
     /// The runs of an input, at least one, and each with a cell.

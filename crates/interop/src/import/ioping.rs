@@ -14,7 +14,7 @@ mod raw;
 use super::parts::{self, broken_line, cell, fact, number};
 use super::shapes::{LineShapes, holes};
 use super::units::{self, figure, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
     SeriesAxis,
@@ -28,13 +28,15 @@ const REQUEST: &str = "{}: request={} time={}";
 const HEADING: &str = "--- {} ioping statistics ---";
 const TIMES: &str = "min/avg/max/mdev = {}";
 
-pub(super) const TEXT: Importer = Importer::of_lines(
+pub(super) const TEXT: Importer = Importer::of(
     ("ioping text", "ioping", &["ioping"]),
-    LineShapes { begins: &[], belongs: &[HEADING, REQUEST, TIMES] },
+    Recognizer::Shapes(LineShapes { begins: &[], belongs: &[HEADING, REQUEST, TIMES] }),
     read,
 );
-pub(super) const JSON: Importer = Importer::of_files(("ioping JSON", "ioping", &["\"mdev\""]), json::read);
-pub(super) const RAW: Importer = Importer::of_files(("ioping raw lines", "ioping", &[]), raw::read);
+pub(super) const JSON: Importer =
+    Importer::of(("ioping JSON", "ioping", &["\"mdev\""]), Recognizer::File, json::read);
+pub(super) const RAW: Importer =
+    Importer::of(("ioping raw lines", "ioping", &[]), Recognizer::File, raw::read);
 
 fn run(origin: Origin, cells: Vec<Cell>) -> ImportedRun {
     ImportedRun { origin, cells, ..ImportedRun::default() }

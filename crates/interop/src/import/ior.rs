@@ -10,7 +10,7 @@ use super::json_tree::Json;
 use super::parts::{self, TableRow};
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
 use kurabe_core::imported::{
     ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -36,13 +36,14 @@ const DETAILS: [DetailLine; 8] = [
     ("ordering in a file", &[Detail::Order(ordering)]),
 ];
 const KEYS: &[&str] = &["\"tests\"", "\"bwMiB\""];
-pub(super) const JSON: Importer = Importer::of_objects(("IOR JSON", "IOR", &["\"bwMiB\""]), KEYS, read_json);
-pub(super) const TEXT: Importer = Importer::of_lines(
+pub(super) const JSON: Importer =
+    Importer::of(("IOR JSON", "IOR", &["\"bwMiB\""]), Recognizer::Object(KEYS), read_json);
+pub(super) const TEXT: Importer = Importer::of(
     ("IOR text", "IOR", &["IOR-"]),
-    LineShapes { begins: &[HEADING], belongs: &[] },
+    Recognizer::Shapes(LineShapes { begins: &[HEADING], belongs: &[] }),
     read_text,
 );
-pub(super) const CSV: Importer = Importer::of_files(("IOR CSV", "IOR", &["bw(MiB/s)"]), read_csv);
+pub(super) const CSV: Importer = Importer::of(("IOR CSV", "IOR", &["bw(MiB/s)"]), Recognizer::File, read_csv);
 
 /// What is printed of a repetition: unit, name of the series, and names in JSON, the text and CSV.
 const REPETITION: [(ToolUnit, &str, [&str; 3]); 4] = [
@@ -55,17 +56,11 @@ const OF_JSON: usize = 0;
 const OF_TEXT: usize = 1;
 const OF_CSV: usize = 2;
 
-/// A repetition as printed.
-struct PrintedRepetition<'a> {
-    word: &'a str,
-    /// What `REPETITION` names.
-    printed: [Option<&'a str>; REPETITION.len()],
-}
+/// A repetition as printed: the word of its direction, and what `REPETITION` names.
+type PrintedRepetition<'a> = (&'a str, [Option<&'a str>; REPETITION.len()]);
 
-impl<'a> PrintedRepetition<'a> {
-    fn of(word: &'a str, form: usize, get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        Self { word, printed: REPETITION.map(|(_, _, names)| get(names[form])) }
-    }
+fn repetition<'a>(form: usize, get: impl Fn(&str) -> Option<&'a str>) -> [Option<&'a str>; REPETITION.len()] {
+    REPETITION.map(|(_, _, names)| get(names[form]))
 }
 
 /// A summary: unit, statistic, name in JSON, name in the text and how far behind that name's column. Both deviations
@@ -115,9 +110,9 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         let results = test.items_of("Results").iter();
         let repetitions: Vec<PrintedRepetition<'_>> = results
             .filter_map(|result| {
-                Some(PrintedRepetition::of(given(result, "access")?, OF_JSON, |key| given(result, key)))
+                Some((given(result, "access")?, repetition(OF_JSON, |key| given(result, key))))
             })
-            .filter(|repetition| repetition.printed[0].is_some())
+            .filter(|(_, printed)| printed[0].is_some())
             .collect();
         let id = test.count_of("TestID");
         let label = format!("test {}", id.unwrap_or(number as u64));
@@ -155,8 +150,7 @@ fn cell(
     summary: Vec<PrintedFigure>,
     repetitions: &[PrintedRepetition<'_>],
 ) -> Cell {
-    let mine: Vec<_> =
-        repetitions.iter().filter(|repetition| repetition.word == word).map(|one| one.printed).collect();
+    let mine: Vec<_> = repetitions.iter().filter(|(of, _)| *of == word).map(|(_, printed)| printed).collect();
     let runs = u32::try_from(mine.len()).ok().filter(|runs| *runs > 0);
     let mut imported = ImportedCell { runs, figures: summary, ..setting.clone() };
     if imported.figures.is_empty() {
@@ -190,7 +184,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let is_result = |row: &TableRow<'_>| matches!(row.fields[0], "write" | "read");
     let repetitions = rows(input, &["access", "bw(MiB/s)"]).into_iter().filter(is_result);
     let repetitions: Vec<_> =
-        repetitions.map(|row| PrintedRepetition::of(row.fields[0], OF_TEXT, |name| row.get(name))).collect();
+        repetitions.map(|row| (row.fields[0], repetition(OF_TEXT, |name| row.get(name)))).collect();
     let summaries = rows(input, &["Operation", "Max(MiB)"]);
     let mut cells = Vec::new();
     for of in WORDS {
@@ -260,7 +254,7 @@ fn read_csv(input: &Input<'_>) -> ImportedRuns {
         let bytes = row.get("xfer(KiB)").and_then(|words| units::KIB.value(words));
         setting.block_bytes = bytes.map(|bytes| bytes as u64);
         setting.threads = row.get("numTasks").and_then(|tasks| tasks.parse().ok());
-        repetitions.push(PrintedRepetition::of(row.fields[0], OF_CSV, |name| row.get(name)));
+        repetitions.push((row.fields[0], repetition(OF_CSV, |name| row.get(name))));
     }
     let cells = WORDS.map(|of| cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)).to_vec();
     Ok(vec![ImportedRun { origin: input.origin("IOR", "ior-csv"), cells, ..ImportedRun::default() }])

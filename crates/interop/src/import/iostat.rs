@@ -9,18 +9,18 @@
 
 use super::json_tree::Json;
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::split::LineMark;
+use super::shapes::LineMark;
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates, parts};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates, parts};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
-    Importer::of_marked_lines(("iostat text", "iostat", &["iostat", "avg-cpu"]), line_mark, read_text);
+    Importer::of(("iostat text", "iostat", &["iostat", "avg-cpu"]), Recognizer::Lines(line_mark), read_text);
 pub(super) const JSON: Importer =
-    Importer::of_objects(("iostat JSON", "iostat", &["\"sysstat\""]), KEYS, read_json);
+    Importer::of(("iostat JSON", "iostat", &["\"sysstat\""]), Recognizer::Object(KEYS), read_json);
 
 const REQUESTS_PER_S: ToolUnit = units::unit_for_people("1/s", Quantity::Iops, 1.0);
 const QUEUE: ToolUnit = units::unit_for_people("", Quantity::QueueLength, 1.0);

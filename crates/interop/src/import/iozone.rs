@@ -7,10 +7,9 @@
 //! the sum that the processes saw. iozone's documentation and its output (3.489).
 
 use super::parts;
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, holes};
-use super::split::LineMark;
+use super::shapes::{Detail, DetailLine, LineMark, LineShapes, RunDetails, fits, holes};
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
@@ -56,10 +55,15 @@ const THROUGHPUT: [(&str, Statistic, FigureOf); 5] = [
     ("Max throughput per process{}={} {}", Statistic::Highest, FigureOf::EachProcess),
     ("Avg throughput per process{}={} {}", Statistic::Mean, FigureOf::EachProcess),
 ];
+const HEADERS: [&str; 2] = ["kB{}reclen{}write{}rewrite{}", "KB{}reclen{}write{}rewrite{}"];
+const BEGAN: &str = "Run began:{}";
 const SHAPES: LineShapes = LineShapes {
     begins: &["Iozone: Performance Test{}"],
     belongs: &[
         "\"Writer report\"",
+        HEADERS[0],
+        HEADERS[1],
+        BEGAN,
         THROUGHPUT[0].0,
         THROUGHPUT[1].0,
         THROUGHPUT[2].0,
@@ -67,7 +71,6 @@ const SHAPES: LineShapes = LineShapes {
         THROUGHPUT[4].0,
     ],
 };
-const BEGAN: &str = "Run began:{}";
 const DETAILS: [DetailLine; 5] = [
     ("Version $Revision:{}$", &[Detail::Version]),
     (BEGAN, &[Detail::Date(dates::from_ctime)]),
@@ -83,18 +86,11 @@ const MODES: [(&str, ToolUnit); 2] = [
 const USUAL_UNIT: ToolUnit = units::unit("kBytes/sec", Quantity::Rate, 1024.0);
 
 pub(super) const IMPORTER: Importer =
-    Importer::of_marked_lines(("iozone", "iozone", &["iozone"]), line_mark, read);
-
-fn line_mark(line: &str) -> LineMark {
-    match SHAPES.mark(line) {
-        LineMark::None if is_header(line) || super::shapes::fits(BEGAN, line) => LineMark::Belongs,
-        mark => mark,
-    }
-}
+    Importer::of(("iozone", "iozone", &["iozone"]), Recognizer::Shapes(SHAPES), read);
 
 /// Reads iozone's output.
 fn read(input: &Input<'_>) -> ImportedRuns {
-    if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None || is_header(line)) {
+    if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None) {
         return parts::without_line("kB reclen write rewrite …` or `Children see throughput for …");
     }
     let details = RunDetails::of(input, ("iozone", "iozone"), &DETAILS, input.lines());
@@ -168,11 +164,6 @@ fn has_option(command: &str, letter: char) -> bool {
     })
 }
 
-fn is_header(line: &str) -> bool {
-    let is = |unit| line.split_whitespace().take(4).eq([unit, "reclen", "write", "rewrite"]);
-    is("kB") || is("KB")
-}
-
 /// Words of a line with the column after their end.
 fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
     let start = line.as_ptr() as usize;
@@ -185,7 +176,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut entries = Vec::new();
     for (_, line) in input.lines() {
         let words = words_with_ends(line);
-        if is_header(line) {
+        if HEADERS.iter().any(|shape| fits(shape, line)) {
             columns = words.iter().skip(2).map(|(_, end)| *end).collect();
             continue;
         }
@@ -196,12 +187,9 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
-            let test = if numbers.len() == columns.len() {
-                Some(place)
-            } else {
-                // Header words do not all end where their numbers do, but never far off.
-                columns.iter().position(|column| column.abs_diff(*end) <= 2)
-            };
+            // Header words do not all end where their numbers do, but never far off.
+            let below = || columns.iter().position(|column| column.abs_diff(*end) <= 2);
+            let test = if numbers.len() == columns.len() { Some(place) } else { below() };
             entries.extend(test.map(|test| MatrixCell { test, file_kb, record_kb, printed }));
         }
     }
@@ -283,15 +271,12 @@ fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
 
 /// What `initial writers`, `random readers` and the like do.
 fn of_children(who: &str) -> (Option<Direction>, Option<bool>) {
+    let has = |word: &&str| who.contains(word);
     let directions = [("mixed", Direction::Mix), ("writer", WRITE), ("reader", READ)];
-    let direction =
-        directions.into_iter().find(|(word, _)| who.contains(word)).map(|(_, direction)| direction);
-    let sequential = match () {
-        () if who.contains("random") => Some(false),
-        () if ["mixed", "reverse", "stride"].iter().any(|word| who.contains(word)) => None,
-        () => direction.map(|_| true),
-    };
-    (direction, sequential)
+    let direction = directions.into_iter().find(|(word, _)| has(word)).map(|(_, direction)| direction);
+    let is_unknown = ["mixed", "reverse", "stride"].iter().any(has);
+    let ascends = direction.filter(|_| !is_unknown).map(|_| true);
+    (direction, if has(&"random") { Some(false) } else { ascends })
 }
 
 #[cfg(test)]

@@ -6,16 +6,18 @@
 
 use super::parts::{cut_at, fact, is_rule, not_mine, notice};
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all, section_of};
-use super::shapes::{DetailLine, RunDetails, fits};
-use super::split::LineMark;
-use super::{ImportedRun, ImportedRuns, Importer, Input, amorphous, cdm, kdiskmark};
+use super::shapes::{DetailLine, LineMark, RunDetails, fits};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, amorphous, cdm, kdiskmark};
 use kurabe_core::imported::Origin;
 use kurabe_core::record::Notice;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer =
-    Importer::of_marked_lines(("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]), line_mark, read);
+pub(super) const IMPORTER: Importer = Importer::of(
+    ("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]),
+    Recognizer::Lines(line_mark),
+    read,
+);
 
 /// More runs than this stand nowhere side by side.
 const COLUMNS_MOST: usize = 16;

@@ -8,7 +8,7 @@
 use super::parts::{self, number};
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, holes};
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::Cell;
 
@@ -22,9 +22,9 @@ const DETAILS: [DetailLine; 3] = [
 ];
 const OPERATIONS: ToolUnit = units::unit("ops/s", Quantity::Iops, 1.0);
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(
+pub(super) const IMPORTER: Importer = Importer::of(
     ("mdtest text", "mdtest", &["mdtest"]),
-    LineShapes { begins: &[HEADING], belongs: &[SUMMARY] },
+    Recognizer::Shapes(LineShapes { begins: &[HEADING], belongs: &[SUMMARY] }),
     read,
 );
 

@@ -8,9 +8,7 @@
 
 use super::clean::cleaned;
 use super::json_tree::object;
-pub(super) use super::shapes::LineMark;
-
-use super::shapes::LineShapes;
+use super::shapes::{LineMark, LineShapes};
 use super::{Importer, Input};
 use std::borrow::Cow;
 
@@ -20,9 +18,9 @@ pub(crate) enum Recognizer {
     File,
     /// By the shapes of lines.
     Shapes(LineShapes),
-    /// By lines.
+    /// By what a line is to it, where shapes cannot say so.
     Lines(fn(&str) -> LineMark),
-    /// By words that an object of JSON holds, all of them.
+    /// By keys that an object of JSON holds, all of them.
     Object(&'static [&'static str]),
 }
 

@@ -8,7 +8,7 @@
 use super::parts;
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails};
 use super::units::{self, FigureName};
-use super::{ImportedRun, ImportedRuns, Importer, Input};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
@@ -25,9 +25,9 @@ const DETAILS: [DetailLine; 4] = [
     ("Number of threads", &[Detail::Threads]),
 ];
 
-pub(super) const IMPORTER: Importer = Importer::of_lines(
+pub(super) const IMPORTER: Importer = Importer::of(
     ("sysbench fileio", "sysbench", &["sysbench", "fsyncs/s"]),
-    LineShapes {
+    Recognizer::Shapes(LineShapes {
         begins: &["sysbench 1.{}", "sysbench 0.{}"],
         belongs: &[
             TRANSFERRED,
@@ -38,7 +38,7 @@ pub(super) const IMPORTER: Importer = Importer::of_lines(
             "read, MiB/s:{}",
             "written, MiB/s:{}",
         ],
-    },
+    }),
     read,
 );
 

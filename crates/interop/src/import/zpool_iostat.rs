@@ -7,9 +7,9 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::split::LineMark;
+use super::shapes::LineMark;
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, dates, parts};
+use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates, parts};
 use kurabe_core::imported::Quantity;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -62,10 +62,13 @@ fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
     Some(columns)
 }
 
-pub(super) const TEXT: Importer =
-    Importer::of_marked_lines(("zpool iostat text", "zpool iostat", &["zpool iostat"]), line_mark, read_text);
+pub(super) const TEXT: Importer = Importer::of(
+    ("zpool iostat text", "zpool iostat", &["zpool iostat"]),
+    Recognizer::Lines(line_mark),
+    read_text,
+);
 pub(super) const SCRIPTED: Importer =
-    Importer::of_files(("zpool iostat -H", "zpool iostat", &[]), read_scripted);
+    Importer::of(("zpool iostat -H", "zpool iostat", &[]), Recognizer::File, read_scripted);
 
 fn line_mark(line: &str) -> LineMark {
     if is_top(line) { LineMark::Belongs } else { LineMark::None }
@@ -160,9 +163,8 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
         }
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, numbers @ ..] = fields.as_slice() else { return not_mine(number) };
-        let fits = |at: usize, field: &str| match at {
-            0..6 => field == "-" || CAPACITY.value(field).is_some(),
-            _ => field == "-" || units::TIMES.value(field).is_some() || CAPACITY.value(field).is_some(),
+        let fits = |at: usize, field: &str| {
+            field == "-" || CAPACITY.value(field).is_some() || at >= 6 && units::TIMES.value(field).is_some()
         };
         let same = *count.get_or_insert(numbers.len()) == numbers.len();
         let fit = numbers.iter().enumerate().all(|(at, field)| fits(at, field));
@@ -180,11 +182,8 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
         11 => 11,
         _ => 0,
     };
-    let groups: Vec<&str> = GROUPS
-        .iter()
-        .map(|(name, ..)| *name)
-        .take(3 + if latencies > 0 { latencies - 4 } else { 0 })
-        .collect();
+    let count = if latencies > 0 { latencies - 1 } else { 3 };
+    let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     Ok(run(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports))
 }
 

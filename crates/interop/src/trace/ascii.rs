@@ -9,7 +9,7 @@
 use super::builder::{SECTOR_BYTES, TraceBuilder};
 use super::format::{TraceFormat, choose};
 use super::lines::{LineReader, TraceLine};
-use kurabe_core::trace::TraceOp;
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::io::BufRead;
@@ -42,7 +42,7 @@ fn cannot_tell(name: &str) -> Error {
             "{name} may be a trace of MQSim, SSDSim (times in ns) or DiskSim (times in ms)",
             "{name} は MQSim・SSDSim(時刻は ns)と DiskSim(時刻は ms)のどれの形式か判別できません"
         ))
-        .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim]))
+        .remedy(choose(&["mqsim", "ssdsim", "disksim"]))
 }
 
 /// Reads a trace that is DiskSim's if any of its lines can only be that.
@@ -75,27 +75,19 @@ pub(super) fn read(
 }
 
 fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceFormat) -> Result<()> {
-    let [time, device, sector, sectors, kind] = line.fields::<COLUMNS>()?;
-    let (at_ns, reads) = if format == TraceFormat::Disksim {
+    let [time, device, sector, sectors, word] = line.fields::<COLUMNS>()?;
+    let (kind, at_ns) = if format == TraceFormat::Disksim {
         let flags =
-            disksim_flags(kind).ok_or_else(|| line.wrong(kind, &text!("a hexadecimal number", "16 進数")))?;
-        (line.time_ns(time, 1_000_000)?, flags & DISKSIM_READ != 0)
+            disksim_flags(word).ok_or_else(|| line.wrong(word, &text!("a hexadecimal number", "16 進数")))?;
+        let kind = if flags & DISKSIM_READ != 0 { OpKind::Read } else { OpKind::Write };
+        (kind, line.time_ns(time, 1_000_000)?)
     } else {
-        let reads = match kind {
-            "0" => false,
-            "1" => true,
-            other => {
-                return Err(line.wrong(other, &text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)")));
-            }
-        };
-        (line.number(time)?, reads)
+        let expected = text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)");
+        (line.kind(word, ["1", "0"], &expected)?, line.number(time)?)
     };
-    let kind = if reads { OpKind::Read } else { OpKind::Write };
-    let length_bytes = line.length(sectors, SECTOR_BYTES)?;
-    let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
+    let extent = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;
     let device = line.number(device)?;
-    let unit = builder.unit(line, &format!("device{device}"))?;
-    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
+    builder.push(line, &format!("device{device}"), at_ns, kind, extent)
 }
 
 /// Flags as C's `%x` reads them, with or without `0x`.

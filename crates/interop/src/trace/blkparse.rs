@@ -106,39 +106,26 @@ fn push(
         BlockVerb::Other if letters.flush_before && place.is_none() => {
             return builder.push_sync(line, at_ns, unit);
         }
-        BlockVerb::Discard => {
-            builder.trace.leave_out(1, discards());
-            return Ok(());
-        }
-        BlockVerb::Other => {
-            builder.trace.leave_out(1, other_commands());
-            return Ok(());
-        }
+        BlockVerb::Discard => return builder.leave_out(discards()),
+        BlockVerb::Other => return builder.leave_out(other_commands()),
     };
     if letters.flush_before {
         builder.push_sync(line, at_ns, unit)?;
     }
     let Some((sector, sectors)) = place else {
-        if !letters.flush_before {
-            builder.trace.leave_out(1, other_commands());
-        }
-        return Ok(());
+        return if letters.flush_before { Ok(()) } else { builder.leave_out(other_commands()) };
     };
-    let length_bytes = line.length(sectors, SECTOR_BYTES)?;
-    let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
+    let (offset_bytes, length_bytes) = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;
     if letters.flush_before && length_bytes == 0 {
         return Ok(());
     }
     if letters.forced {
-        builder.trace.leave_out(
-            1,
-            text!(
-                "forced unit access (FUA) of writes, which are kept as plain writes",
-                "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
-            ),
-        );
+        builder.leave_out(text!(
+            "forced unit access (FUA) of writes, which are kept as plain writes",
+            "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
+        ))?;
     }
-    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
+    builder.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
 }
 
 fn other_commands() -> kurabe_core::Text {

@@ -79,13 +79,31 @@ impl TraceBuilder {
         Ok(unit)
     }
 
-    /// A read or a write; one of length 0 is left out.
-    pub(super) fn push(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
+    /// A read or a write of a unit; one of length 0 is left out.
+    pub(super) fn push(
+        &mut self,
+        line: TraceLine<'_>,
+        unit: &str,
+        at_ns: u64,
+        kind: OpKind,
+        (offset_bytes, length_bytes): (u64, u32),
+    ) -> Result<()> {
+        let unit = self.unit(line, unit)?;
+        self.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
+    }
+
+    /// The same, of a unit that is known.
+    pub(super) fn push_operation(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
         if operation.length_bytes == 0 {
-            self.trace.leave_out(1, text!("operations of length 0", "長さ 0 の操作"));
-            return Ok(());
+            return self.leave_out(text!("operations of length 0", "長さ 0 の操作"));
         }
         self.take(line, operation)
+    }
+
+    /// Counts what is no operation that can be done again.
+    pub(super) fn leave_out(&mut self, what: Text) -> Result<()> {
+        self.trace.leave_out(1, what);
+        Ok(())
     }
 
     pub(super) fn take(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {

@@ -9,9 +9,7 @@
 //! to the trace's description; the traces that are around use 512 bytes, and that is taken.
 
 use super::builder::{SECTOR_BYTES, TraceBuilder};
-use super::lines::{LineReader, TraceLine};
-use kurabe_core::trace::TraceOp;
-use kurabe_core::workload::OpKind;
+use super::lines::{LineReader, kind_of};
 use kurabe_core::{Result, text};
 use std::io::BufRead;
 
@@ -21,6 +19,9 @@ const FILE_TIME_NS: u64 = 100;
 const MSR_FIELDS: usize = 7;
 /// Fields of a line of SPC at least.
 const SPC_FIELDS: usize = 5;
+/// Words of a read and a write.
+const MSR_KINDS: [&str; 2] = ["read", "write"];
+const SPC_KINDS: [&str; 2] = ["r", "w"];
 
 fn split(line: &str) -> Vec<&str> {
     line.split(',').map(str::trim).collect()
@@ -33,29 +34,13 @@ fn is_msr_header(fields: &[&str]) -> bool {
 /// Whether a line looks like one of MSR.
 pub(super) fn fits_msr(line: &str) -> bool {
     let fields = split(line);
-    fields.len() == MSR_FIELDS && (is_msr_header(&fields) || msr_kind(fields[3]).is_some())
+    fields.len() == MSR_FIELDS && (is_msr_header(&fields) || kind_of(fields[3], MSR_KINDS).is_some())
 }
 
 /// Whether a line looks like one of SPC.
 pub(super) fn fits_spc(line: &str) -> bool {
     let fields = split(line);
-    fields.len() >= SPC_FIELDS && spc_kind(fields[3]).is_some()
-}
-
-fn msr_kind(word: &str) -> Option<OpKind> {
-    match word {
-        _ if word.eq_ignore_ascii_case("read") => Some(OpKind::Read),
-        _ if word.eq_ignore_ascii_case("write") => Some(OpKind::Write),
-        _ => None,
-    }
-}
-
-fn spc_kind(word: &str) -> Option<OpKind> {
-    match word {
-        "r" | "R" => Some(OpKind::Read),
-        "w" | "W" => Some(OpKind::Write),
-        _ => None,
-    }
+    fields.len() >= SPC_FIELDS && kind_of(fields[3], SPC_KINDS).is_some()
 }
 
 pub(super) fn read_msr(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
@@ -70,23 +55,14 @@ pub(super) fn read_msr(lines: &mut LineReader<'_, impl BufRead>, builder: &mut T
         if may_be_header && is_msr_header(&fields) {
             continue;
         }
-        let at_ns = file_time_ns(line, time)?;
-        let Some(kind) = msr_kind(kind) else {
-            return Err(line.wrong(kind, &text!("Read or Write", "Read か Write")));
-        };
-        let length_bytes = line.length(length, 1)?;
-        let offset_bytes = line.offset(offset, 1, length_bytes)?;
+        let at_ns = line.number(time)?.checked_mul(FILE_TIME_NS);
+        let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a time of this age", "この時代の時刻")))?;
+        let kind = line.kind(kind, MSR_KINDS, &text!("Read or Write", "Read か Write"))?;
+        let extent = line.extent((offset, 1), (length, 1))?;
         let disk = line.number(disk)?;
-        let unit = builder.unit(line, &format!("{host}_{disk}"))?;
-        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })?;
+        builder.push(line, &format!("{host}_{disk}"), at_ns, kind, extent)?;
     }
     Ok(())
-}
-
-fn file_time_ns(line: TraceLine<'_>, ticks: &str) -> Result<u64> {
-    line.number(ticks)?
-        .checked_mul(FILE_TIME_NS)
-        .ok_or_else(|| line.wrong(ticks, &text!("a time of this age", "この時代の時刻")))
 }
 
 pub(super) fn read_spc(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
@@ -96,15 +72,11 @@ pub(super) fn read_spc(lines: &mut LineReader<'_, impl BufRead>, builder: &mut T
         let [storage, address, length, kind, time, ..] = fields[..] else {
             return Err(line.miscounted(fields.len(), SPC_FIELDS));
         };
-        let Some(kind) = spc_kind(kind) else {
-            return Err(line.wrong(kind, &text!("R or W", "R か W")));
-        };
+        let kind = line.kind(kind, SPC_KINDS, &text!("R or W", "R か W"))?;
         let storage = line.number(storage)?;
-        let length_bytes = line.length(length, 1)?;
-        let offset_bytes = line.offset(address, SECTOR_BYTES, length_bytes)?;
+        let extent = line.extent((address, SECTOR_BYTES), (length, 1))?;
         let at_ns = line.time_ns(time, 1_000_000_000)?;
-        let unit = builder.unit(line, &format!("asu{storage}"))?;
-        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })?;
+        builder.push(line, &format!("asu{storage}"), at_ns, kind, extent)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The formats of traces.
 
+use kurabe_core::words::{Keyword, all_words};
 use kurabe_core::{ErrorKind, Result, Text, text};
 
 /// A format of traces.
@@ -28,52 +29,37 @@ pub enum TraceFormat {
     Vscsi,
 }
 
-impl TraceFormat {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::FioIolog,
-        Self::Blkparse,
-        Self::BlkparseIssued,
-        Self::Msr,
-        Self::Spc,
-        Self::Mqsim,
-        Self::Ssdsim,
-        Self::Disksim,
-        Self::DisksimValidate,
-        Self::Vscsi,
+/// The words in profiles and flags.
+impl Keyword for TraceFormat {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("fio-iolog", Self::FioIolog),
+        ("blkparse", Self::Blkparse),
+        ("blkparse-issued", Self::BlkparseIssued),
+        ("msr", Self::Msr),
+        ("spc", Self::Spc),
+        ("mqsim", Self::Mqsim),
+        ("ssdsim", Self::Ssdsim),
+        ("disksim", Self::Disksim),
+        ("disksim-validate", Self::DisksimValidate),
+        ("vscsi", Self::Vscsi),
     ];
+}
 
-    /// The word for it in profiles and flags.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::FioIolog => "fio-iolog",
-            Self::Blkparse => "blkparse",
-            Self::BlkparseIssued => "blkparse-issued",
-            Self::Msr => "msr",
-            Self::Spc => "spc",
-            Self::Mqsim => "mqsim",
-            Self::Ssdsim => "ssdsim",
-            Self::Disksim => "disksim",
-            Self::DisksimValidate => "disksim-validate",
-            Self::Vscsi => "vscsi",
-        }
-    }
-
+impl TraceFormat {
     /// The format of a word.
     ///
     /// # Errors
     /// When no format has this word; the error names them all.
     pub fn from_word(word: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|format| format.word() == word).ok_or_else(|| {
+        Self::of_word(word).ok_or_else(|| {
             ErrorKind::Usage
                 .error(text!("{word} is no format of traces", "{word} というトレース形式はありません"))
-                .remedy(choose(&Self::ALL))
+                .remedy(choose(&all_words::<Self>()))
         })
     }
 }
 
-pub(super) fn choose(formats: &[TraceFormat]) -> Text {
-    let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
-    let words = words.join(", ");
+pub(super) fn choose(formats: &[&str]) -> Text {
+    let words = formats.join(", ");
     text!("give the format, one of {words}", "次のいずれかを形式として指定してください: {words}")
 }

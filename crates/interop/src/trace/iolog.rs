@@ -9,7 +9,7 @@
 
 use super::builder::{TraceBuilder, discards};
 use super::lines::{LineReader, TraceLine};
-use kurabe_core::trace::{Trace, TraceOp};
+use kurabe_core::trace::Trace;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
 use std::io::BufRead;
@@ -51,8 +51,7 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
             other => Err(line.wrong(other, &text!("add, open or close", "add・open・close のどれか"))),
         },
         [name, action, offset, length] => {
-            let length_bytes = line.length(length, 1)?;
-            let offset_bytes = line.offset(offset, 1, length_bytes)?;
+            let extent = line.extent((offset, 1), (length, 1))?;
             let kind = match action {
                 "read" => OpKind::Read,
                 "write" => OpKind::Write,
@@ -60,24 +59,16 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
                     let unit = builder.unit(line, name)?;
                     return builder.push_sync(line, at_ns, unit);
                 }
-                "trim" => {
-                    builder.trace.leave_out(1, discards());
-                    return Ok(());
-                }
+                "trim" => return builder.leave_out(discards()),
                 "wait" if !timed => {
-                    builder.trace.leave_out(
-                        1,
-                        text!(
-                            "waits, whose unit fio's manual and program tell differently",
-                            "待ち時間(単位の説明が fio の文書とプログラムで食い違うもの)"
-                        ),
-                    );
-                    return Ok(());
+                    return builder.leave_out(text!(
+                        "waits, whose unit fio's manual and program tell differently",
+                        "待ち時間(単位の説明が fio の文書とプログラムで食い違うもの)"
+                    ));
                 }
                 other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
             };
-            let unit = builder.unit(line, name)?;
-            builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
+            builder.push(line, name, at_ns, kind, extent)
         }
         _ => Err(line.miscounted(fields.len() + usize::from(timed), 4 + usize::from(timed))),
     }

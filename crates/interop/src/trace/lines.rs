@@ -5,6 +5,7 @@
 //! what is named as a trace may be a device that never ends.
 
 use kurabe_core::quantity::{GIB, KIB, format_bytes};
+use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::Mention, text};
 use std::io::{BufRead, Read};
 
@@ -160,7 +161,7 @@ impl<'a> TraceLine<'a> {
     }
 
     /// A length in bytes that an operation can have.
-    pub(super) fn length(self, part: &str, unit_bytes: u64) -> Result<u32> {
+    fn length(self, part: &str, unit_bytes: u64) -> Result<u32> {
         let bytes = self.number(part)?.checked_mul(unit_bytes);
         bytes
             .and_then(|bytes| u32::try_from(bytes).ok())
@@ -168,11 +169,22 @@ impl<'a> TraceLine<'a> {
     }
 
     /// An offset in bytes; its operation ends below 2^64.
-    pub(super) fn offset(self, part: &str, unit_bytes: u64, length_bytes: u32) -> Result<u64> {
+    fn offset(self, part: &str, unit_bytes: u64, length_bytes: u32) -> Result<u64> {
         let bytes = self.number(part)?.checked_mul(unit_bytes);
         bytes
             .filter(|bytes| bytes.checked_add(u64::from(length_bytes)).is_some())
             .ok_or_else(|| self.wrong(part, &text!("an offset below 16 EiB", "16 EiB 未満のオフセット")))
+    }
+
+    /// Offset and length in bytes, each from its word and the bytes of its unit.
+    pub(super) fn extent(self, offset: (&str, u64), length: (&str, u64)) -> Result<(u64, u32)> {
+        let length_bytes = self.length(length.0, length.1)?;
+        Ok((self.offset(offset.0, offset.1, length_bytes)?, length_bytes))
+    }
+
+    /// Whether an operation reads or writes, by the words for these; either case will do.
+    pub(super) fn kind(self, word: &str, words: [&str; 2], expected: &Text) -> Result<OpKind> {
+        kind_of(word, words).ok_or_else(|| self.wrong(word, expected))
     }
 
     /// The fields between blanks, which must be `COUNT`.
@@ -195,6 +207,12 @@ impl<'a> TraceLine<'a> {
             "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
         ))
     }
+}
+
+/// What an operation does, by the words for a read and a write in either case.
+pub(super) fn kind_of(word: &str, [read, write]: [&str; 2]) -> Option<OpKind> {
+    let kinds = [(read, OpKind::Read), (write, OpKind::Write)];
+    kinds.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, kind)| kind)
 }
 
 /// A decimal number of units as ns, exactly; `None` for anything else, signs and exponents included.

@@ -46,12 +46,11 @@ fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, at_ns: u64) -> Res
         "W" => OpKind::Write,
         other => return Err(line.wrong(other, &text!("R or W", "R か W"))),
     };
-    let length_bytes = line.length(blocks, SECTOR_BYTES)?;
-    let offset_bytes = line.offset(block, SECTOR_BYTES, length_bytes)?;
+    let (offset_bytes, length_bytes) = line.extent((block, SECTOR_BYTES), (blocks, SECTOR_BYTES))?;
     let (time_ns, pause_ns) = (line.time_ns(time, TIME_UNIT_NS)?, line.time_ns(pause, TIME_UNIT_NS)?);
     let unit = builder.unit(line, "disk")?;
     let took_ns = u32::try_from(time_ns).unwrap_or(u32::MAX);
-    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns })?;
+    builder.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns })?;
     time_ns.checked_add(pause_ns).and_then(|span_ns| span_ns.checked_add(at_ns)).ok_or_else(|| {
         line.wrong(pause, &text!("a time within 584 years of the first", "最初から 584 年以内の時刻"))
     })

@@ -6,7 +6,7 @@
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, too_long};
-use super::format::TraceFormat;
+
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
@@ -56,7 +56,7 @@ pub(super) fn fits(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuilder) -> Result<()> {
-    builder.begin(TraceFormat::Vscsi.word());
+    builder.begin("vscsi");
     let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
     if beginning.is_empty() {
         return Err(empty(name));
@@ -99,14 +99,11 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
     let unit = builder.unit(line, "disk")?;
     let too_large = || broken(text!("block or time is too large", "ブロック番号か時刻が大きすぎます"));
     match operation(layout, record, unit).ok_or_else(too_large)? {
-        ScsiCommand::Io(operation) => builder.push(line, operation)?,
-        ScsiCommand::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
-        ScsiCommand::Discard => builder.trace.leave_out(1, discards()),
-        ScsiCommand::Other => {
-            builder.trace.leave_out(1, text!("other commands of SCSI", "そのほかの SCSI コマンド"));
-        }
+        ScsiCommand::Io(operation) => builder.push_operation(line, operation),
+        ScsiCommand::Sync(at_ns) => builder.push_sync(line, at_ns, unit),
+        ScsiCommand::Discard => builder.leave_out(discards()),
+        ScsiCommand::Other => builder.leave_out(text!("other commands of SCSI", "そのほかの SCSI コマンド")),
     }
-    Ok(())
 }
 
 /// What a command asks for.

@@ -2,7 +2,7 @@
 
 use super::super::json_tree::Json;
 use super::super::parts::{broken, cell, documents_of, fact, not_mine, number};
-use super::super::units::{self, ToolUnit};
+use super::super::units::{self, FigureName};
 use super::super::{ImportedRuns, dates};
 use super::{ImportedRun, Input, run, series};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
@@ -56,11 +56,11 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     Ok(run(origin, vec![cell("requests", direction(&requests), imported)]))
 }
 
-const RATES: [(ToolUnit, PrintedStatistic, &str); 2] = [
+pub(super) const RATES: [FigureName; 2] = [
     (units::unit("iops", Quantity::Iops, 1.0), PrintedStatistic::Mean, "iops"),
     (units::unit("bps", Quantity::Rate, 1.0), PrintedStatistic::Mean, "bps"),
 ];
-const TIMES: [(ToolUnit, PrintedStatistic, &str); 4] = [
+pub(super) const TIMES: [FigureName; 4] = [
     (units::NANOSECONDS, PrintedStatistic::Mean, "avg"),
     (units::NANOSECONDS, PrintedStatistic::Lowest, "min"),
     (units::NANOSECONDS, PrintedStatistic::Highest, "max"),
@@ -69,10 +69,7 @@ const TIMES: [(ToolUnit, PrintedStatistic, &str); 4] = [
 
 /// All of them, or none.
 fn stat_figures(stat: &Json) -> Option<Vec<PrintedFigure>> {
-    let figures: Vec<PrintedFigure> = [&TIMES[..], &RATES]
-        .iter()
-        .flat_map(|table| units::figures(table, |key| stat.text_of(key)))
-        .collect();
+    let figures = units::figures(&[&TIMES[..], &RATES].concat(), |key| stat.text_of(key));
     (figures.len() == TIMES.len() + RATES.len() && figures[0].value > 0.0).then_some(figures)
 }
 

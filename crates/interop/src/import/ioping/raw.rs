@@ -4,10 +4,11 @@
 //! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
 
 use super::super::ImportedRuns;
-use super::super::parts::{cell, digits, not_mine, number};
-use super::super::units::figure;
+use super::super::parts::{cell, digits, field, not_mine, number};
+use super::super::units::{FigureName, figures, unit};
+use super::json::{RATES, TIMES};
 use super::{Input, run};
-use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 
@@ -23,16 +24,9 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     }
 }
 
-/// The fields that are figures, with quantity, statistic and unit.
-const FIGURES: [(usize, Quantity, Statistic, &str); 7] = [
-    (5, Quantity::Latency, Statistic::Mean, "ns"),
-    (4, Quantity::Latency, Statistic::Lowest, "ns"),
-    (6, Quantity::Latency, Statistic::Highest, "ns"),
-    (7, Quantity::Latency, Statistic::StandardDeviation, "ns"),
-    (2, Quantity::Iops, Statistic::Mean, "iops"),
-    (3, Quantity::Rate, Statistic::Mean, "bps"),
-    (0, Quantity::Count, Statistic::Sum, "requests"),
-];
+/// What the JSON form calls the first fields.
+const NAMES: [&str; 8] = ["requests", "time", "iops", "bps", "min", "avg", "max", "mdev"];
+const REQUESTS: FigureName = (unit("requests", Quantity::Count, 1.0), PrintedStatistic::Sum, "requests");
 
 fn line_cell(line: &str) -> Option<Cell> {
     let fields: Vec<&str> = line.split(' ').collect();
@@ -54,9 +48,7 @@ fn line_cell(line: &str) -> Option<Cell> {
     if !agree {
         return None;
     }
-    let figures = FIGURES
-        .iter()
-        .map(|(at, quantity, statistic, unit)| figure(*quantity, *statistic, fields[*at], unit, 1.0));
-    let figures = figures.collect::<Option<_>>()?;
+    let names = [&TIMES[..], &RATES, &[REQUESTS]].concat();
+    let figures = figures(&names, |name| field(&NAMES, &fields, name));
     Some(cell("requests", None, ImportedCell { figures, ..ImportedCell::default() }))
 }
