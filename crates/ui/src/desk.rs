@@ -55,6 +55,9 @@ struct OnDesk {
     board: Option<Board>,
 }
 
+/// Who asked for a run is told its id, or why there is none.
+type Opened = mpsc::Sender<Result<String>>;
+
 struct Running {
     handle: RunHandle,
     thread: Option<JoinHandle<()>>,
@@ -101,44 +104,37 @@ impl Desk {
         })
     }
 
-    fn measure(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &mpsc::Sender<Result<String>>) {
+    fn measure(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &Opened) {
         let outcome = self.measured(shared, wish, handle, opened);
         let mut state = locked(&self.state);
         state.running = None;
         match (outcome, &mut state.board) {
-            (Err(Failure::Later(error)), Some(board)) => board.failed(error),
             // Who asked is told.
-            (Err(Failure::AtOnce(error)), _) => drop(opened.send(Err(error))),
+            (Err(error), _) => drop(opened.send(Err(error))),
+            (Ok(Err(error)), Some(board)) => board.failed(error),
             _ => {}
         }
         drop(state);
         self.news.send_modify(|news| news.silent_changes += 1);
     }
 
-    fn measured(
-        &self,
-        shared: &Site,
-        wish: Wish,
-        handle: &RunHandle,
-        opened: &mpsc::Sender<Result<String>>,
-    ) -> std::result::Result<(), Failure> {
-        let store = shared.open_store().map_err(Failure::AtOnce)?;
-        kurabe_lab::recover(&*store).map_err(Failure::AtOnce)?;
+    /// Measures to the end, which stands on the board; an error of its own is one from before anything was measured.
+    fn measured(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &Opened) -> Result<Result<()>> {
+        let store = shared.open_store()?;
+        kurabe_lab::recover(&*store)?;
         let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
         // Nobody listens any more if the window was closed meanwhile; the run goes on.
         let answer = |id: &str| drop(opened.send(Ok(id.to_owned())));
         match wish {
             Wish::Run(request) => {
-                let open = Prepared::new(*request).and_then(|prepared| prepared.open(&lab));
-                let open = open.map_err(Failure::AtOnce)?;
+                let open = Prepared::new(*request)?.open(&lab)?;
                 answer(&open.header().id);
-                open.measure().outcome.map_err(Failure::Later)
+                Ok(open.measure().outcome)
             }
             Wish::Turns(request) => {
-                let open = PreparedVersus::new(*request).and_then(|prepared| prepared.open(&lab));
-                let open = open.map_err(Failure::AtOnce)?;
+                let open = PreparedVersus::new(*request)?.open(&lab)?;
                 open.headers().next().into_iter().for_each(|header| answer(&header.id));
-                open.measure().why.map(|_| ()).map_err(Failure::Later)
+                Ok(open.measure().why.map(|_| ()))
             }
         }
     }
@@ -180,12 +176,6 @@ impl Desk {
     pub(crate) fn news(&self) -> watch::Receiver<News> {
         self.news.subscribe()
     }
-}
-
-/// Where a run failed: before anything was measured, which who asked for it hears, or later, which stands on the board.
-enum Failure {
-    AtOnce(Error),
-    Later(Error),
 }
 
 fn busy() -> Error {

@@ -73,7 +73,7 @@ pub(crate) async fn framed(
         Ok(Frame { reader, address: &address, title: &title }.around(&content))
     });
     match made.await {
-        Ok(page) => frame::answer(&page).into_response(),
+        Ok(page) => frame::answer(page).into_response(),
         Err(error) => failed(reader, &Method::GET, uri.path(), status_of(&error), &error),
     }
 }
@@ -83,7 +83,7 @@ pub(crate) async fn piece(
     visit: Visit,
     work: impl FnOnce(&App, Lang) -> Result<Markup> + Send + 'static,
 ) -> Response {
-    answer(visit, work, |piece| frame::answer(&piece)).await
+    answer(visit, work, frame::answer).await
 }
 
 /// What an action came to, as JSON.
@@ -146,7 +146,7 @@ pub(crate) fn failed(
         });
         (status, Json(json!({ "error": body }))).into_response()
     } else {
-        (status, frame::answer(&error_page(reader, address, &message))).into_response()
+        (status, frame::answer(error_page(reader, address, &message))).into_response()
     };
     answer.extensions_mut().insert(InWords);
     answer

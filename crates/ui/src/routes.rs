@@ -85,7 +85,7 @@ async fn guard(
         },
         // Who comes without a session is shown where to get one.
         Err(Refusal::Session) if method == Method::GET => {
-            (StatusCode::UNAUTHORIZED, frame::answer(&pages::session::door(reader.lang))).into_response()
+            (StatusCode::UNAUTHORIZED, frame::answer(pages::session::door(reader.lang))).into_response()
         }
         Err(refusal) => {
             let (status, error) = refusal.answer();

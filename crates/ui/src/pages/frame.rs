@@ -109,8 +109,8 @@ impl Frame<'_> {
 
 /// A page or a piece as an answer. Characters of foreign words that act on whatever shows them are escaped here, so that
 /// no page can forget it; line ends act on nothing in markup.
-pub(crate) fn answer(markup: &Markup) -> Html<String> {
-    Html(Shown::lines(&markup.0).as_ref().to_owned())
+pub(crate) fn answer(markup: Markup) -> Html<String> {
+    Html(Shown::lines(&markup.into_string()).as_ref().to_owned())
 }
 
 /// A document of the report.
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn words_and_attributes_cannot_become_markup() {
         let hostile = "\"><img src=x onerror='alert(1)'>&amp;\u{202e}";
-        let Html(page) = answer(&html! { p title=(hostile) { (hostile) } });
+        let Html(page) = answer(html! { p title=(hostile) { (hostile) } });
         let escaped = "&quot;&gt;&lt;img src=x onerror='alert(1)'&gt;&amp;amp;\\u{202e}";
         assert_eq!(page, format!("<p title=\"{escaped}\">{escaped}</p>"));
     }
