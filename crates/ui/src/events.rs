@@ -4,8 +4,8 @@
 //! must be fetched again. A number that is not kept any more is answered by that, too.
 
 use crate::board::message;
-use crate::shared::{App, Reader};
-use axum::extract::{Query, State};
+use crate::pages::Visit;
+use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, StreamExt, stream};
@@ -25,8 +25,7 @@ pub(crate) struct EventsQuery {
 
 /// `GET /events`
 pub(crate) async fn events(
-    State(shared): State<App>,
-    reader: Reader,
+    Visit { shared, reader, .. }: Visit,
     Query(EventsQuery { from }): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {

@@ -3,14 +3,11 @@
 use crate::desk::Desk;
 use crate::gate::{Names, cookies};
 use crate::session::Sessions;
-use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::request::Parts;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
 use kurabe_study::catalogue::Catalogue;
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
@@ -86,13 +83,5 @@ impl Reader {
             lang: value(LANG_COOKIE).map_or(usual, Lang::from_locale),
             theme: value(THEME_COOKIE).and_then(PageTheme::named).unwrap_or_default(),
         }
-    }
-}
-
-impl FromRequestParts<App> for Reader {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, shared: &App) -> std::result::Result<Self, Infallible> {
-        Ok(Self::of(&parts.headers, shared.lang))
     }
 }

@@ -19,15 +19,12 @@ pub(crate) async fn choose(
     Query(WayBack { back }): Query<WayBack>,
 ) -> Response {
     let choice = match (what.as_str(), word.as_str()) {
-        ("lang", "ja") => (LANG_COOKIE, "ja"),
-        ("lang", "en") => (LANG_COOKIE, "en"),
-        ("theme", word) => match PageTheme::named(word) {
-            Some(theme) => (THEME_COOKIE, theme.word()),
-            None => return StatusCode::NOT_FOUND.into_response(),
-        },
-        _ => return StatusCode::NOT_FOUND.into_response(),
+        ("lang", "ja" | "en") => Some((LANG_COOKIE, word.as_str())),
+        ("theme", word) => PageTheme::named(word).map(|theme| (THEME_COOKIE, theme.word())),
+        _ => None,
     };
-    let cookie = format!("{}={}; Path=/; Max-Age=31536000; SameSite=Strict", choice.0, choice.1);
+    let Some((name, word)) = choice else { return StatusCode::NOT_FOUND.into_response() };
+    let cookie = format!("{name}={word}; Path=/; Max-Age=31536000; SameSite=Strict");
     let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, own_page(&back).to_owned())];
     (StatusCode::SEE_OTHER, headers).into_response()
 }

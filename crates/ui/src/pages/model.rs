@@ -200,12 +200,10 @@ fn outcome(lang: Lang) -> Result<Markup> {
 }
 
 /// What is asked of a model.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct WhatIf {
-    #[serde(default)]
     profile: String,
-    #[serde(default)]
     sets: Vec<(String, String)>,
 }
 

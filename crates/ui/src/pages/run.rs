@@ -86,11 +86,10 @@ fn taken(record: &RunRecord, lang: Lang) -> Markup {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct CardQuery {
-    #[serde(default)]
     lang: String,
-    #[serde(default)]
     theme: String,
 }
 
