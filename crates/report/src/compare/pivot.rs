@@ -67,15 +67,9 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
         }
     }
     let rest = verdicts.len().saturating_sub(MOST_SENTENCES);
-    let mut sentences: Vec<Text> = verdicts
-        .into_iter()
-        .take(MOST_SENTENCES)
-        .map(|(value, verdicts)| sentence(&baseline.value, value, &verdicts))
-        .collect();
-    if rest > 0 {
-        sentences.push(text!("… and {rest} more", "…ほか {rest} 件"));
-    }
-    sentences
+    let rest = (rest > 0).then(|| text!("… and {rest} more", "…ほか {rest} 件"));
+    let named = verdicts.into_iter().take(MOST_SENTENCES);
+    named.map(|(value, verdicts)| sentence(&baseline.value, value, &verdicts)).chain(rest).collect()
 }
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {

@@ -105,11 +105,8 @@ fn lacking(pair: &Pair) -> Vec<Text> {
             None => counts.push((count, vec![fraction])),
         }
     }
-    counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .filter_map(|(count, of)| not_compared(count, &of))
-        .collect()
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts.filter_map(|(count, of)| not_compared(count, &of)).collect()
 }
 
 fn has_operations(cell: &ComparedCell) -> bool {

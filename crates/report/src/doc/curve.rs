@@ -92,38 +92,30 @@ impl DrawnCurve {
         let most = (points.len() * HOLDING_COLUMNS).max(10);
         let width = style.width.saturating_sub(scale + 4).clamp(10, 72).min(most);
         let mut last = None;
-        let columns: Vec<Option<f64>> = binned(&points, until, width)
-            .into_iter()
-            .map(|column| {
-                last = column.or(last);
-                last
-            })
-            .collect();
+        let mut columns = binned(&points, until, width);
+        for column in &mut columns {
+            *column = column.or(last);
+            last = *column;
+        }
         let highest = columns.iter().flatten().copied().fold(0.0, f64::max);
         if highest <= 0.0 {
             return Vec::new();
         }
-        let eighths: Vec<usize> = columns
-            .iter()
-            .map(|mean| {
-                let share = mean.map_or(0.0, |mean| mean / highest);
-                let filled = (share * (HEIGHT * 8) as f64).round() as usize;
-                filled.max(usize::from(mean.is_some()))
-            })
-            .collect();
+        let filled = |mean: &Option<f64>| {
+            let share = mean.map_or(0.0, |mean| mean / highest);
+            ((share * (HEIGHT * 8) as f64).round() as usize).max(usize::from(mean.is_some()))
+        };
+        let eighths: Vec<usize> = columns.iter().map(filled).collect();
         // A label stands at the upper edge of its line, but 0 at the lower one.
         let labels = [Some(highest), None, Some(highest / 2.0), Some(0.0)];
-        let mut lines: Vec<String> = labels
-            .into_iter()
-            .enumerate()
-            .map(|(line, label)| {
-                let below = (HEIGHT - 1 - line) * 8;
-                let body: String =
-                    eighths.iter().map(|filled| LEVELS[filled.saturating_sub(below).min(8)]).collect();
-                let label = label.map(|value| self.values.words(value)).unwrap_or_default();
-                format!("  {} {}", pad_left(&label, scale), style.paint(Role::Course, body.trim_end()))
-            })
-            .collect();
+        let line = |(line, label): (usize, Option<f64>)| {
+            let below = (HEIGHT - 1 - line) * 8;
+            let body: String =
+                eighths.iter().map(|filled| LEVELS[filled.saturating_sub(below).min(8)]).collect();
+            let label = label.map(|value| self.values.words(value)).unwrap_or_default();
+            format!("  {} {}", pad_left(&label, scale), style.paint(Role::Course, body.trim_end()))
+        };
+        let mut lines: Vec<String> = labels.into_iter().enumerate().map(line).collect();
         let [first, last] = [0.0, until].map(|place| self.places.words(place));
         let gap = width.saturating_sub(display_width(&first) + display_width(&last)).max(1);
         lines.push(format!("  {} {first}{}{last}", " ".repeat(scale), " ".repeat(gap)));

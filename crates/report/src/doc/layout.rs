@@ -35,11 +35,8 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
 
 /// A paragraph: the first line stands at `first` columns, the others at `rest`.
 pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
-    lines
-        .into_iter()
-        .enumerate()
-        .map(|(index, line)| format!("{}{line}", " ".repeat(if index == 0 { first } else { rest })))
-        .collect()
+    let indents = std::iter::once(first).chain(std::iter::repeat(rest));
+    indents.zip(lines).map(|(indent, line)| format!("{}{line}", " ".repeat(indent))).collect()
 }
 
 /// A line that is filled from left to right.

@@ -3,7 +3,7 @@
 //! The model: blocks stand apart by an empty line. What is folded stays so, which both sites understand. Figures keep
 //! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
 
-use super::table::{EntryBody, Flush, Table};
+use super::table::{EntryBody, Flush, Table, TableRow};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
 use crate::doc::Role;
 use crate::doc::spark::sparkline;
@@ -35,13 +35,10 @@ fn written(block: &Block, lang: Lang) -> String {
         Block::Drawing { wide, .. } => format!("```\n{}\n```\n", wide.get(lang)),
         Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
-        Block::Fields(Fields { fields, .. }) => fields
-            .iter()
-            .map(|(key, items)| {
-                let items: Vec<String> = items.iter().map(words).collect();
-                format!("- {}: {}\n", words(key), items.join(" · "))
-            })
-            .collect(),
+        Block::Fields(Fields { fields, .. }) => {
+            let items = |items: &Vec<Text>| items.iter().map(words).collect::<Vec<_>>().join(" · ");
+            fields.iter().map(|(key, value)| format!("- {}: {}\n", words(key), items(value))).collect()
+        }
         Block::Table(table) => of_table(table, lang),
         Block::Section { title, doc, folds: false, .. } => {
             format!("### {}\n\n{}", words(title), doc.markdown(lang))
@@ -97,11 +94,8 @@ fn of_table(table: &Table, lang: Lang) -> String {
             under => format!("{words} ({under})"),
         }
     };
-    let rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.entries.iter().enumerate().map(|(index, one)| entry(index, one)).collect())
-        .collect();
+    let row = |row: &TableRow| row.entries.iter().enumerate().map(|(index, one)| entry(index, one)).collect();
+    let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
     let is_used =
         |index: &usize| rows.iter().any(|row| row.get(*index).is_some_and(|words| !words.is_empty()));
     let kept: Vec<usize> = (0..table.columns.len()).filter(is_used).collect();
@@ -120,11 +114,8 @@ fn of_table(table: &Table, lang: Lang) -> String {
     for row in &rows {
         out.push_str(&line(&|index| row.get(index).cloned().unwrap_or_default()));
     }
-    let notes: Vec<String> = table
-        .rows
-        .iter()
-        .filter_map(|row| Some(format!("- {}\n", escaped(row.note.as_ref()?.get(lang)))))
-        .collect();
+    let note = |row: &TableRow| Some(format!("- {}\n", escaped(row.note.as_ref()?.get(lang))));
+    let notes: Vec<String> = table.rows.iter().filter_map(note).collect();
     if kept.is_empty() {
         return String::new();
     }

@@ -25,13 +25,11 @@ pub fn sparkline(values: &[f64], length: usize) -> String {
         })
         .collect();
     let most = points.iter().copied().fold(0.0, f64::max);
-    points
-        .into_iter()
-        .map(|value| {
-            let share = if most > 0.0 { value / most } else { 0.0 };
-            LEVELS[((share * LEVELS.len() as f64).ceil() as usize).clamp(1, LEVELS.len()) - 1]
-        })
-        .collect()
+    let level = |value: f64| {
+        let share = if most > 0.0 { value / most } else { 0.0 };
+        LEVELS[((share * LEVELS.len() as f64).ceil() as usize).clamp(1, LEVELS.len()) - 1]
+    };
+    points.into_iter().map(level).collect()
 }
 
 /// The rate below which an interval is a stall: a tenth of the median, if few intervals are below it.
@@ -75,13 +73,10 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
     let whole_ns = full_ns.saturating_mul(count as u64 - 1);
     let last_ns = repetition.elapsed_ns.saturating_sub(whole_ns).min(full_ns);
     let covered_ns = |index: usize| if index + 1 == count { last_ns } else { full_ns };
-    series
-        .intervals
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| covered_ns(*index) >= full_ns.div_ceil(2))
-        .map(|(index, interval)| interval_bytes(interval, direction) as f64 / covered_ns(index) as f64)
-        .collect()
+    let intervals = series.intervals.iter().enumerate();
+    let counted = intervals.filter(|(index, _)| covered_ns(*index) >= full_ns.div_ceil(2));
+    let rate = |(index, interval)| interval_bytes(interval, direction) as f64 / covered_ns(index) as f64;
+    counted.map(rate).collect()
 }
 
 /// What an interval moved in a direction.

@@ -53,17 +53,15 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
 
 /// What is still there, for the doctor; `None` if nothing is.
 pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
-    let lines: Vec<Check> = leftovers
-        .iter()
-        .map(|leftover| {
-            let (value, remedy) = leftover_words(leftover);
-            let mark = match leftover.became {
-                Became::Removed => CheckMark::Good,
-                Became::Left(_) | Became::Failed(_) => CheckMark::Note,
-            };
-            Check { mark, what: text!("run {}", "測定 {}", leftover.run), value, remedy }
-        })
-        .collect();
+    let check = |leftover: &Leftover| {
+        let (value, remedy) = leftover_words(leftover);
+        let mark = match leftover.became {
+            Became::Removed => CheckMark::Good,
+            Became::Left(_) | Became::Failed(_) => CheckMark::Note,
+        };
+        Check { mark, what: text!("run {}", "測定 {}", leftover.run), value, remedy }
+    };
+    let lines: Vec<Check> = leftovers.iter().map(check).collect();
     let title = text!("What earlier runs left behind", "以前の測定が残したもの");
     (!lines.is_empty()).then_some(Section { title, lines })
 }

@@ -313,11 +313,8 @@ fn source_words(source: &str) -> Text {
 
 /// How many parameters lean on what, and what the marks mean.
 fn standing(spec: &DeviceSpec) -> Vec<Text> {
-    let all: Vec<Provenance> = spec
-        .all_layers()
-        .into_iter()
-        .flat_map(|layer| parameters(layer).into_iter().map(|parameter| parameter.standing))
-        .collect();
+    let parameters = spec.all_layers().into_iter().flat_map(parameters);
+    let all: Vec<Provenance> = parameters.map(|parameter| parameter.standing).collect();
     let count = all.len();
     let mut items = vec![text!("{count} parameters", "パラメーター {count} 個")];
     let words = [

@@ -17,11 +17,8 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
     let recorded = match &done.recorded {
         RecordedCommand::Trace(recorded) => recorded,
         RecordedCommand::Sums(devices) => {
-            return devices
-                .iter()
-                .map(|(device, traffic)| traffic_line(device, traffic))
-                .chain(below)
-                .collect();
+            let lines = devices.iter().map(|(device, traffic)| traffic_line(device, traffic));
+            return lines.chain(below).collect();
         }
     };
     let next = match output.map(shown::path) {

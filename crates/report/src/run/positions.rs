@@ -14,7 +14,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
         // The access times have a chart of their own, over the distance; in block characters a thousand dots hide the curves.
         [&mut english, &mut japanese]
             .into_iter()
-            .filter_map(|charts| charts.first_mut())
+            .flat_map(|charts| charts.first_mut())
             .for_each(without_dots);
     }
     for (one, other) in english.into_iter().zip(japanese) {

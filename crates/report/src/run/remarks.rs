@@ -324,15 +324,13 @@ fn tool_notes(profile: &Profile, figures: &[&Figures<'_>]) -> Vec<Text> {
 
 /// The engines of the cells, each once: `io_uring; queue depth 1: pread/pwrite`.
 pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
-    let used: Vec<(&str, bool)> = cells
-        .iter()
-        .filter_map(|cell| {
-            let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
-            // Of a model the header says so.
-            let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
-            Some((engine.name.as_str(), shallow))
-        })
-        .collect();
+    let used = cells.iter().filter_map(|cell| {
+        let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
+        // Of a model the header says so.
+        let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
+        Some((engine.name.as_str(), shallow))
+    });
+    let used: Vec<(&str, bool)> = used.collect();
     let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();
     let first = |name: &str| used.iter().position(|(other, _)| *other == name);
     let mut names: Vec<&str> = used.iter().map(|(name, _)| *name).collect();

@@ -10,7 +10,7 @@ use crate::run::grid::GENERATOR_SIGN;
 use crate::run::table::{RunTable, TableKind};
 use crate::words;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, LatencyRecord, OpsRecord};
+use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{figure, percentile_ns};
@@ -43,21 +43,17 @@ fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));
     let name = if several { shown::line(&cell.label).into() } else { words::cell(cell) };
-    let mut rows: Vec<TableRow> = vec![
-        [
-            name.into(),
-            Entry::figure(Role::Strong, figures.main.map(number::rate)),
-            sign.join(" ").into(),
-            Entry::course(course(cell), COURSE_COLUMNS),
-            figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number).into(),
-            Entry::latency(figures.percentile_ns(0.5)),
-            Entry::latency(figures.percentile_ns(0.999)),
-        ]
-        .into(),
+    let first = [
+        name.into(),
+        Entry::figure(Role::Strong, figures.main.map(number::rate)),
+        sign.join(" ").into(),
+        Entry::course(course(cell), COURSE_COLUMNS),
+        figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number).into(),
+        Entry::latency(figures.percentile_ns(0.5)),
+        Entry::latency(figures.percentile_ns(0.999)),
     ];
-    rows.extend(
-        kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, figures.statistic).into()),
-    );
+    let below = kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, figures.statistic));
+    let mut rows: Vec<TableRow> = std::iter::once(first).chain(below).map(TableRow::from).collect();
     if figures.failed > 0 {
         let failed = number::count(figures.failed);
         rows.push([Entry::new(Role::Bad, text!("  failed: {failed}", "  失敗: {failed} 件"))].into());
@@ -67,12 +63,8 @@ fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
 
 fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
     let per_second = |amount: fn(&OpsRecord) -> u64| {
-        let values: Vec<f64> = cell
-            .counted()
-            .map(|repetition| {
-                amount(side(repetition, kind)) as f64 * 1e9 / repetition.elapsed_ns.max(1) as f64
-            })
-            .collect();
+        let value = |one: &Repetition| amount(side(one, kind)) as f64 * 1e9 / one.elapsed_ns.max(1) as f64;
+        let values: Vec<f64> = cell.counted().map(value).collect();
         figure(statistic, &values, true).unwrap_or(0.0)
     };
     let latency = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));

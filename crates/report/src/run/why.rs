@@ -74,16 +74,13 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
         .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
         .collect();
     let is_chosen = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
-    let whys: Vec<Why> = times
-        .iter()
-        .filter(|(_, time)| is_chosen(time))
-        .map(|(cell, time)| {
-            let mut sentences = sentences::sentences(time);
-            sentences.extend(stories::turns(cell, time, &times));
-            sentences.extend(stories::remainder(time));
-            Why { time: Some(time.clone()), sentences, ..of_real(record, time.number, cell, of(time.number)) }
-        })
-        .collect();
+    let why = |(cell, time): &(&Cell, CellTime)| {
+        let mut sentences = sentences::sentences(time);
+        sentences.extend(stories::turns(cell, time, &times));
+        sentences.extend(stories::remainder(time));
+        Why { time: Some(time.clone()), sentences, ..of_real(record, time.number, cell, of(time.number)) }
+    };
+    let whys: Vec<Why> = times.iter().filter(|(_, time)| is_chosen(time)).map(why).collect();
     if whys.is_empty() {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no operation of this was completed", "完了した操作がありません"))
@@ -292,16 +289,12 @@ fn table(time: &CellTime) -> Table {
 
 /// How often the layers did what they count.
 fn counted(time: &CellTime) -> Option<Fields> {
-    let items: Vec<Text> = time
-        .counts
-        .iter()
-        .filter(|count| count.count > 0)
-        .map(|count| {
-            let (layer, amount) = (shown::line(&count.layer), amount(count.each));
-            // Names are plurals, so a count stands behind them: "reads from drives: 1".
-            count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
-        })
-        .collect();
+    let item = |count: &CountOf| {
+        let (layer, amount) = (shown::line(&count.layer), amount(count.each));
+        // Names are plurals, so a count stands behind them: "reads from drives: 1".
+        count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
+    };
+    let items: Vec<Text> = time.counts.iter().filter(|count| count.count > 0).map(item).collect();
     (!items.is_empty()).then(|| Fields::from(vec![(per_word(time.per), items)]))
 }
 

@@ -263,15 +263,12 @@ fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let able = best.standings.iter().filter(|standing| standing.out.is_none());
     let next = able.map(|standing| standing.choice).find(|choice| !best.best.contains(choice));
     let next = next.or_else(|| best.best.iter().copied().find(|choice| *choice != first))?;
-    let mut by_weight: Vec<(f64, &Deciding, f64, f64)> = verdict
-        .figures
-        .iter()
-        .filter_map(|deciding| {
-            let (one, two) = (deciding.values[first]?, deciding.values[next]?);
-            let ahead = if deciding.less_is_better { two / one } else { one / two };
-            (ahead.is_finite() && ahead > 0.0).then(|| (deciding.weight * ahead.ln(), deciding, one, two))
-        })
-        .collect();
+    let weighed = verdict.figures.iter().filter_map(|deciding| {
+        let (one, two) = (deciding.values[first]?, deciding.values[next]?);
+        let ahead = if deciding.less_is_better { two / one } else { one / two };
+        (ahead.is_finite() && ahead > 0.0).then(|| (deciding.weight * ahead.ln(), deciding, one, two))
+    });
+    let mut by_weight: Vec<(f64, &Deciding, f64, f64)> = weighed.collect();
     by_weight.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let words = by_weight.iter().take(MOST_DECISIVE).map(|(_, deciding, one, two)| {
         let figures = format!("{} : {}", figure(*one, deciding), with_unit(*two, deciding));
@@ -315,11 +312,9 @@ fn change_words(change: &Change, verdict: &QuestionResult) -> Text {
 fn order_details(verdict: &QuestionResult) -> Text {
     let [one, other] = verdict.figures.as_slice() else { return Text::default() };
     let names = names::choices(verdict);
-    let mut rows: Vec<(f64, f64, &Text)> = names
-        .iter()
-        .enumerate()
-        .filter_map(|(index, name)| Some((one.values[index]?, other.values[index]?, name)))
-        .collect();
+    let figures = one.values.iter().zip(&other.values).zip(&names);
+    let mut rows: Vec<(f64, f64, &Text)> =
+        figures.filter_map(|((one, other), name)| Some(((*one)?, (*other)?, name))).collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let rows = rows.into_iter().map(|(a, b, name)| {
         let (first, second) = (with_unit(a, one), with_unit(b, other));

@@ -7,6 +7,7 @@ use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
 use kurabe_study::catalogue::{Beside, CatalogueEntry};
+use serde_json::{Value, json};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
 const NARROW: usize = 90;
@@ -40,17 +41,13 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
 }
 
 /// What scripts hear of an entry.
-pub fn entry_json(entry: &CatalogueEntry<'_>) -> serde_json::Value {
+pub fn entry_json(entry: &CatalogueEntry<'_>) -> Value {
     let (table, row) = (entry.table, entry.row);
-    let figures: Vec<_> = entry
-        .figures()
-        .map(|(column, figure)| {
-            serde_json::json!({
-                "key": column.key, "name": column.name, "unit": column.unit, "published": figure,
-            })
-        })
-        .collect();
-    serde_json::json!({
+    let figures = entry.figures().map(|(column, figure)| {
+        json!({ "key": column.key, "name": column.name, "unit": column.unit, "published": figure })
+    });
+    let figures: Vec<_> = figures.collect();
+    json!({
         "entry": entry.id(), "device": row.device, "title": table.title, "source": entry.source(), "year": table.year,
         "tool": table.tool, "procedure": table.procedure, "profile": table.profile, "size_bytes": table.size_bytes,
         "statistic": table.statistic, "host": table.host, "model": row.model, "table_note": table.note,

@@ -5,6 +5,7 @@ use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{Text, text};
 use kurabe_study::{Part, Study, StudyRow};
+use serde_json::{Value, json};
 
 /// The studies, one a line.
 pub fn render_studies(studies: &[Study], style: &Style) -> String {
@@ -91,27 +92,20 @@ fn target(row: &StudyRow) -> String {
 }
 
 /// What scripts hear of a study.
-pub fn study_json(study: &Study) -> serde_json::Value {
-    let parts: Vec<_> = study
-        .parts
-        .iter()
-        .map(|part| {
-            let rows: Vec<_> = part
-                .rows
-                .iter()
-                .map(|row| {
-                    serde_json::json!({
-                        "label": row.label, "model": row.model, "sets": row.sets, "on": row.on,
-                        "over": row.over.as_ref().map(|(model, _)| model),
-                    })
-                })
-                .collect();
-            serde_json::json!({
-                "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
-                "axes": part.axes, "rows": rows,
-                "columns": part.columns.iter().map(|column| &column.head.key).collect::<Vec<_>>(),
-            })
+pub fn study_json(study: &Study) -> Value {
+    let row = |row: &StudyRow| {
+        json!({
+            "label": row.label, "model": row.model, "sets": row.sets, "on": row.on,
+            "over": row.over.as_ref().map(|(model, _)| model),
         })
-        .collect();
-    serde_json::json!({ "study": study.name, "title": study.title, "source": study.source, "parts": parts })
+    };
+    let part = |part: &Part| {
+        json!({
+            "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
+            "axes": part.axes, "rows": part.rows.iter().map(row).collect::<Vec<_>>(),
+            "columns": part.columns.iter().map(|column| &column.head.key).collect::<Vec<_>>(),
+        })
+    };
+    let parts: Vec<_> = study.parts.iter().map(part).collect();
+    json!({ "study": study.name, "title": study.title, "source": study.source, "parts": parts })
 }

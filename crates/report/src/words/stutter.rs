@@ -137,14 +137,9 @@ pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
 
 /// What reads suffer beside writes, for each mixed cell of a run that has the same reads alone, the most first.
 pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)> {
-    let mut cells: Vec<(&Cell, ReadsBesideWrites)> = record
-        .cells
-        .iter()
-        .filter_map(|mixed| {
-            let alone = record.cells.iter().find_map(|alone| reads_beside_writes(alone, mixed))?;
-            Some((mixed, alone))
-        })
-        .collect();
+    let beside = |mixed: &Cell| record.cells.iter().find_map(|alone| reads_beside_writes(alone, mixed));
+    let mut cells: Vec<(&Cell, ReadsBesideWrites)> =
+        record.cells.iter().filter_map(|mixed| Some((mixed, beside(mixed)?))).collect();
     cells.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
     cells
 }

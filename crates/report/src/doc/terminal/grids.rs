@@ -245,12 +245,13 @@ fn laid_cell(cell: &GridCell, percentiles: Percentiles, style: &Style) -> LaidCe
 fn latency_remarks(latencies: &[(&str, String)], percentiles: Percentiles) -> Vec<String> {
     let last = latencies.len().saturating_sub(1);
     let name_width = if percentiles == Percentiles::Split { 5 } else { 0 };
-    let remarks: Vec<String> = latencies
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| percentiles == Percentiles::All || *place == 0 || *place == last)
-        .map(|(_, (name, latency))| format!("{} {}", pad_right(name, name_width), pad_left(latency, 7)))
-        .collect();
+    let is_shown = |place: usize| percentiles == Percentiles::All || place == 0 || place == last;
+    let shown =
+        latencies.iter().enumerate().filter(|(place, _)| is_shown(*place)).map(|(_, latency)| latency);
+    let remark = |(name, latency): &(&str, String)| {
+        format!("{} {}", pad_right(name, name_width), pad_left(latency, 7))
+    };
+    let remarks: Vec<String> = shown.map(remark).collect();
     if percentiles == Percentiles::Split { remarks } else { vec![remarks.join("  ")] }
 }
 

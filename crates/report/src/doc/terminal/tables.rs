@@ -179,28 +179,22 @@ impl<'a> Fitted<'a> {
     }
 
     fn width(&self) -> usize {
-        self.shown
-            .iter()
-            .map(|(_, width)| width + self.table.gap)
-            .sum::<usize>()
-            .saturating_sub(self.table.gap)
+        let widths = self.shown.iter().map(|(_, width)| width + self.table.gap);
+        widths.sum::<usize>().saturating_sub(self.table.gap)
     }
 
     /// A row, on several lines if a column wraps.
     fn lines(&self, row: &[PaintedWords], style: &Style) -> Vec<String> {
-        let cells: Vec<Vec<String>> = self
-            .shown
-            .iter()
-            .map(|(index, width)| {
-                let text = row.get(*index).map_or("", |(_, text)| text.as_str());
-                match self.table.columns[*index].cut {
-                    Cut::Front => vec![clip_front(&shown::line(text), *width)],
-                    Cut::End => vec![clip(&shown::line(text), *width)],
-                    Cut::Wrap => flow(&[text.to_owned()], *width),
-                    Cut::Never | Cut::Drop | Cut::DropFirst => vec![shown::line(text)],
-                }
-            })
-            .collect();
+        let cell = |(index, width): &(usize, usize)| {
+            let text = row.get(*index).map_or("", |(_, text)| text.as_str());
+            match self.table.columns[*index].cut {
+                Cut::Front => vec![clip_front(&shown::line(text), *width)],
+                Cut::End => vec![clip(&shown::line(text), *width)],
+                Cut::Wrap => flow(&[text.to_owned()], *width),
+                Cut::Never | Cut::Drop | Cut::DropFirst => vec![shown::line(text)],
+            }
+        };
+        let cells: Vec<Vec<String>> = self.shown.iter().map(cell).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {

@@ -86,11 +86,8 @@ fn counted(block: LineBlock, count: Option<u64>) -> LineBlock {
 /// Its upper edge takes the line from above.
 fn joined_above(mut block: LineBlock) -> LineBlock {
     if let Some(first) = block.lines.first_mut() {
-        *first = first
-            .chars()
-            .enumerate()
-            .map(|(column, c)| if column == block.stem && c == '─' { '┴' } else { c })
-            .collect();
+        let joined = |(column, c)| if column == block.stem && c == '─' { '┴' } else { c };
+        *first = first.chars().enumerate().map(joined).collect();
     }
     block
 }
@@ -123,11 +120,9 @@ fn beside(mut blocks: Vec<LineBlock>) -> LineBlock {
     let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
     let mut lines = vec![rail];
     for row in 0..height {
-        let parts: Vec<String> = blocks
-            .iter()
-            .map(|block| pad_right(block.lines.get(row).map_or("", String::as_str), block.width))
-            .collect();
-        lines.push(parts.join(&" ".repeat(GAP)));
+        let part =
+            |block: &LineBlock| pad_right(block.lines.get(row).map_or("", String::as_str), block.width);
+        lines.push(blocks.iter().map(part).collect::<Vec<_>>().join(&" ".repeat(GAP)));
     }
     LineBlock { lines, width, stem }
 }

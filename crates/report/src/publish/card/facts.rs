@@ -13,7 +13,7 @@ use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::swept_axis;
-use kurabe_stats::stutter;
+use kurabe_stats::{DerivedFigure, stutter};
 
 /// The device, as a reader looks for it.
 pub(super) fn title(run: &RunRecord) -> Text {
@@ -96,10 +96,10 @@ pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
 
 /// Scores and ratios; of a sweep from the lowest to the highest.
 fn scores(run: &RunRecord) -> Vec<Text> {
-    let single: Vec<Text> = derived::values(run)
-        .into_iter()
-        .map(|figure| figure.name.map(|name| format!("{name}: {}", derived::figure_words(figure.value))))
-        .collect();
+    let score = |DerivedFigure { name, value, .. }: DerivedFigure| {
+        name.map(|name| format!("{name}: {}", derived::figure_words(value)))
+    };
+    let single: Vec<Text> = derived::values(run).into_iter().map(score).collect();
     let Some((name, values)) = derived::of_steps(run).filter(|_| single.is_empty()) else {
         return single;
     };

@@ -55,10 +55,8 @@ pub(super) fn environment(record: &RunRecord) -> Vec<Field> {
 pub(super) fn again(record: &RunRecord) -> Option<String> {
     if let Some(origin) = &record.header.origin {
         let profile = origin.profile.as_deref()?;
-        return PROFILES
-            .iter()
-            .any(|(name, _)| *name == profile)
-            .then(|| format!("{RUN:#} {PROFILE:#} {profile} TARGET"));
+        let is_own = PROFILES.iter().any(|(name, _)| *name == profile);
+        return is_own.then(|| format!("{RUN:#} {PROFILE:#} {profile} TARGET"));
     }
     let mut words = vec!["kurabe".to_owned()];
     let mut rest = record.header.command.iter().skip(1);

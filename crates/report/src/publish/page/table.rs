@@ -35,15 +35,13 @@ impl Report<'_> {
         columns.push(Column::right(text!("Longest", "最長")));
         columns.push(Column::right(text!("Stalls", "停滞")));
         // What a profile derives is what it is there for.
-        let mut rows: Vec<TableRow> = derived::all(run)
-            .into_iter()
-            .map(|DerivedFigure { name, value, meaning, .. }| {
-                let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
-                let mut entries = vec![name.into(), figure];
-                entries.resize_with(columns.len(), Entry::missing);
-                TableRow { entries, note: meaning }
-            })
-            .collect();
+        let derived_row = |DerivedFigure { name, value, meaning, .. }: DerivedFigure| {
+            let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
+            let mut entries = vec![name.into(), figure];
+            entries.resize_with(columns.len(), Entry::missing);
+            TableRow { entries, note: meaning }
+        };
+        let mut rows: Vec<TableRow> = derived::all(run).into_iter().map(derived_row).collect();
         let rows_alone = alone.rows();
         rows.extend(rows_alone.iter().filter_map(|row| Some(one_row(row, row.entries[0].as_ref()?).into())));
         Table::new(columns, rows).with_values_from(2).on_page(caption, TableForm::Cards)

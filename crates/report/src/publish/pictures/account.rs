@@ -25,19 +25,17 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     let times: Vec<CellTime> = explain(run, None).ok()?.into_iter().filter_map(|why| why.time).collect();
     let parts = parts(&times, view);
     let own: Vec<&CauseKey> = parts.iter().map(|(key, _)| key).collect();
-    let rows: Vec<ShareRow> = times
-        .iter()
-        .map(|time| {
-            let of = |key: &CauseKey| {
-                let fits = time.causes.iter().filter(|one| one.layer == key.0 && one.cause == key.1);
-                fits.map(|one| one.each_ns).sum::<f64>()
-            };
-            let mut values: Vec<f64> = own.iter().map(|key| of(key)).collect();
-            let rest = time.each_ns - values.iter().sum::<f64>();
-            values.push(if rest > time.each_ns * 1e-9 { rest } else { 0.0 });
-            ShareRow { label: label(run, time, view), values }
-        })
-        .collect();
+    let row = |time: &CellTime| {
+        let of = |key: &&CauseKey| {
+            let fits = time.causes.iter().filter(|one| one.layer == key.0 && one.cause == key.1);
+            fits.map(|one| one.each_ns).sum::<f64>()
+        };
+        let mut values: Vec<f64> = own.iter().map(of).collect();
+        let rest = time.each_ns - values.iter().sum::<f64>();
+        values.push(if rest > time.each_ns * 1e-9 { rest } else { 0.0 });
+        ShareRow { label: label(run, time, view), values }
+    };
+    let rows: Vec<ShareRow> = times.iter().map(row).collect();
     let mut names: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
     names.push(view.pick("other causes", "その他"));
     let (names, rows) = without_empty(&names, &rows);

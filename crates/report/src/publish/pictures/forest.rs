@@ -3,26 +3,23 @@
 use super::{Picture, View};
 use crate::compare::{cell_name, verdict};
 use kurabe_chart::{Chart, Forest, ForestRow, Plot, RatioVerdict};
-use kurabe_compare::Pair;
+use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{Estimate, Verdict};
 
 pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
-    let rows: Vec<ForestRow> = pair
-        .cells
-        .iter()
-        .map(|cell| ForestRow {
-            label: view.say(&cell_name(cell)),
-            ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
-            outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
-                Some(Verdict::Faster) => RatioVerdict::Better,
-                Some(Verdict::Slower) => RatioVerdict::Worse,
-                Some(Verdict::Same) => RatioVerdict::Same,
-                Some(Verdict::NotEnough { .. }) | None => RatioVerdict::Open,
-            },
-            words: view.say(&verdict(cell).1),
-        })
-        .collect();
+    let row = |cell: &ComparedCell| ForestRow {
+        label: view.say(&cell_name(cell)),
+        ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
+        outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
+            Some(Verdict::Faster) => RatioVerdict::Better,
+            Some(Verdict::Slower) => RatioVerdict::Worse,
+            Some(Verdict::Same) => RatioVerdict::Same,
+            Some(Verdict::NotEnough { .. }) | None => RatioVerdict::Open,
+        },
+        words: view.say(&verdict(cell).1),
+    };
+    let rows: Vec<ForestRow> = pair.cells.iter().map(row).collect();
     if rows.is_empty() {
         return None;
     }

@@ -40,15 +40,13 @@ fn one(run: &RunRecord, family: &[(&Cell, CellShape)], view: &View<'_>) -> Optio
     let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
     let how = view.say(&crate::words::statistic(run.header.statistic()));
     let [x_label, y_label] = PLANE.map(|axis| axis_words(axis, view));
+    let row = |depth: &u64| blocks.iter().map(|block| value(*block, *depth)).collect();
     let plot = Plot::Heat(Heat {
         x_label,
         columns: blocks.iter().map(|bytes| format_bytes(*bytes)).collect(),
         y_label,
         rows: depths.iter().map(|depth| number::count(*depth)).collect(),
-        values: depths
-            .iter()
-            .map(|depth| blocks.iter().map(|block| value(*block, *depth)).collect())
-            .collect(),
+        values: depths.iter().map(row).collect(),
         axis: Axis::new(view.pick("Throughput", "速度"), Unit::Rate, Scale::Log),
     });
     let notes = vec![[how, view.pick("darker is faster", "濃いほど速い")].join(" · ")];

@@ -75,17 +75,12 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<ShadedBand> {
     let stalls = placed.iter().flat_map(|one| {
         one.repetition.stalls.iter().map(|stall| (one.at_ns.saturating_add(stall.at_ns), *stall))
     });
-    longest(stalls, MOST_STRETCHES)
-        .into_iter()
-        .map(|(at_ns, Stall { length_ns, kind, .. })| {
-            let (length, kind) = (number::latency_ns(length_ns), view.say(&crate::words::op_kind(kind)));
-            ShadedBand {
-                from: at_ns as f64,
-                to: at_ns.saturating_add(length_ns) as f64,
-                label: view.say(&text!("a {kind} stalled for {length}", "{kind}が {length} 停滞")),
-            }
-        })
-        .collect()
+    let stretch = |(at_ns, Stall { length_ns, kind, .. }): (u64, Stall)| {
+        let (length, kind) = (number::latency_ns(length_ns), view.say(&crate::words::op_kind(kind)));
+        let label = view.say(&text!("a {kind} stalled for {length}", "{kind}が {length} 停滞"));
+        ShadedBand { from: at_ns as f64, to: at_ns.saturating_add(length_ns) as f64, label }
+    };
+    longest(stalls, MOST_STRETCHES).into_iter().map(stretch).collect()
 }
 
 fn plot(lines: Vec<ChartLine>, scale: Scale, view: &View<'_>) -> Lines {
@@ -100,13 +95,9 @@ fn has_course(repetition: &Repetition) -> bool {
 
 /// The run from its first cell to its last.
 fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
-    let mut placed: Vec<Placed<'_>> = run
-        .cells
-        .iter()
-        .flat_map(|cell| &cell.repetitions)
-        .filter(|repetition| has_course(repetition))
-        .map(|repetition| Placed { repetition, at_ns: repetition.started_ns })
-        .collect();
+    let repetitions = run.cells.iter().flat_map(|cell| &cell.repetitions).filter(|one| has_course(one));
+    let mut placed: Vec<Placed<'_>> =
+        repetitions.map(|repetition| Placed { repetition, at_ns: repetition.started_ns }).collect();
     // The parts of one task are one repetition in several cells.
     placed.sort_by_key(|one| one.at_ns);
     let lines = both_ways(&placed, view)?;
@@ -139,19 +130,14 @@ fn is_wide(placed: &[Placed<'_>]) -> bool {
 
 /// Where a cell begins, or goes on after another one had its turn; nothing if there are more such places than can be
 /// told apart.
-fn beginnings(run: &RunRecord, view: &View<'_>) -> Vec<Mark> {
-    let mut starts: Vec<(u64, usize)> = run
-        .cells
-        .iter()
-        .enumerate()
-        .flat_map(|(index, cell)| cell.repetitions.iter().map(move |one| (one.started_ns, index)))
-        .collect();
+fn beginnings<'r>(run: &'r RunRecord, view: &View<'_>) -> Vec<Mark> {
+    let starts_of =
+        |(index, cell): (usize, &'r Cell)| cell.repetitions.iter().map(move |one| (one.started_ns, index));
+    let mut starts: Vec<(u64, usize)> = run.cells.iter().enumerate().flat_map(starts_of).collect();
     starts.sort_unstable();
     starts.dedup_by_key(|(_, index)| *index);
-    let marks: Vec<Mark> = starts
-        .into_iter()
-        .map(|(started_ns, index)| Mark { x: started_ns as f64, label: view.cell(&run.cells[index]) })
-        .collect();
+    let mark = |(started_ns, index)| Mark { x: started_ns as f64, label: view.cell(&run.cells[index]) };
+    let marks: Vec<Mark> = starts.into_iter().map(mark).collect();
     if (2..=MOST_MARKS).contains(&marks.len()) { marks } else { Vec::new() }
 }
 

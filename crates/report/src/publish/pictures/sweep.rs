@@ -11,7 +11,7 @@ use crate::run::figures::Figures;
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
-use kurabe_explain::{CurveUnit, SweepAxis, SweepFindings, explain_sweep, swept_axis};
+use kurabe_explain::{CurveUnit, Finding, SweepAxis, SweepFindings, explain_sweep, swept_axis};
 use std::collections::BTreeSet;
 
 /// A line of a sweep: the cells, by their place.
@@ -94,19 +94,16 @@ fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec
     let Some(sweep) = explained.of(run) else { return Vec::new() };
     let orders: BTreeSet<bool> =
         sweep.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
-    let mut marks: Vec<Mark> = sweep
-        .all()
-        .filter(|finding| finding.axis == axis)
-        .filter_map(|finding| {
-            let mut which = view.say(&crate::words::direction(finding.direction));
-            if orders.len() > 1 {
-                let order = if finding.sequential { "sequential" } else { "random" };
-                which = format!("{which} {}", order_word(order, view));
-            }
-            let name = view.say(&crate::run::sweep::name(finding.name));
-            Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
-        })
-        .collect();
+    let mark = |finding: &Finding| {
+        let mut which = view.say(&crate::words::direction(finding.direction));
+        if orders.len() > 1 {
+            let order = if finding.sequential { "sequential" } else { "random" };
+            which = format!("{which} {}", order_word(order, view));
+        }
+        let name = view.say(&crate::run::sweep::name(finding.name));
+        Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
+    };
+    let mut marks: Vec<Mark> = sweep.all().filter(|finding| finding.axis == axis).filter_map(mark).collect();
     marks.sort_by(|one, two| one.x.total_cmp(&two.x));
     marks
 }

@@ -122,25 +122,22 @@ fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime
     let facts = |share_layer: &str, key: &str| -> Option<&CauseRecord> {
         layer(model, share_layer)?.1.causes.iter().find(|cause| cause.key == key)
     };
-    let mut causes: Vec<CauseTime> = all
-        .shares
-        .iter()
-        .filter(|share| share.time_ns > 0)
-        .map(|share| {
-            let cause = facts(&share.layer, &share.cause);
-            CauseTime {
-                layer: share.layer.clone(),
-                cause: share.cause.clone(),
-                name: cause.map_or_else(|| Text::same(share.cause.clone()), |cause| cause.name.clone()),
-                explanation: cause.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
-                each_ns: share.time_ns as f64 / divisor,
-                share: share.time_ns as f64 / all.latency_ns as f64,
-                overlaps: cause.is_some_and(|cause| cause.in_line)
-                    || layer(model, &share.layer)
-                        .is_some_and(|(_, layer)| CONNECTIONS.contains(&layer.kind.as_str())),
-            }
-        })
-        .collect();
+    let carries =
+        |name: &str| layer(model, name).is_some_and(|(_, layer)| CONNECTIONS.contains(&layer.kind.as_str()));
+    let shares = all.shares.iter().filter(|share| share.time_ns > 0);
+    let causes = shares.map(|share| {
+        let cause = facts(&share.layer, &share.cause);
+        CauseTime {
+            layer: share.layer.clone(),
+            cause: share.cause.clone(),
+            name: cause.map_or_else(|| Text::same(share.cause.clone()), |cause| cause.name.clone()),
+            explanation: cause.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
+            each_ns: share.time_ns as f64 / divisor,
+            share: share.time_ns as f64 / all.latency_ns as f64,
+            overlaps: cause.is_some_and(|cause| cause.in_line) || carries(&share.layer),
+        }
+    });
+    let mut causes: Vec<CauseTime> = causes.collect();
     let depth = |name: &str| layer(model, name).map_or(usize::MAX, |(depth, _)| depth);
     causes.sort_by(|a, b| depth(&a.layer).cmp(&depth(&b.layer)).then(b.each_ns.total_cmp(&a.each_ns)));
     causes
@@ -151,14 +148,12 @@ fn counts(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CountOf> 
         let counter = layer(model, share_layer)?.1.counters.iter().find(|counter| counter.key == key)?;
         Some(counter.name.clone())
     };
-    all.counts
-        .iter()
-        .map(|count| CountOf {
-            layer: count.layer.clone(),
-            counter: count.counter.clone(),
-            name: name(&count.layer, &count.counter).unwrap_or_else(|| Text::same(count.counter.clone())),
-            count: count.count,
-            each: count.count as f64 / divisor,
-        })
-        .collect()
+    let counts = all.counts.iter().map(|count| CountOf {
+        layer: count.layer.clone(),
+        counter: count.counter.clone(),
+        name: name(&count.layer, &count.counter).unwrap_or_else(|| Text::same(count.counter.clone())),
+        count: count.count,
+        each: count.count as f64 / divisor,
+    });
+    counts.collect()
 }

@@ -64,12 +64,9 @@ fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
             .map(|other| other.each_ns)
             .sum()
     };
-    let mut grown: Vec<(&Text, f64)> = time
-        .causes
-        .iter()
-        .map(|cause| (&cause.name, cause.each_ns - in_halves(cause)))
-        .filter(|(_, ns)| *ns > time.each_ns * WORTH_TELLING / 3.0)
-        .collect();
+    let more = time.causes.iter().map(|cause| (&cause.name, cause.each_ns - in_halves(cause)));
+    let mut grown: Vec<(&Text, f64)> =
+        more.filter(|(_, ns)| *ns > time.each_ns * WORTH_TELLING / 3.0).collect();
     grown.sort_by(|a, b| b.1.total_cmp(&a.1));
     grown.truncate(NAMED);
     grown
