@@ -4,6 +4,7 @@ use crate::doc::{Doc, Paragraph, Style};
 use crate::machine::headline::surroundings;
 use crate::run::profile::render_profile;
 use crate::run::remarks::planned_writes;
+use crate::words::present;
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::PlannedWrites;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
@@ -124,42 +125,38 @@ fn written_in_turns(prepared: &PreparedVersus, foreseen: &[(Foreseen, bool)]) ->
 fn place(foreseen: &Foreseen, style: &Style) -> String {
     let target = shown::path(&foreseen.target);
     let environment = &foreseen.environment;
-    let mut lines = vec![text!("target: {target}\n", "測定対象: {target}\n")];
-    if environment.file_system.is_some() || !environment.devices.is_empty() {
-        let storage = surroundings(environment);
-        lines.push(text!("storage: {storage}\n", "記憶装置: {storage}\n"; storage));
-    }
-    if let Some(bytes) = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes) {
-        let free = format_bytes_decimal(bytes);
-        lines.push(text!("free: {free}\n", "空き容量: {free}\n"));
-    }
+    let has_storage = environment.file_system.is_some() || !environment.devices.is_empty();
+    let free_bytes = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes);
+    let lines = present([
+        Some(text!("target: {target}\n", "測定対象: {target}\n")),
+        has_storage
+            .then(|| surroundings(environment))
+            .map(|storage| text!("storage: {storage}\n", "記憶装置: {storage}\n"; storage)),
+        free_bytes.map(format_bytes_decimal).map(|free| text!("free: {free}\n", "空き容量: {free}\n")),
+    ]);
     lines.into_iter().map(|line| line.take(style.lang)).collect()
 }
 
 /// What is written on a target, in lines.
 fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     let cells = foreseen.writing_cells;
-    let mut lines = Vec::new();
-    if let Some(bytes) = foreseen.test_file_bytes.map(format_bytes_decimal) {
-        lines.push(match is_modelled {
+    present([
+        foreseen.test_file_bytes.map(format_bytes_decimal).map(|bytes| match is_modelled {
             true => text!(
                 "test file, written before in the model's time: {bytes}",
                 "事前にモデルの時間で書き込むテストファイル: {bytes}"
             ),
             false => text!("test file to write: {bytes}", "書き込むテストファイル: {bytes}"),
-        });
-    }
-    lines.push(text!("cells that write: {cells}", "書き込みを含む項目: {cells}"));
-    if leaves_out(foreseen, is_modelled) {
-        lines.push(text!(
-            "they are left out: the target holds data and is only read",
-            "これらは測りません(対象にはデータがあるため、読み取りだけを行います)"
-        ));
-    }
-    if let Some(words) = planned_writes(foreseen.writes) {
-        lines.push(words);
-    }
-    lines
+        }),
+        Some(text!("cells that write: {cells}", "書き込みを含む項目: {cells}")),
+        leaves_out(foreseen, is_modelled).then(|| {
+            text!(
+                "they are left out: the target holds data and is only read",
+                "これらは測りません(対象にはデータがあるため、読み取りだけを行います)"
+            )
+        }),
+        planned_writes(foreseen.writes),
+    ])
 }
 
 /// Whether cells are left out because they would write where there may be data.

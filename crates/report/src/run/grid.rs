@@ -22,10 +22,8 @@ const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.
 /// The grid; empty without cells for it.
 pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let cells = table.of_kind(TableKind::Grid);
-    let directions: Vec<Direction> = Direction::ALL
-        .into_iter()
-        .filter(|direction| cells.iter().any(|figures| figures.cell.direction == Some(*direction)))
-        .collect();
+    let has = |direction: &Direction| cells.iter().any(|figures| figures.cell.direction == Some(*direction));
+    let directions: Vec<Direction> = Direction::ALL.into_iter().filter(has).collect();
     let steps: BTreeSet<(u32, &str)> =
         cells.iter().map(|figures| (figures.cell.step_index, figures.cell.label.as_str())).collect();
     let row = |(step_index, label): (u32, &str)| {

@@ -12,10 +12,8 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     let [mut english, mut japanese] = [Lang::En, Lang::Ja].map(|lang| curves(record, lang));
     if english.len() > 1 {
         // The access times have a chart of their own, over the distance; in block characters a thousand dots hide the curves.
-        [&mut english, &mut japanese]
-            .into_iter()
-            .flat_map(|charts| charts.first_mut())
-            .for_each(without_dots);
+        let first = [english.first_mut(), japanese.first_mut()];
+        first.into_iter().flatten().for_each(without_dots);
     }
     for (one, other) in english.into_iter().zip(japanese) {
         doc.chart("positions", [one, other]).gap();

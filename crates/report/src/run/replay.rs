@@ -35,10 +35,8 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
 /// The row of a cell, and below it one for each kind of operation, if there are several.
 fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
     let cell = figures.cell;
-    let kinds: Vec<OpKind> = [OpKind::Read, OpKind::Write, OpKind::Sync]
-        .into_iter()
-        .filter(|kind| cell.counted().any(|repetition| side(repetition, *kind).completed > 0))
-        .collect();
+    let has = |kind: &OpKind| cell.counted().any(|repetition| side(repetition, *kind).completed > 0);
+    let kinds: Vec<OpKind> = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter(has).collect();
     let several = kinds.len() > 1;
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));

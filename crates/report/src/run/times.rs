@@ -90,10 +90,8 @@ struct AtDevice {
 
 impl AtDevice {
     fn of(cell: &Cell) -> Option<Self> {
-        let traffic: Vec<(&Traffic, u64)> = cell
-            .counted()
-            .filter_map(|repetition| Some((repetition.traffic.as_ref()?, repetition.elapsed_ns)))
-            .collect();
+        let traffic = cell.counted().filter_map(|one| Some((one.traffic?, one.elapsed_ns)));
+        let traffic: Vec<(Traffic, u64)> = traffic.collect();
         let sum = |of: fn(&Traffic) -> u64| {
             traffic.iter().map(|(traffic, _)| of(traffic)).fold(0, u64::saturating_add)
         };

@@ -69,10 +69,9 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
         let why = |(number, cell)| of_real(record, number, cell, of(number));
         return Ok(cells.into_iter().map(why).collect());
     };
-    let times: Vec<(&Cell, CellTime)> = choose(record, None)?
-        .into_iter()
-        .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
-        .collect();
+    let times = (1..).zip(&record.cells);
+    let times: Vec<(&Cell, CellTime)> =
+        times.filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?))).collect();
     let is_chosen = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
     let why = |(cell, time): &(&Cell, CellTime)| {
         let mut sentences = sentences::sentences(time);
@@ -136,7 +135,7 @@ pub fn render_why(record: &RunRecord, headline: &Text, cell: Option<&str>, style
 
 /// The cells that are meant, with their numbers from 1.
 fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usize, &'a Cell)>> {
-    let all = || record.cells.iter().enumerate().map(|(index, cell)| (index + 1, cell));
+    let all = || (1..).zip(&record.cells);
     let Some(selector) = selector else { return Ok(all().collect()) };
     if let Ok(number) = selector.trim().parse::<usize>()
         && let Some(cell) = all().find(|(place, _)| *place == number)

@@ -3,6 +3,7 @@
 use super::{Embedded, MOST_PAGE_BYTES, Report};
 use crate::compare::facts::{no_json, spoken_json};
 use crate::publish::page::extent::{ROOM_BEHIND_BYTES, most};
+use kurabe_compare::Pair;
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{Result, Text, mention::EXPORT, shown, text};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
@@ -58,15 +59,12 @@ impl Report<'_> {
             comparisons: Vec<serde_json::Value>,
             runs: Vec<ExportedRun>,
         }
+        let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
         let reported = Reported {
             kurabe_report: REPORT_VERSION,
             title: self.title().take(self.lang),
             answer: self.answer(),
-            comparisons: self
-                .pairs
-                .iter()
-                .map(|pair| spoken_json(pair, "/differences", &pair.differences))
-                .collect::<Result<_>>()?,
+            comparisons: self.pairs.iter().map(spoken).collect::<Result<_>>()?,
             runs: self.owned().map(ExportedRun::from).collect(),
         };
         let words = serde_json::to_string(&reported).map_err(no_json)?;

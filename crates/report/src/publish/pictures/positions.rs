@@ -91,10 +91,10 @@ fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option
 }
 
 fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> {
-    let curves: Vec<(String, PositionPoints)> = runs
-        .iter()
-        .flat_map(|run| curves(run, over, view).into_iter().map(|curve| (view.line(run, &curve.name), curve)))
-        .collect();
+    let curves = runs.iter().flat_map(|run| {
+        curves(run, over, view).into_iter().map(|curve| (view.line(run, &curve.name), curve))
+    });
+    let curves: Vec<(String, PositionPoints)> = curves.collect();
     if curves.is_empty() {
         return None;
     }

@@ -113,11 +113,8 @@ fn courses<'a>(run: &'a RunRecord, axis: SweepAxis, view: &View<'_>) -> Vec<Swee
     // Other axes of a sweep pass through the same shapes.
     let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis);
     let cells: Vec<(&Cell, CellShape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
-    let lines: Vec<Vec<(&Cell, CellShape)>> = families(&cells, &[axis])
-        .into_iter()
-        .filter(|family| distinct(family, axis).len() >= SWEEP)
-        .filter(|family| !varies_twice(&cells, family, axis))
-        .collect();
+    let mut lines = families(&cells, &[axis]);
+    lines.retain(|line| distinct(line, axis).len() >= SWEEP && !varies_twice(&cells, line, axis));
     let rests =
         |of: fn(&CellShape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
     let (orders, directions) =
