@@ -56,7 +56,7 @@ struct OnDesk {
 }
 
 /// Who asked for a run is told its id, or why there is none.
-type Opened = mpsc::Sender<Result<String>>;
+type RunAnswer = mpsc::Sender<Result<String>>;
 
 struct Running {
     handle: RunHandle,
@@ -104,7 +104,7 @@ impl Desk {
         })
     }
 
-    fn measure(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &Opened) {
+    fn measure(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &RunAnswer) {
         let outcome = self.measured(shared, wish, handle, opened);
         let mut state = locked(&self.state);
         state.running = None;
@@ -119,7 +119,13 @@ impl Desk {
     }
 
     /// Measures to the end, which stands on the board; an error of its own is one from before anything was measured.
-    fn measured(&self, shared: &Site, wish: Wish, handle: &RunHandle, opened: &Opened) -> Result<Result<()>> {
+    fn measured(
+        &self,
+        shared: &Site,
+        wish: Wish,
+        handle: &RunHandle,
+        opened: &RunAnswer,
+    ) -> Result<Result<()>> {
         let store = shared.open_store()?;
         kurabe_lab::recover(&*store)?;
         let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
