@@ -202,10 +202,8 @@ fn verdict_of(figure: &PivotFigure, judged: &Judged) -> Entry {
         // The sentence below the tables says what to do about it.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
             let times = judged.speed.value;
-            return Entry::new(
-                Role::Quiet,
-                text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)"),
-            );
+            let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)");
+            return Entry::new(Role::Quiet, words);
         }
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
         clear => clear,

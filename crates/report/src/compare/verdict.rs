@@ -145,10 +145,9 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
         Verdict::Slower => (Role::Bad, changed(speed, false)),
         Verdict::Same if is_exact(speed) => {
             let percent = per_cent(speed.value);
-            (
-                Role::Plain,
-                text!("no difference that matters ({percent:+} %)", "問題になる差なし({percent:+} %)"),
-            )
+            let words =
+                text!("no difference that matters ({percent:+} %)", "問題になる差なし({percent:+} %)");
+            (Role::Plain, words)
         }
         Verdict::Same => {
             let span = change_span(speed);

@@ -76,11 +76,8 @@ fn engines(facts: &MachineFacts) -> Section {
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
     lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), feature.clone())));
-    lines.push(Check::new(
-        CheckMark::Good,
-        text!("threads", "スレッド"),
-        text!("pread and pwrite", "pread と pwrite"),
-    ));
+    let calls = text!("pread and pwrite", "pread と pwrite");
+    lines.push(Check::new(CheckMark::Good, text!("threads", "スレッド"), calls));
     Section { title: text!("Engines", "エンジン"), lines }
 }
 
@@ -143,11 +140,10 @@ fn devices(facts: &MachineFacts) -> Section {
         let device = Text::same(shown::path(device));
         match refusal {
             None => Check::new(CheckMark::Good, device, text!("may be read", "読み出し可")),
-            Some(error) => Check::new(
-                CheckMark::Note,
-                device,
-                text!("may not be read ({error})", "読み出し不可({error})"),
-            ),
+            Some(error) => {
+                let refused = text!("may not be read ({error})", "読み出し不可({error})");
+                Check::new(CheckMark::Note, device, refused)
+            }
         }
     };
     Section {

@@ -40,13 +40,8 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     if let Some(instrument) = record.header.instrument.as_ref().filter(|_| record.header.model.is_none()) {
         let resolution = number::latency_ns(instrument.clock_resolution_ns);
         let cost = number::latency(instrument.clock_cost_ns);
-        put(
-            text!("clock", "時計"),
-            vec![
-                text!("steps of {resolution}", "分解能 {resolution}"),
-                text!("reading it costs {cost}", "1 回の読み取りに {cost}"),
-            ],
-        );
+        let steps = text!("steps of {resolution}", "分解能 {resolution}");
+        put(text!("clock", "時計"), vec![steps, text!("reading it costs {cost}", "1 回の読み取りに {cost}")]);
     }
     for (word, value) in record.header.origin.iter().flat_map(|origin| &origin.facts) {
         put(shown::line(word).into(), vec![shown::line(value).into()]);
@@ -205,11 +200,8 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
             let speed = speed_mbit_per_s.map(|speed| format!("USB {speed} Mbit/s"));
             items.push(speed.unwrap_or_else(|| "USB".to_owned()).into());
             items.extend(protocol.as_ref().map(|protocol| protocol.to_uppercase().into()));
-            items.extend(
-                version.as_ref().map(|version| {
-                    text!("the device claims USB {version}", "デバイスの申告は USB {version}")
-                }),
-            );
+            let claim = |version| text!("the device claims USB {version}", "デバイスの申告は USB {version}");
+            items.extend(version.as_ref().map(claim));
         }
         Link::Virtio => items.push(Text::same("virtio")),
         Link::Loop { backing, direct } => {

@@ -8,47 +8,47 @@ use kurabe_lab::{Became, Leftover};
 /// What became of a leftover, and what to do about it.
 pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
     let (path, run) = (shown::path(&leftover.path), &leftover.run);
-    match &leftover.became {
-        Became::Removed => (
-            text!(
+    let why = match &leftover.became {
+        Became::Removed => {
+            let removed = text!(
                 "removed the test file of a run that died: {path} ({run})",
                 "異常終了した測定のテストファイルを消しました: {path} ({run})"
-            ),
-            None,
+            );
+            return (removed, None);
+        }
+        Became::Failed(error) => return (error.what().clone(), error.remedy_text().cloned()),
+        Became::Left(why) => why,
+    };
+    let words = match why {
+        StillThere::FolderAway => text!(
+            "what the run {run} left behind is not where it was: the folder of {path} was renamed, or its file \
+             system is not mounted",
+            "測定 {run} の残りが元の場所にありません: {path} のフォルダーの名前が変わったか、ファイルシステムがマウントされていません"
         ),
-        Became::Failed(error) => (error.what().clone(), error.remedy_text().cloned()),
-        Became::Left(StillThere::FolderAway) => (
-            text!(
-                "what the run {run} left behind is not where it was: the folder of {path} was renamed, or its file \
-                 system is not mounted",
-                "測定 {run} の残りが元の場所にありません: {path} のフォルダーの名前が変わったか、ファイルシステムがマウントされていません"
-            ),
-            Some(text!(
-                "it is removed once the folder is back; until then `{DOCTOR}` names it",
-                "フォルダーが戻れば削除します。それまでは `{DOCTOR}` に表示されます"
-            )),
+        StillThere::OtherMark => text!(
+            "{path} is left as it is: it does not bear the mark of the run {run}, which died",
+            "{path} には手を付けていません: 異常終了した測定 {run} の印がありません"
         ),
-        Became::Left(why) => (
-            match why {
-                StillThere::OtherMark => text!(
-                    "{path} is left as it is: it does not bear the mark of the run {run}, which died",
-                    "{path} には手を付けていません: 異常終了した測定 {run} の印がありません"
-                ),
-                StillThere::OtherUser => text!(
-                    "{path} is left as it is: it is not for this user to remove what the run {run} made",
-                    "{path} には手を付けていません: 測定 {run} が作ったものは、このユーザーからは削除しません"
-                ),
-                StillThere::OtherFile | StillThere::FolderAway => text!(
-                    "{path} is left as it is: it is not the file that the run {run} made, or it has a second name",
-                    "{path} には手を付けていません: 測定 {run} が作ったファイルではないか、別の名前(ハードリンク)が付いています"
-                ),
-            },
-            Some(text!(
-                "if nobody needs it, remove it by hand; until then `{DOCTOR}` names it",
-                "不要なら手作業で削除してください。それまでは `{DOCTOR}` に表示されます"
-            )),
+        StillThere::OtherUser => text!(
+            "{path} is left as it is: it is not for this user to remove what the run {run} made",
+            "{path} には手を付けていません: 測定 {run} が作ったものは、このユーザーからは削除しません"
         ),
-    }
+        StillThere::OtherFile => text!(
+            "{path} is left as it is: it is not the file that the run {run} made, or it has a second name",
+            "{path} には手を付けていません: 測定 {run} が作ったファイルではないか、別の名前(ハードリンク)が付いています"
+        ),
+    };
+    let remedy = match why {
+        StillThere::FolderAway => text!(
+            "it is removed once the folder is back; until then `{DOCTOR}` names it",
+            "フォルダーが戻れば削除します。それまでは `{DOCTOR}` に表示されます"
+        ),
+        _ => text!(
+            "if nobody needs it, remove it by hand; until then `{DOCTOR}` names it",
+            "不要なら手作業で削除してください。それまでは `{DOCTOR}` に表示されます"
+        ),
+    };
+    (words, Some(remedy))
 }
 
 /// What is still there, for the doctor; `None` if nothing is.

@@ -34,7 +34,7 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
         "書き込み {writes} 回、範囲 {written}(うちフラッシュ済み {flushed})"
     )];
     for (kind, bytes) in &check.fault_bytes {
-        let (name, meaning) = words(*kind);
+        let (name, meaning) = (name(*kind), meaning(*kind));
         let bytes = format_bytes(*bytes);
         lines
             .push(text!("  {name:<10} {bytes:>10}  {meaning}", "  {name} {bytes}: {meaning}"; name, meaning));
@@ -71,37 +71,35 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     lines
 }
 
-/// A fault's name and what it means.
-fn words(kind: FaultKind) -> (Text, Text) {
+fn name(kind: FaultKind) -> Text {
     match kind {
-        FaultKind::Lost => (
-            text!("lost", "消失"),
-            text!("flushed, and nothing of the run is there", "フラッシュ済みなのに、この測定の内容がない"),
+        FaultKind::Lost => text!("lost", "消失"),
+        FaultKind::Stale => text!("stale", "古い内容"),
+        FaultKind::Damaged => text!("damaged", "破損"),
+        FaultKind::Misplaced => text!("misplaced", "位置違い"),
+        FaultKind::Newer => text!("newer", "一覧より新しい"),
+    }
+}
+
+fn meaning(kind: FaultKind) -> Text {
+    match kind {
+        FaultKind::Lost => {
+            text!("flushed, and nothing of the run is there", "フラッシュ済みなのに、この測定の内容がない")
+        }
+        FaultKind::Stale => {
+            text!("an older write is there than was flushed", "フラッシュ済みより古い書き込みが残っている")
+        }
+        FaultKind::Damaged => text!(
+            "a sector of two writes, or rotten",
+            "1 セクターに 2 回分の書き込みが混ざっているか、壊れている"
         ),
-        FaultKind::Stale => (
-            text!("stale", "古い内容"),
-            text!("an older write is there than was flushed", "フラッシュ済みより古い書き込みが残っている"),
-        ),
-        FaultKind::Damaged => (
-            text!("damaged", "破損"),
-            text!(
-                "a sector of two writes, or rotten",
-                "1 セクターに 2 回分の書き込みが混ざっているか、壊れている"
-            ),
-        ),
-        FaultKind::Misplaced => (
-            text!("misplaced", "位置違い"),
-            text!("a sector is there that belongs elsewhere", "別の場所のセクターがある"),
-        ),
-        FaultKind::Newer => (
-            text!("newer", "一覧より新しい"),
-            text!("written after the list was", "一覧を書いた後の書き込みがある"),
-        ),
+        FaultKind::Misplaced => text!("a sector is there that belongs elsewhere", "別の場所のセクターがある"),
+        FaultKind::Newer => text!("written after the list was", "一覧を書いた後の書き込みがある"),
     }
 }
 
 fn place(fault: &SectorFault) -> Text {
-    let (name, _) = words(fault.kind);
+    let name = name(fault.kind);
     let (offset, bytes) = (count(fault.offset_bytes), format_bytes(fault.length_bytes));
     let promised = count(u64::from(fault.promised));
     let here = match (fault.kind, fault.present) {

@@ -116,11 +116,9 @@ impl Table {
         let key_width = (1..titles.len()).map(|place| display_width(title(place))).max().unwrap_or(0);
         let (first, rest) = (self.indent, self.indent + 2);
         let Some(((role, name), others)) = row.split_first() else { return Vec::new() };
-        let mut lines = painted(
-            hanging(wrap(name, style.width.saturating_sub(rest)), first, rest),
-            if *role == Role::Plain { Role::Strong } else { *role },
-            style,
-        );
+        let role = if *role == Role::Plain { Role::Strong } else { *role };
+        let name = hanging(wrap(name, style.width.saturating_sub(rest)), first, rest);
+        let mut lines = painted(name, role, style);
         for (place, (role, words)) in
             (1..titles.len()).zip(others).filter(|(_, (_, words))| !words.is_empty())
         {

@@ -214,11 +214,8 @@ impl Paper {
     /// A chart in an area, as large as it fits.
     pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
         let enlarged = |factor: f64| {
-            let drawing = chart.draw_into(
-                &Size { width_px: (area.width / factor) as u32 },
-                area.height / factor,
-                theme,
-            );
+            let size = Size { width_px: (area.width / factor) as u32 };
+            let drawing = chart.draw_into(&size, area.height / factor, theme);
             let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);
             (drawing, scale, factor)
         };

@@ -63,20 +63,15 @@ impl Report<'_> {
             let compared = against.and_then(|cell| cell.compared.as_ref());
             let speed = compared.map(|compared| &compared.speed);
             let interval = speed.and_then(|speed| Some((interval(speed)?, speed.low)));
-            let verdict = against.map_or_else(
-                || {
-                    let run = &pair.names[usize::from(row.entries[0].is_none())];
-                    Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run))
-                },
-                verdict_entry,
-            );
+            let run = &pair.names[usize::from(row.entries[0].is_none())];
+            let alone = || Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run));
             [
                 row.name.clone().into(),
                 side(row, 0),
                 side(row, 1),
                 Entry::number_of(speed.map(|speed| (ratio(speed), speed.value))),
                 Entry::number_of(interval),
-                verdict,
+                against.map_or_else(alone, verdict_entry),
             ]
         });
         Table::new(columns, rows).on_page(caption, TableForm::Cards)

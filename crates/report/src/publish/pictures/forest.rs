@@ -33,16 +33,13 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
         "点: 速さの比、線: 95 % 信頼区間(項目数で補正)、帯: 問題にしない ±{margin}。1 より右なら {other} が速い";
         margin, other
     );
-    Some(Picture {
-        name: "forest",
-        chart: Chart {
-            title: view.say(
-                &text!("{other} against {baseline}", "{other} と {baseline}(基準)の比較"; other, baseline),
-            ),
-            notes: [vec![view.say(&how)], view.provenance(view.runs)].concat(),
-            plot: Plot::Forest(Forest { axis_label: view.say(&axis), rows, margin: pair.margin }),
-        },
-    })
+    let title = text!("{other} against {baseline}", "{other} と {baseline}(基準)の比較"; other, baseline);
+    let chart = Chart {
+        title: view.say(&title),
+        notes: [vec![view.say(&how)], view.provenance(view.runs)].concat(),
+        plot: Plot::Forest(Forest { axis_label: view.say(&axis), rows, margin: pair.margin }),
+    };
+    Some(Picture { name: "forest", chart })
 }
 
 /// The ends of an interval are cut here: a few repetitions that scatter widely have ends anywhere.
