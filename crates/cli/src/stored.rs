@@ -8,6 +8,7 @@ use crate::pivot::digests;
 use kurabe_compare::listed;
 use kurabe_core::digest::Digests;
 use kurabe_core::outside::{self, Outside};
+use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, parse_label};
@@ -181,7 +182,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
         let report = Report::new(records.iter().collect(), USUAL_MARGIN, &[], None, lang());
         return write_out(&report.beside(&Catalogue::load()?).markdown(), args.output.as_deref());
     }
-    let Some(format) = ExportFormat::ALL.into_iter().find(|format| format.word() == args.format) else {
+    let Some(format) = ExportFormat::of_word(&args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
         return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
     };

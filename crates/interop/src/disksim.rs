@@ -9,7 +9,7 @@
 mod layout;
 mod parse;
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use parse::{FilesBeside, ParameterBlock, blocks};
 use std::fmt::{Display, Write as _};
 
@@ -44,7 +44,14 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
     let disk = blocks.iter().find(|block| block.kind == "disksim_disk");
     let model = match disk {
         Some(disk) => disk.block("Model")?,
-        None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| no_disk(name))?,
+        None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| {
+            ErrorKind::Import
+                .error(text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"))
+                .remedy(text!(
+                    "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
+                    "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
+                ))
+        })?,
     };
     let mut file = DeviceFile::begun(name, model);
     file.layout(model)?;
@@ -56,20 +63,11 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
     Ok(file)
 }
 
-fn no_disk(name: &str) -> Error {
-    ErrorKind::Import
-        .error(text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"))
-        .remedy(text!(
-            "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
-            "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
-        ))
-}
-
 /// The longest time of a block on a bus, in ms.
 fn bus_block_ms(blocks: &[ParameterBlock]) -> Result<f64> {
     let buses = blocks.iter().filter(|block| block.kind == "disksim_bus");
-    let mut times_ms = buses.map(|bus| Ok(bus.number_if_given("Read block transfer time")?.unwrap_or(0.0)));
-    times_ms.try_fold(0.0, |longest_ms: f64, ms: Result<f64>| Ok(longest_ms.max(ms?)))
+    let mut times_ms = buses.map(|bus| bus.number_or("Read block transfer time", 0.0));
+    times_ms.try_fold(0.0, |longest_ms: f64, ms| Ok(longest_ms.max(ms?)))
 }
 
 impl DeviceFile {
@@ -133,11 +131,10 @@ impl DeviceFile {
             self.put_rows("slips", &layout.slips, &format!("{file}: slips, and spares within zones"));
         }
         let scheme = "LBN-to-PBN mapping scheme";
-        if layout.order != layout::HeadOrder::Rising {
-            self.put_of("serpentine", true, model, scheme);
-        }
-        if layout.order == layout::HeadOrder::SerpentineOverZones {
-            self.put_of("serpentine_over_zones", true, model, scheme);
+        let orders =
+            [("serpentine", layout.serpentine), ("serpentine_over_zones", layout.serpentine_over_zones)];
+        for (key, _) in orders.into_iter().filter(|(_, is_so)| *is_so) {
+            self.put_of(key, true, model, scheme);
         }
         Ok(())
     }
@@ -159,7 +156,7 @@ impl DeviceFile {
     }
 
     fn controller(&mut self, disk: &ParameterBlock, bus_block_ms: f64) -> Result<()> {
-        let scale = disk.number_if_given("Time scale for overheads")?.unwrap_or(1.0);
+        let scale = disk.number_or("Time scale for overheads", 1.0)?;
         let overheads = |after: &str| -> Result<Vec<f64>> {
             ["Read hit over.", "Read miss over.", "Write hit over.", "Write miss over."]
                 .into_iter()
@@ -179,7 +176,7 @@ impl DeviceFile {
         self.put_of("segments", disk.whole(segments)?, disk, segments);
         self.put_in("segment", segment_bytes, "B", disk, segment);
         self.put_in("look_ahead", ahead_bytes, "B", disk, ahead);
-        let block_ms = disk.number_if_given("Bulk sector transfer time")?.unwrap_or(0.0).max(bus_block_ms);
+        let block_ms = disk.number_or("Bulk sector transfer time", 0.0)?.max(bus_block_ms);
         if block_ms > 0.0 {
             let bytes_per_s = format!("{:.0}", BLOCK_BYTES as f64 / block_ms * 1000.0);
             let slower = format!("the slower of disk and bus, {block_ms} ms a block");
@@ -188,8 +185,8 @@ impl DeviceFile {
         for (key, name) in
             [("read_start", "High (read) water mark"), ("write_start", "Low (write) water mark")]
         {
-            let share = disk.number_if_given(name)?.unwrap_or(0.0);
-            let of_requests = disk.number_if_given("Set watermark by reqsize")?.unwrap_or(0.0) != 0.0;
+            let share = disk.number_or(name, 0.0)?;
+            let of_requests = disk.number_or("Set watermark by reqsize", 0.0)? != 0.0;
             if of_requests && share > 0.0 {
                 self.put_of(key, share.min(1.0), disk, name);
             }

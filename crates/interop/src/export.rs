@@ -16,6 +16,7 @@ pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
 
 use kurabe_core::record::RunRecord;
+use kurabe_core::words::Keyword;
 use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, text};
 
 /// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
@@ -29,18 +30,10 @@ pub enum ExportFormat {
     Csv,
 }
 
-impl ExportFormat {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Fio, Self::CdmText, Self::Csv];
-
-    /// The word used in flags.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fio => "fio",
-            Self::CdmText => "cdm-text",
-            Self::Csv => "csv",
-        }
-    }
+/// The words used in flags.
+impl Keyword for ExportFormat {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("fio", Self::Fio), ("cdm-text", Self::CdmText), ("csv", Self::Csv)];
 }
 
 /// Writes runs in a format. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are

@@ -11,6 +11,7 @@ use kurabe_compare::{
 use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::is_escaped;
+use kurabe_core::words::Keyword;
 use kurabe_interop::ExportFormat;
 use kurabe_report::{
     Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, headline, history_doc, pictures,
@@ -44,7 +45,7 @@ fn shown(run: &RunRecord, style: &Style) {
         picture.chart.terminal(style.width, false).iter().for_each(|line| is_tame(line));
         is_tame(&picture.chart.svg(&Size { width_px: 640 }, Theme::Auto));
     }
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::WORDS.iter().map(|(_, format)| *format) {
         if let Ok(text) = kurabe_interop::export(std::slice::from_ref(run), format, style.lang) {
             is_tame(&text);
         }

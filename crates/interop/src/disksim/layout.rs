@@ -13,21 +13,15 @@ const MOST_RANGES: u64 = 100_000;
 const CURVE_STEPS: (u64, u64, u64) = (3, 100, 25);
 
 /// Rows of a device file's `zones`, `zone_skews` and `slips`.
+#[derive(Default)]
 pub(super) struct ZoneTables {
     pub(super) zones: Vec<Vec<f64>>,
     pub(super) skews: Vec<Vec<f64>>,
     pub(super) slips: Vec<Vec<f64>>,
-    pub(super) order: HeadOrder,
-}
-
-/// In which order a cylinder's heads are addressed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum HeadOrder {
-    Rising,
-    /// To and fro, beginning anew in each zone.
-    Serpentine,
-    /// To and fro over the whole disk.
-    SerpentineOverZones,
+    /// Whether a cylinder's heads are addressed to and fro.
+    pub(super) serpentine: bool,
+    /// Whether that goes on from zone to zone.
+    pub(super) serpentine_over_zones: bool,
 }
 
 /// What DiskSim leaves out to replace bad sectors.
@@ -46,14 +40,19 @@ enum Spares {
 pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
     let (heads, cylinders) = (model.whole("Number of data surfaces")?, model.whole("Number of cylinders")?);
     let layout = model.block("Layout Model")?;
-    let spares = spares(layout)?;
-    let order = match layout.whole("LBN-to-PBN mapping scheme")? {
-        0 => HeadOrder::Rising,
-        1 => HeadOrder::Serpentine,
-        2 => HeadOrder::SerpentineOverZones,
-        _ => return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1, 2")),
+    let spares = match layout.whole("Sparing scheme used")? {
+        1 => Spares::Tracks,
+        7 => Spares::AtEnd,
+        8 => Spares::Range(layout.whole("Rangesize for sparing")?.max(1)),
+        9 | 10 => Spares::Zone,
+        _ => return Err(unknown(layout, "Sparing scheme used", "1, 7, 8, 9, 10")),
     };
-    let mut read = ZoneTables { zones: Vec::new(), skews: Vec::new(), slips: Vec::new(), order };
+    let scheme = layout.whole("LBN-to-PBN mapping scheme")?;
+    if scheme > 2 {
+        return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1, 2"));
+    }
+    let (serpentine, serpentine_over_zones) = (scheme > 0, scheme == 2);
+    let mut read = ZoneTables { serpentine, serpentine_over_zones, ..ZoneTables::default() };
     let zones = layout.blocks("Zones")?;
     for (index, zone) in zones.iter().enumerate() {
         let after = match zones.get(index + 1) {
@@ -63,16 +62,6 @@ pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
         read_zone(zone, index, after, heads, spares, &mut read)?;
     }
     Ok(read)
-}
-
-fn spares(layout: &ParameterBlock) -> Result<Spares> {
-    Ok(match layout.whole("Sparing scheme used")? {
-        1 => Spares::Tracks,
-        7 => Spares::AtEnd,
-        8 => Spares::Range(layout.whole("Rangesize for sparing")?.max(1)),
-        9 | 10 => Spares::Zone,
-        _ => return Err(unknown(layout, "Sparing scheme used", "1, 7, 8, 9, 10")),
-    })
 }
 
 fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
@@ -111,18 +100,16 @@ fn read_zone(
     // Cylinders between two zones hold nothing.
     let between = (next_cylinder - 1 - last) * heads * track;
     let tracks = |number: u64| number.saturating_mul(track);
-    let (mut gaps, end): (Vec<Gap>, Option<u64>) = match spares {
-        Spares::Tracks => (
-            bad.iter().map(|number| (tracks(*number), track)).collect(),
-            tracks(count).checked_sub(tracks(bad.len() as u64)),
-        ),
-        Spares::AtEnd => (bad.iter().map(|sector| (*sector, 1)).collect(), Some(0)),
-        Spares::Zone => {
-            (bad.iter().map(|sector| (*sector, 1)).collect(), count.checked_sub(bad.len() as u64))
-        }
-        Spares::Range(length) => {
-            (range_gaps(&bad, count, (last - first + 1) / length, length * heads * track), Some(0))
-        }
+    let mut gaps: Vec<Gap> = match spares {
+        Spares::Tracks => bad.iter().map(|number| (tracks(*number), track)).collect(),
+        Spares::AtEnd | Spares::Zone => bad.iter().map(|sector| (*sector, 1)).collect(),
+        Spares::Range(length) => range_gaps(&bad, count, (last - first + 1) / length, length * heads * track),
+    };
+    let used = bad.len() as u64;
+    let end = match spares {
+        Spares::Tracks => tracks(count).checked_sub(tracks(used)),
+        Spares::Zone => count.checked_sub(used),
+        Spares::AtEnd | Spares::Range(_) => Some(0),
     };
     gaps.sort_unstable();
     let mut gone = 0;
@@ -195,15 +182,11 @@ pub(super) fn seek_table(
                 format!("{file}: First ten seek times, HPL seek equation values"),
             ))
         }
-        _ => Err(unknown_seek(at)),
+        _ => Err(at.error(text!(
+            "kurabe models the seek types extracted and hplplus10 only",
+            "シークの種類は extracted と hplplus10 だけに対応しています"
+        ))),
     }
-}
-
-fn unknown_seek(at: &super::parse::At) -> Error {
-    at.error(text!(
-        "kurabe models the seek types extracted and hplplus10 only",
-        "シークの種類は extracted と hplplus10 だけに対応しています"
-    ))
 }
 
 /// `Seek distances measured: 106`, then lines of a distance in cylinders and a time in ms. Distances rise.

@@ -283,9 +283,9 @@ impl ParameterBlock {
         self.get(key, &text!("a number", "数"), ParameterValue::number)
     }
 
-    /// As [`Self::number`]; `None` if the key is not there.
-    pub(super) fn number_if_given(&self, key: &str) -> Result<Option<f64>> {
-        self.entry(key).map(Assignment::number).transpose()
+    /// As [`Self::number`]; another number if the key is not there.
+    pub(super) fn number_or(&self, key: &str, otherwise: f64) -> Result<f64> {
+        self.entry(key).map_or(Ok(otherwise), Assignment::number)
     }
 
     /// A whole number below 2^40, which no disk of DiskSim reaches.

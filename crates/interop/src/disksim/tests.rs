@@ -9,7 +9,11 @@ const SYSTEM: &str = include_str!("../../tests/fixtures/disksim/small.parv");
 const CURVE: &str = "Seek distances measured: 3\n1,\t0.50000\n2,\t0.75000\n99,\t9.00000\n";
 
 fn beside(file: &str) -> Result<String> {
-    if file == "small.seek" { Ok(CURVE.to_owned()) } else { Err(no_disk(file)) }
+    if file == "small.seek" {
+        Ok(CURVE.to_owned())
+    } else {
+        Err(ErrorKind::Import.error(text!("{file} holds no disk", "{file} にディスクがありません")))
+    }
 }
 
 fn device(source: &str) -> DeviceFile {

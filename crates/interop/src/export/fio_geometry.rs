@@ -24,15 +24,9 @@ pub(super) struct JobGroup {
     pub(super) hole_bytes: u64,
 }
 
-/// The groups of a workload and what fio does otherwise.
-pub(super) struct JobGroups {
-    pub(super) groups: Vec<JobGroup>,
-    pub(super) notes: Vec<Text>,
-}
-
-/// Lays a workload out. `lanes` is how many of fio's jobs make the queue depth of one thread: 1 for an engine with a
+/// Lays a workload out: its groups, and what fio does otherwise. `lanes` is how many of fio's jobs make the queue depth of one thread: 1 for an engine with a
 /// queue of its own.
-pub(super) fn geometry(workload: &Workload, lanes: u64) -> JobGroups {
+pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<Text>) {
     // A record from elsewhere may hold any number.
     let block = u64::from(workload.largest_block_bytes()).max(1);
     let grain = u64::from(workload.smallest_block_bytes()).max(1);
@@ -96,7 +90,7 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> JobGroups {
             "スレッドの担当範囲が短く fio のジョブに分けられないため、各ジョブがその全体を担当します"
         ));
     }
-    JobGroups { groups, notes }
+    (groups, notes)
 }
 
 /// One ascending stream made by several jobs.

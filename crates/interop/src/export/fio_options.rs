@@ -47,9 +47,8 @@ impl Job {
         } = workload;
         let threads_engine = engine.is_some_and(|engine| engine.name == "threads");
         let lanes = if threads_engine { u64::from(*iodepth).max(1) } else { 1 };
-        let laid = geometry(workload, lanes);
-        let mut notes = laid.notes;
-        let jobs: u64 = laid.groups.iter().map(|group| group.jobs).sum();
+        let (groups, mut notes) = geometry(workload, lanes);
+        let jobs: u64 = groups.iter().map(|group| group.jobs).sum();
         let mut common = engine_options(engine, if threads_engine { 1 } else { *iodepth });
         common.extend(block_options(workload, &mut notes));
         common.extend(order_options(*pattern, jobs, &mut notes));
@@ -78,10 +77,10 @@ impl Job {
         if end.time_check != TimeCheck::Always {
             notes.push(time_check_note(end.time_check));
         }
-        if lanes > 1 || laid.groups.iter().any(|group| group.hole_bytes > 0) {
+        if lanes > 1 || groups.iter().any(|group| group.hole_bytes > 0) {
             common.push(("description", own_step(workload, jobs).words()));
         }
-        let sections = laid.groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
+        let sections = groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
         Self { sections, notes }
     }
 }

@@ -32,7 +32,8 @@ pub(super) const TOOL: MarkTool = MarkTool {
         rate: PrintedStatistic::Median,
         latency: PrintedStatistic::Median,
         latency_of: FigureOf::Latency,
-        ..FigureRules::default()
+        correction: None,
+        mix_is_total: true,
     },
     notices: |_, _| {
         vec![notice(text!(

@@ -93,14 +93,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// A run; `first` is the field of the first rate.
 fn run(input: &Input<'_>, fields: &[&str], first: usize) -> ImportedRun {
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
-    let mut named = vec![
-        ("name", 2),
-        ("seed", 4),
-        ("file size", 5),
-        ("chunk size", 6),
-        ("files (units of 1024)", first + 12),
-        ("largest file", first + 13),
-    ];
+    let mut named = vec![("name", 2), ("seed", 4), ("file size", 5), ("chunk size", 6)];
+    named.extend([("files (units of 1024)", first + 12), ("largest file", first + 13)]);
     if first == 9 {
         named.extend([("seeks", 7), ("seekers", 8)]);
     }

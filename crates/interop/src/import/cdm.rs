@@ -68,12 +68,9 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     let end = foot.map_or(lines.len(), |foot| last + foot);
     text.foot(&lines[end..]);
     let (rate, latency) = text.statistics();
-    let (latency_of, runs) = (FigureOf::RunMeanLatency, text.0.setting.runs);
-    let results = read_all(
-        input,
-        &lines[..end],
-        &FigureRules { rate, latency, latency_of, runs, column, ..FigureRules::default() },
-    )?;
+    let latency_of = FigureOf::RunMeanLatency;
+    let rules = FigureRules { rate, latency, latency_of, correction: None, mix_is_total: true };
+    let results = read_all(input, &lines[..end], column, text.0.setting.runs, &rules)?;
     text.0.origin.profile = text.profile(&results);
     Ok(text.into_run(results))
 }

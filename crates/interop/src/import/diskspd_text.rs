@@ -237,20 +237,17 @@ const COLUMNS: [FigureName; 8] = [
 
 /// What the input parameters tell of all targets alike.
 fn common(targets: &[(String, ImportedCell)], setting: &ImportedCell) -> ImportedCell {
-    fn alike<T: PartialEq + Copy>(
-        targets: &[(String, ImportedCell)],
-        of: impl Fn(&ImportedCell) -> Option<T>,
-    ) -> Option<T> {
-        let first = of(&targets.first()?.1)?;
-        targets.iter().all(|(_, target)| of(target) == Some(first)).then_some(first)
+    fn keep_alike<T: PartialEq>(kept: &mut Option<T>, other: &Option<T>) {
+        *kept = kept.take().filter(|kept| Some(kept) == other.as_ref());
     }
-    ImportedCell {
-        block_bytes: alike(targets, |target| target.block_bytes),
-        iodepth: alike(targets, |target| target.iodepth),
-        sequential: alike(targets, |target| target.sequential),
-        read_percent: alike(targets, |target| target.read_percent),
-        ..setting.clone()
+    let mut common = targets.first().map_or(setting, |(_, first)| first).clone();
+    for (_, target) in targets {
+        keep_alike(&mut common.block_bytes, &target.block_bytes);
+        keep_alike(&mut common.iodepth, &target.iodepth);
+        keep_alike(&mut common.sequential, &target.sequential);
+        keep_alike(&mut common.read_percent, &target.read_percent);
     }
+    common
 }
 
 #[cfg(test)]

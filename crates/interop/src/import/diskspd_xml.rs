@@ -71,7 +71,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])
 }
 
-fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {
+fn children<'a, 'b>(node: Node<'a, 'b>, name: &str) -> impl Iterator<Item = Node<'a, 'b>> {
     node.children().filter(move |child| child.has_tag_name(name))
 }
 
@@ -81,11 +81,7 @@ fn path<'a, 'b>(node: Node<'a, 'b>, names: &[&'static str]) -> Option<Node<'a, '
 
 /// Text of a child, without the spaces around it.
 fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    node.children()
-        .find(|child| child.has_tag_name(name))?
-        .text()
-        .map(str::trim)
-        .filter(|words| !words.is_empty())
+    children(node, name).next()?.text().map(str::trim).filter(|words| !words.is_empty())
 }
 
 fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {

@@ -26,16 +26,6 @@ pub(super) const LIVE: Importer =
 
 const ENTRIES_PER_S: ToolUnit = units::unit("entries/s", Quantity::Iops, 1.0);
 
-/// What a phase tells, whatever the file's form.
-struct Phase {
-    name: String,
-    /// Of its command line.
-    origin: Origin,
-    setting: ImportedCell,
-    figures: Vec<PrintedFigure>,
-    reads: Vec<PrintedFigure>,
-}
-
 /// What the forms of a phase call its figures.
 struct Form {
     /// Rates, of the first and of the last thread that was done.
@@ -65,9 +55,12 @@ const OF_JSON: Form = Form {
 /// Moments of a phase, as its CSV calls them.
 const MOMENTS: [(&str, FigureOf); 2] = [("last", FigureOf::LastDone), ("first", FigureOf::FirstDone)];
 
+/// What is printed under a name, of a moment or in a statistic.
+type PrintedBy<'p, 'a> = &'p dyn Fn(&str, &str) -> Option<&'a str>;
+
 impl Form {
     /// The figures of a phase or of its reads, by `printed`, which is told a name and a moment or statistic.
-    fn figures<'a>(&self, printed: &dyn Fn(&str, &str) -> Option<&'a str>) -> Vec<PrintedFigure> {
+    fn figures(&self, printed: PrintedBy<'_, '_>) -> Vec<PrintedFigure> {
         let mut figures = Vec::new();
         for (moment, of) in MOMENTS {
             let rates = self.rates.iter();
@@ -89,15 +82,16 @@ impl Form {
         figures
     }
 
-    /// A phase, by `of_all` and `of_reads` as for `figures`, and by `get`, which knows the columns of the CSV.
-    fn phase<'a>(
+    /// Adds a phase to the run of its command line, or begins one: by `of_all` and `of_reads` as for `figures`, and by `get`,
+    /// which knows the columns of the CSV.
+    fn add<'a>(
         &self,
+        runs: &mut Vec<ImportedRun>,
         origin: Origin,
-        of_all: &dyn Fn(&str, &str) -> Option<&'a str>,
-        of_reads: &dyn Fn(&str, &str) -> Option<&'a str>,
+        [of_all, of_reads]: [PrintedBy<'_, 'a>; 2],
         get: &dyn Fn(&str) -> Option<&'a str>,
-    ) -> Phase {
-        let mut figures = self.figures(of_all);
+    ) {
+        let (mut figures, reads) = (self.figures(of_all), self.figures(of_reads));
         for (moment, of) in MOMENTS {
             let time = of_all(self.time, moment).filter(|printed| units::positive(printed));
             figures.extend(units::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time));
@@ -105,27 +99,31 @@ impl Form {
         let owned = |key: &str| get(key).map(str::to_owned);
         let count = |key: &str| get(key).and_then(|words| words.parse().ok());
         let facts = FACTS.iter().filter_map(|key| Some(((*key).to_owned(), owned(key)?)));
-        Phase {
-            name: owned("operation").unwrap_or_default(),
-            origin: Origin {
-                version: owned("version"),
-                measured_at: get("ISO date").and_then(dates::from_iso),
-                // No target: the paths are the last words of the command line, but so may be a flag's value.
-                procedure: owned("command"),
-                facts: facts.collect(),
-                ..origin
-            },
-            setting: ImportedCell {
-                procedure: get("command").map(parts::repeated),
-                runs: Some(1),
-                block_bytes: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
-                iodepth: count("IO depth"),
-                threads: count("threads"),
-                sequential: get("random").map(|word| word != self.yes),
-                ..ImportedCell::default()
-            },
-            figures,
-            reads: self.figures(of_reads),
+        let origin = Origin {
+            version: owned("version"),
+            measured_at: get("ISO date").and_then(dates::from_iso),
+            // No target: the paths are the last words of the command line, but so may be a flag's value.
+            procedure: owned("command"),
+            facts: facts.collect(),
+            ..origin
+        };
+        let setting = ImportedCell {
+            procedure: get("command").map(parts::repeated),
+            runs: Some(1),
+            block_bytes: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
+            iodepth: count("IO depth"),
+            threads: count("threads"),
+            sequential: get("random").map(|word| word != self.yes),
+            ..ImportedCell::default()
+        };
+        let key = |origin: &Origin| {
+            (origin.procedure.clone(), origin.version.clone(), origin.facts.get("label").cloned())
+        };
+        if runs.last().is_none_or(|run| key(&run.origin) != key(&origin)) {
+            runs.push(ImportedRun { origin, ..ImportedRun::default() });
+        }
+        if let Some(run) = runs.last_mut() {
+            run.cells.extend(cells(get("operation").unwrap_or_default(), setting, figures, reads));
         }
     }
 }
@@ -145,13 +143,9 @@ fn read_csv(input: &Input<'_>) -> ImportedRuns {
             return Err(parts::miscounted(input, number).into());
         }
         let get = |key: &str| row.get(key).map(str::trim).filter(|field| !field.is_empty());
-        let phase = OF_CSV.phase(
-            input.origin("elbencho", "elbencho-csv"),
-            &|name, moment| get(&format!("{name} [{moment}]")),
-            &|name, moment| get(&format!("rwmix read {name} [{moment}]")),
-            &get,
-        );
-        add(&mut runs, phase);
+        let of_all = |name: &str, moment: &str| get(&format!("{name} [{moment}]"));
+        let of_reads = |name: &str, moment: &str| get(&format!("rwmix read {name} [{moment}]"));
+        OF_CSV.add(&mut runs, input.origin("elbencho", "elbencho-csv"), [&of_all, &of_reads], &get);
     }
     Ok(runs)
 }
@@ -161,12 +155,12 @@ fn read_json(input: &Input<'_>) -> ImportedRuns {
     let documents = parts::documents_with(input, "elbencho", KEYS)?;
     let mut runs = Vec::new();
     for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
-        add(&mut runs, json_phase(input, document));
+        add_json(&mut runs, input, document);
     }
     Ok(runs)
 }
 
-fn json_phase(input: &Input<'_>, document: &Json) -> Phase {
+fn add_json(runs: &mut Vec<ImportedRun>, input: &Input<'_>, document: &Json) {
     let printed = |part: Option<&str>, name: &str, moment: &str| {
         let done = document.get(if moment == "first" { "first_done" } else { "last_done" })?;
         let within = |json| part.map_or(Some(json), |part| Json::get(json, part));
@@ -186,39 +180,27 @@ fn json_phase(input: &Input<'_>, document: &Json) -> Phase {
         };
         words.map(str::trim).filter(|words| !words.is_empty())
     };
-    OF_JSON.phase(
-        input.origin("elbencho", "elbencho-json"),
-        &|name, moment| printed(None, name, moment),
-        &|name, moment| printed(Some("rwmix_read"), name, moment),
-        &get,
-    )
+    let of_all = |name: &str, moment: &str| printed(None, name, moment);
+    let of_reads = |name: &str, moment: &str| printed(Some("rwmix_read"), name, moment);
+    OF_JSON.add(runs, input.origin("elbencho", "elbencho-json"), [&of_all, &of_reads], &get);
 }
 
-/// Adds a phase to the run of its command line, or begins one.
-fn add(runs: &mut Vec<ImportedRun>, phase: Phase) {
-    let key = |origin: &Origin| {
-        (origin.procedure.clone(), origin.version.clone(), origin.facts.get("label").cloned())
-    };
-    if runs.last().is_none_or(|run| key(&run.origin) != key(&phase.origin)) {
-        runs.push(ImportedRun { origin: phase.origin.clone(), ..ImportedRun::default() });
-    }
-    if let Some(run) = runs.last_mut() {
-        run.cells.extend(cells(phase));
-    }
-}
-
-fn cells(phase: Phase) -> [Cell; 2] {
-    let Phase { name, mut setting, figures, reads, .. } = phase;
+/// The cells of a phase: of all it did, and of the reads that are told apart.
+fn cells(
+    name: &str,
+    mut setting: ImportedCell,
+    figures: Vec<PrintedFigure>,
+    reads: Vec<PrintedFigure>,
+) -> [Cell; 2] {
     let mixed = !reads.is_empty();
     let read_percent = name.strip_prefix("RWMIX").and_then(parts::number);
     setting.read_percent = read_percent.filter(|share| mixed && (0.0..=100.0).contains(share));
     if !figures.iter().any(|figure| figure.quantity == Quantity::Rate) {
         (setting.block_bytes, setting.iodepth, setting.sequential) = (None, None, None);
     }
-    let writes = direction(&name, if mixed { "Write" } else { "" });
-    [(figures, writes), (reads, Some(Direction::Read))].map(|(figures, direction)| {
-        parts::cell(name.clone(), direction, ImportedCell { figures, ..setting.clone() })
-    })
+    let writes = direction(name, if mixed { "Write" } else { "" });
+    [(figures, writes), (reads, Some(Direction::Read))]
+        .map(|(figures, direction)| parts::cell(name, direction, ImportedCell { figures, ..setting.clone() }))
 }
 
 /// The direction of a phase, or of a half of it.

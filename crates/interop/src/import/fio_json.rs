@@ -12,7 +12,7 @@
 //! where two do the same. Without `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::dates;
-use super::fio_options::{JobOptions, direction, ended_with_error, label, percentile};
+use super::fio_options::{JobOptions, direction, label, percentile};
 use super::json_tree::Json;
 use super::parts;
 use super::units::{self, Named, ToolUnit, figures_of};
@@ -21,7 +21,7 @@ use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 const KEYS: &[&str] = &["\"fio version\""];
 pub(super) const IMPORTER: Importer =
@@ -173,10 +173,7 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         )));
     }
     direct.dedup();
-    let mut facts = BTreeMap::new();
-    if let [Some(direct)] = direct.as_slice() {
-        facts.insert("direct".to_owned(), direct.clone());
-    }
+    let direct = if let [direct] = direct.as_slice() { direct.clone() } else { None };
     let version =
         document.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
     let epoch = document.count_of("timestamp").and_then(dates::from_epoch);
@@ -185,7 +182,7 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         measured_at: epoch.or_else(|| document.text_of("time").and_then(dates::from_ctime)),
         target,
         procedure: (!procedures.is_empty()).then(|| procedures.join("\n")),
-        facts,
+        facts: direct.map(|direct| ("direct".to_owned(), direct)).into_iter().collect(),
         ..input.origin("fio", "fio-json")
     };
     ImportedRun { origin, environment: environment(document), cells: told_apart(cells), notices }
@@ -223,7 +220,11 @@ fn environment(document: &Json) -> Environment {
 
 fn error_of(job: &Json) -> Option<Notice> {
     let number = job.count_of("error").filter(|number| *number != 0)?;
-    Some(ended_with_error(job.text_of("jobname").unwrap_or(""), number))
+    let name = job.text_of("jobname").unwrap_or("");
+    Some(parts::notice(text!(
+        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
+    )))
 }
 
 /// A cell for each direction that did I/O, and one of the syncs if there were any.

@@ -1,11 +1,10 @@
 //! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
 
 use super::json_tree::Json;
-use super::parts::{self, notice, number, repeated};
+use super::parts::{self, number, repeated};
 
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
-use kurabe_core::record::Notice;
-use kurabe_core::text;
+
 use kurabe_core::workload::Direction;
 
 /// fio has fewer options than this; a job with more of them is damaged.
@@ -192,14 +191,6 @@ pub(super) fn direction(word: &str) -> Option<Direction> {
 /// The percentile of a list, which fio fills up with those of 0 %.
 pub(super) fn percentile(percent: &str) -> Option<Statistic> {
     number(percent).filter(|percent| (0.001..=100.0).contains(percent)).map(Statistic::Percentile)
-}
-
-/// The remark on a job that failed.
-pub(super) fn ended_with_error(name: &str, number: u64) -> Notice {
-    notice(text!(
-        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
-        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
-    ))
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
 use super::parts::{broken, cell, fact, not_mine};
 use super::units::{self, figure_of_value};
 use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic, Quantity, SeriesAxis};
+use kurabe_core::imported::{
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis,
+};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
@@ -32,7 +34,30 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             "キー `timestamp-usec` と `read-samples` がありません"
         ));
     }
-    Ok(vec![read_mine(input)?])
+    let saved = Saved::open(input.bytes)?;
+    let timestamp_us = saved.number("timestamp-usec", "x")?.cast_signed();
+    let device_bytes = saved.number("device-size", "t")?;
+    let sample_bytes = saved.number("sample-size", "t")?;
+    let mut cells = Vec::new();
+    for list in &SAMPLES {
+        let samples = saved.samples(list.0)?;
+        if !samples.is_empty() {
+            cells.push(list_cell(list, samples, sample_bytes)?);
+        }
+    }
+    if cells.is_empty() {
+        return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)).into());
+    }
+    let mut origin = Origin {
+        measured_at: u64::try_from(timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
+        target: input.name.strip_suffix(SUFFIX).map(str::to_owned),
+        procedure: Some(format!("samples of {} spread over the device", format_bytes(sample_bytes))),
+        ..input.origin("GNOME Disks", "gnome-disks")
+    };
+    for (key, bytes) in [("device-size", device_bytes), ("sample-size", sample_bytes)] {
+        fact(&mut origin, key, bytes.to_string());
+    }
+    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
 /// What the file holds.
@@ -48,33 +73,6 @@ const SAMPLES: [SampleList; 3] = [
     ("write-samples", "rate", Direction::Write, Quantity::Rate, 1.0, "bytes/s"),
     ("access-time-samples", "access time", Direction::Read, Quantity::Latency, 1e9, "s"),
 ];
-
-fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
-    let saved = Saved::open(input.bytes)?;
-    let timestamp_us = saved.number("timestamp-usec", "x")?.cast_signed();
-    let device_bytes = saved.number("device-size", "t")?;
-    let sample_bytes = saved.number("sample-size", "t")?;
-    let mut cells = Vec::new();
-    for list in &SAMPLES {
-        let samples = saved.samples(list.0)?;
-        if !samples.is_empty() {
-            cells.push(list_cell(list, samples, sample_bytes)?);
-        }
-    }
-    if cells.is_empty() {
-        return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)));
-    }
-    let mut origin = Origin {
-        measured_at: u64::try_from(timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
-        target: input.name.strip_suffix(SUFFIX).map(str::to_owned),
-        procedure: Some(format!("samples of {} spread over the device", format_bytes(sample_bytes))),
-        ..input.origin("GNOME Disks", "gnome-disks")
-    };
-    for (key, bytes) in [("device-size", device_bytes), ("sample-size", sample_bytes)] {
-        fact(&mut origin, key, bytes.to_string());
-    }
-    Ok(ImportedRun { origin, cells, ..ImportedRun::default() })
-}
 
 fn damaged(key: &str) -> Error {
     broken(text!("the value of `{key}` is missing or of another type", "`{key}` の値がないか、型が違います"))
@@ -139,12 +137,13 @@ fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> 
         }
     };
     let figure = figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed);
+    let figure = figure.ok_or_else(|| damaged(label))?;
     let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
     let imported = ImportedCell {
         procedure: Some(procedure),
         block_bytes,
         sequential,
-        figures: vec![units::of(figure.ok_or_else(|| damaged(label))?, FigureOf::Samples)],
+        figures: vec![PrintedFigure { of: Some(FigureOf::Samples), ..figure }],
         series: units::series(*quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
         ..ImportedCell::default()
     };

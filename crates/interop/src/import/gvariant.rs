@@ -30,10 +30,10 @@ pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, GVariant)>> {
         return None;
     }
     let mut entries = Vec::new();
-    let mut start = 0;
+    let mut start = 0_usize;
     for item in 0..framing / width {
         let end = offset_at(bytes, table + item * width, width)?;
-        let aligned = align_8(start);
+        let aligned = start.next_multiple_of(8);
         if end > table || aligned > end || bytes[start..aligned].iter().any(|byte| *byte != 0) {
             return None;
         }
@@ -49,7 +49,7 @@ fn entry(bytes: &[u8]) -> Option<(String, GVariant)> {
     let last = bytes.len().checked_sub(width)?;
     let key_end = offset_at(bytes, last, width)?;
     let key = bytes.get(..key_end)?.strip_suffix(&[0])?;
-    let value_start = align_8(key_end);
+    let value_start = key_end.next_multiple_of(8);
     if key.contains(&0) || value_start > last || bytes[key_end..value_start].iter().any(|byte| *byte != 0) {
         return None;
     }
@@ -66,10 +66,6 @@ pub(super) fn samples(bytes: &[u8], number: ByteOrder) -> Option<Vec<(u64, f64)>
     let (items, odd) = numbers.as_chunks::<2>();
     let sample = |[offset, value]: &[[u8; 8]; 2]| (number(*offset), f64::from_bits(number(*value)));
     (rest.is_empty() && odd.is_empty()).then(|| items.iter().map(sample).collect())
-}
-
-fn align_8(at: usize) -> usize {
-    at.next_multiple_of(8)
 }
 
 /// Bytes of an offset in a container of this length, the offsets included.

@@ -17,16 +17,14 @@ const HEADING: &str = "HD Tune{}:{} Benchmark";
 const DETAILS: [DetailLine; 2] =
     [(HEADING, &[Detail::Nothing, Detail::Target]), ("CPU Usage", &[Detail::Fact("CPU Usage")])];
 const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
+const TRANSFER: [FigureName; 3] = [
+    (RATE, Statistic::Mean, "Transfer Rate Average"),
+    (RATE, Statistic::Lowest, "Transfer Rate Minimum"),
+    (RATE, Statistic::Highest, "Transfer Rate Maximum"),
+];
 /// The cells: label, and names of the lines of its figures.
 const CELLS: [(&str, &[FigureName]); 3] = [
-    (
-        "transfer rate",
-        &[
-            (RATE, Statistic::Mean, "Transfer Rate Average"),
-            (RATE, Statistic::Lowest, "Transfer Rate Minimum"),
-            (RATE, Statistic::Highest, "Transfer Rate Maximum"),
-        ],
-    ),
+    ("transfer rate", &TRANSFER),
     ("access time", &[(units::MILLISECONDS, Statistic::Mean, "Access Time")]),
     ("burst rate", &[(RATE, Statistic::Unknown, "Burst Rate")]),
 ];

@@ -78,8 +78,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 open.load = open.totals(totals).ok_or_else(damaged)?;
             } else if let Some([times]) = holes(TIMES, line) {
                 let latencies = latencies(times).ok_or_else(damaged)?;
+                // Up to 0.6 the time is that of the whole test, pauses included; the other figures are of the requests in service.
                 if !times.contains(" / ") {
-                    open.time_is_of_all();
+                    let durations =
+                        open.service.iter_mut().filter(|figure| figure.quantity == Quantity::Duration);
+                    durations.for_each(|figure| figure.of = Some(FigureOf::TestTime));
                 }
                 let done = summary.take().unwrap_or_default();
                 runs.push(done.finish(input, latencies, std::mem::take(&mut requests))?);
@@ -117,14 +120,15 @@ impl Requests {
         }
         Some(())
     }
+}
 
-    fn direction(&self) -> Option<Direction> {
-        match (self.reads, self.writes) {
-            (true, false) => Some(Direction::Read),
-            (false, true) => Some(Direction::Write),
-            (true, true) => Some(Direction::Mix),
-            (false, false) => None,
-        }
+/// What requests do, of which some read or some write.
+fn direction(reads: bool, writes: bool) -> Option<Direction> {
+    match (reads, writes) {
+        (true, false) => Some(Direction::Read),
+        (false, true) => Some(Direction::Write),
+        (true, true) => Some(Direction::Mix),
+        (false, false) => None,
     }
 }
 
@@ -153,13 +157,6 @@ impl PingSummary<'_> {
         Some(figures)
     }
 
-    /// Up to 0.6 the time is that of the whole test, pauses included; the other figures are of the requests in service.
-    fn time_is_of_all(&mut self) {
-        for figure in self.service.iter_mut().filter(|figure| figure.quantity == Quantity::Duration) {
-            figure.of = Some(FigureOf::TestTime);
-        }
-    }
-
     fn finish(
         self,
         input: &Input<'_>,
@@ -179,8 +176,9 @@ impl PingSummary<'_> {
         if let Some(device) = device {
             fact(&mut origin, "Device", device.trim());
         }
-        let direction = self.direction.or_else(|| requests.direction());
-        let load = self.load.into_iter().map(|figure| units::of(figure, FigureOf::GeneratedLoad));
+        let direction = self.direction.or_else(|| direction(requests.reads, requests.writes));
+        let load =
+            self.load.into_iter().map(|figure| PrintedFigure { of: Some(FigureOf::GeneratedLoad), ..figure });
         let imported = ImportedCell {
             procedure: Some("one request after another".to_owned()),
             block_bytes: requests.block_bytes,

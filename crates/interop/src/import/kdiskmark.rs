@@ -97,6 +97,5 @@ fn rules(details: &RunDetails) -> FigureRules {
         latency_of: FigureOf::RunMeanCompletionLatency,
         correction: Some(correction(version(details))),
         mix_is_total: false,
-        ..FigureRules::default()
     }
 }

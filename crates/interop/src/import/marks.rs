@@ -128,8 +128,7 @@ fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Impo
     let tool = TOOLS.iter().find(|tool| lines.iter().any(|(_, line)| fits(tool.heading, line)));
     let Some(tool) = tool else { return cdm::run(input, lines, column) };
     let mut details = RunDetails::of(input, (tool.name, tool.format), tool.details, lines.iter().copied());
-    let rules = FigureRules { runs: details.setting.runs, column, ..(tool.rules)(&details) };
-    let results = read_all(input, lines, &rules)?;
+    let results = read_all(input, lines, column, details.setting.runs, &(tool.rules)(&details))?;
     details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
     let notices = (tool.notices)(&details, &results).into_iter().chain(results.notice()).collect();
     let RunDetails { origin, environment, .. } = details;

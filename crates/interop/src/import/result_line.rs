@@ -5,6 +5,7 @@
 //! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
 //! another run of the same test, as pages print two runs side by side.
 
+use super::shapes::holes;
 use super::{Input, parts, units};
 use kurabe_core::imported::{Correction, FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB};
@@ -54,26 +55,8 @@ pub(super) struct FigureRules {
     pub(super) latency_of: FigureOf,
     /// Correction of the rate.
     pub(super) correction: Option<Correction>,
-    /// Runs behind the figures.
-    pub(super) runs: Option<u32>,
     /// Whether the figures of a mix are those of all that was moved, and so can be held against others of that mix.
     pub(super) mix_is_total: bool,
-    /// The column that is read.
-    pub(super) column: usize,
-}
-
-impl Default for FigureRules {
-    fn default() -> Self {
-        Self {
-            rate: PrintedStatistic::Unknown,
-            latency: PrintedStatistic::Unknown,
-            latency_of: FigureOf::Latency,
-            correction: None,
-            runs: None,
-            mix_is_total: true,
-            column: 0,
-        }
-    }
 }
 
 /// Reads a line.
@@ -149,14 +132,10 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
 
 /// `1MiB`, `4 KiB`, `512KB`.
 fn block(words: &str) -> Option<u64> {
-    let end = words.find(|c: char| !c.is_ascii_digit())?;
-    let number: u64 = words[..end].parse().ok()?;
-    let unit = match words[end..].trim() {
-        "KiB" | "KB" => KIB,
-        "MiB" | "MB" => MIB,
-        _ => return None,
-    };
-    number.checked_mul(unit).filter(|bytes| *bytes > 0)
+    let (number, unit) = words.split_at(words.find(|c: char| !c.is_ascii_digit())?);
+    let names = [("KiB", KIB), ("KB", KIB), ("MiB", MIB), ("MB", MIB)];
+    let (_, bytes) = names.into_iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes > 0)
 }
 
 /// A number and its unit at the beginning of the words, and what follows.
@@ -187,12 +166,18 @@ pub(super) struct Results {
     left_out: usize,
 }
 
-/// Reads all result lines. Where the lines stand under `[Read]`, `[Write]` and `[Mix]`, those tell the direction, else
+/// Reads a column of all result lines, of figures of so many runs. Where the lines stand under `[Read]`, `[Write]` and `[Mix]`, those tell the direction, else
 /// the label does.
 ///
 /// # Errors
 /// When a result line is damaged, or no test was run.
-pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &FigureRules) -> Result<Results> {
+pub(super) fn read_all(
+    input: &Input<'_>,
+    lines: &[(usize, &str)],
+    column: usize,
+    runs: Option<u32>,
+    rules: &FigureRules,
+) -> Result<Results> {
     let mut results = Results::default();
     let (mut section, mut first) = (None, None);
     for &(number, line) in lines {
@@ -211,15 +196,17 @@ pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Figur
         };
         first = first.or(Some(number));
         // A test that one of two runs side by side does not have has fewer columns.
-        let Some(figures) = result.columns.get(rules.column).copied() else { continue };
+        let Some(figures) = result.columns.get(column).copied() else { continue };
         if matches!(direction, None | Some(Direction::Read)) {
             results.tests.push(result.label());
         }
-        if figures.not_run() {
+        // So it is printed of a test that was not run.
+        if parts::number(figures.rate) == Some(0.0) {
             results.left_out += 1;
         } else {
-            let cell = result.cell(figures, direction, read_percent, rules);
-            results.cells.push(cell.ok_or_else(damaged)?);
+            let mut cell = result.cell(figures, direction, read_percent, rules).ok_or_else(damaged)?;
+            cell.imported.iter_mut().for_each(|imported| imported.runs = runs);
+            results.cells.push(cell);
         }
     }
     if results.cells.is_empty() {
@@ -255,14 +242,8 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
             return Some((direction, None));
         }
     }
-    let percent = line
-        .strip_prefix("[Mix]")?
-        .trim()
-        .strip_prefix("Read ")
-        .and_then(|rest| rest.split_once('%'))
-        .and_then(|(digits, _)| parts::number(digits))
-        .filter(|percent| *percent <= 100.0);
-    Some((Direction::Mix, percent))
+    let percent = holes("[Mix] Read {}%{}", line).and_then(|[percent, _]| parts::number(percent));
+    line.starts_with("[Mix]").then(|| (Direction::Mix, percent.filter(|percent| *percent <= 100.0)))
 }
 
 impl ResultLine<'_> {
@@ -289,7 +270,6 @@ impl ResultLine<'_> {
             // A latency that was not had is printed as zero.
             .filter(|latency: &PrintedFigure| latency.value > 0.0);
         let mut imported = ImportedCell {
-            runs: rules.runs,
             read_percent: read_percent.filter(|_| rules.mix_is_total),
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
             ..self.setting.clone()
@@ -299,13 +279,6 @@ impl ResultLine<'_> {
             procedure.push_str(&format!(", {percent} % read"));
         }
         Some(parts::cell(self.label(), direction, imported))
-    }
-}
-
-impl TestFigures<'_> {
-    /// Whether the tool printed it for a test that was not run.
-    fn not_run(&self) -> bool {
-        parts::number(self.rate) == Some(0.0)
     }
 }
 

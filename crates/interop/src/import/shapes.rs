@@ -75,9 +75,7 @@ pub(crate) struct LineShapes {
 impl LineShapes {
     /// What a line is.
     pub(super) fn mark(&self, line: &str) -> LineMark {
-        let line = line.trim();
-        let is = |shape: &&str| may_be(shape, line) && fill(shape, line, |_| {});
-        let is_one_of = |shapes: &[&str]| shapes.iter().any(is);
+        let is_one_of = |shapes: &[&str]| shapes.iter().any(|shape| fits(shape, line));
         match () {
             () if is_one_of(self.begins) => LineMark::Begins,
             () if is_one_of(self.belongs) => LineMark::Belongs,

@@ -7,10 +7,10 @@
 
 use super::parts;
 use super::shapes::{Detail, DetailLine, LineShapes, RunDetails};
-use super::units::{self, FigureName};
+use super::units::{self, FigureName, MIB_PER_S, MILLISECONDS};
 use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::quantity::parse_bytes;
+use kurabe_core::imported::PrintedStatistic::{Highest, Lowest, Mean, Percentile, Sum};
+use kurabe_core::imported::{ImportedCell, PrintedFigure, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 
@@ -44,33 +44,21 @@ pub(super) const IMPORTER: Importer = Importer::of(
 
 /// The cells of 1.0: direction, what the label says besides, figures.
 const CELLS: [(Option<Direction>, &str, &[FigureName]); 4] = [
-    (
-        Some(Direction::Read),
-        "",
-        &[
-            (units::MIB_PER_S, Statistic::Mean, "read, MiB/s"),
-            (of_time("reads/s"), Statistic::Mean, "reads/s"),
-        ],
-    ),
-    (
-        Some(Direction::Write),
-        "",
-        &[
-            (units::MIB_PER_S, Statistic::Mean, "written, MiB/s"),
-            (of_time("writes/s"), Statistic::Mean, "writes/s"),
-        ],
-    ),
+    (READ, "", &[(MIB_PER_S, Mean, "read, MiB/s"), (of_time("reads/s"), Mean, "reads/s")]),
+    (WRITE, "", &[(MIB_PER_S, Mean, "written, MiB/s"), (of_time("writes/s"), Mean, "writes/s")]),
     (None, " all with fsync", &TIMES),
-    (None, " fsync", &[(of_time("fsyncs/s"), Statistic::Mean, "fsyncs/s")]),
+    (None, " fsync", &[(of_time("fsyncs/s"), Mean, "fsyncs/s")]),
 ];
+const READ: Option<Direction> = Some(Direction::Read);
+const WRITE: Option<Direction> = Some(Direction::Write);
 /// The times of a test; of the 95 % 0.4 has another name.
 const TIMES: [FigureName; 6] = [
-    (units::MILLISECONDS, Statistic::Mean, "avg"),
-    (units::MILLISECONDS, Statistic::Lowest, "min"),
-    (units::MILLISECONDS, Statistic::Highest, "max"),
-    (units::MILLISECONDS, Statistic::Percentile(95.0), "95th percentile"),
-    (units::MILLISECONDS, Statistic::Percentile(95.0), "approx.  95 percentile"),
-    (units::RUN_SECONDS, Statistic::Sum, "total time"),
+    (MILLISECONDS, Mean, "avg"),
+    (MILLISECONDS, Lowest, "min"),
+    (MILLISECONDS, Highest, "max"),
+    (MILLISECONDS, Percentile(95.0), "95th percentile"),
+    (MILLISECONDS, Percentile(95.0), "approx.  95 percentile"),
+    (units::RUN_SECONDS, Sum, "total time"),
 ];
 
 const fn of_time(name: &'static str) -> units::ToolUnit {
@@ -107,8 +95,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// `16KiB`, and of 0.4 `16Kb`.
 fn block_bytes(words: &str) -> Option<u64> {
-    let words = words.replace('b', "B").replace("KB", "KiB").replace("MB", "MiB");
-    parse_bytes(&words).ok()
+    parts::bytes(&words.replace('b', "B").replace("KB", "KiB").replace("MB", "MiB"))
 }
 
 /// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
@@ -122,7 +109,7 @@ fn total_rate(rate: &str) -> Option<PrintedFigure> {
     let printed = rate.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let prefix = &rate[printed.len()..];
     let factor = units::power(1024.0, &["", "K", "M", "G", "T"], prefix)?;
-    units::figure(Quantity::Rate, Statistic::Mean, printed, &format!("{prefix}b/sec"), factor)
+    units::figure(Quantity::Rate, Mean, printed, &format!("{prefix}b/sec"), factor)
 }
 
 /// Figures by their names, behind the rate of 0.4 and its requests; rates of nothing are none.
@@ -132,7 +119,7 @@ fn figures(input: &Input<'_>, names: &[FigureName], rate: Option<PrintedFigure>)
         Some(words.strip_suffix("ms").or(words.strip_suffix('s')).unwrap_or(words))
     };
     let requests = input.holes(REQUESTS).filter(|_| rate.is_some()).map(|[requests]| requests);
-    let requests = of_time("Requests/sec").figure(Statistic::Mean, requests);
+    let requests = of_time("Requests/sec").figure(Mean, requests);
     let figures = rate.into_iter().chain(requests).chain(units::figures(names, value));
     let is_time = |quantity| matches!(quantity, Quantity::Latency | Quantity::Duration);
     figures.filter(|figure| figure.value > 0.0 || is_time(figure.quantity)).collect()
@@ -159,18 +146,13 @@ mod tests {
         assert_eq!(run.origin.tool_name(), "sysbench 1.0.20");
         let read = find(run, "RND 16 KiB read");
         assert_figure(&of(read).figures[0], "7.31", "MiB/s", 7.31 * 1_048_576.0);
-        assert_figure(figure(read, Quantity::Iops, Statistic::Mean, None), "467.84", "reads/s", 467.84);
+        assert_figure(figure(read, Quantity::Iops, Mean, None), "467.84", "reads/s", 467.84);
         assert_eq!((of(read).read_percent, of(read).threads), (Some(60.0), Some(2)));
         assert_figure(&of(find(run, "RND 16 KiB write")).figures[0], "4.87", "MiB/s", 4.87 * 1_048_576.0);
         let all = find(run, "RND 16 KiB all with fsync");
         assert_figure(&of(all).figures[0], "1.15", "ms", 1.15e6);
-        assert_figure(
-            figure(all, Quantity::Latency, Statistic::Percentile(95.0), None),
-            "4.33",
-            "ms",
-            4.33e6,
-        );
-        assert_figure(figure(all, Quantity::Duration, Statistic::Sum, None), "10.0214", "s", 10.0214e9);
+        assert_figure(figure(all, Quantity::Latency, Percentile(95.0), None), "4.33", "ms", 4.33e6);
+        assert_figure(figure(all, Quantity::Duration, Sum, None), "10.0214", "s", 10.0214e9);
     }
 
     /// What 0.4 prints; the test and the line of the amounts differ.
@@ -195,10 +177,10 @@ mod tests {
         let all = find(run, "RND 16 KiB mix");
         assert_figure(&of(all).figures[0], "30.004", "Mb/sec", 30.004 * 1_048_576.0);
         let figure = |quantity, statistic| figure(all, quantity, statistic, None);
-        assert_figure(figure(Quantity::Iops, Statistic::Mean), "1920.25", "Requests/sec", 1920.25);
-        assert_figure(figure(Quantity::Latency, Statistic::Mean), "2.12", "ms", 2.12e6);
-        assert_figure(figure(Quantity::Latency, Statistic::Percentile(95.0)), "9.25", "ms", 9.25e6);
-        assert_figure(figure(Quantity::Duration, Statistic::Sum), "5.2077", "s", 5.2077e9);
+        assert_figure(figure(Quantity::Iops, Mean), "1920.25", "Requests/sec", 1920.25);
+        assert_figure(figure(Quantity::Latency, Mean), "2.12", "ms", 2.12e6);
+        assert_figure(figure(Quantity::Latency, Percentile(95.0)), "9.25", "ms", 9.25e6);
+        assert_figure(figure(Quantity::Duration, Sum), "5.2077", "s", 5.2077e9);
         assert_eq!(
             (of(all).read_percent, of(all).threads, of(all).block_bytes),
             (Some(60.0), Some(8), Some(16_384))

@@ -177,11 +177,6 @@ pub(super) fn figure(
     figure_of_value(quantity, statistic, number(printed)? * factor, printed, unit)
 }
 
-/// What is told of a figure beyond its quantity and statistic.
-pub(super) fn of(figure: PrintedFigure, what: FigureOf) -> PrintedFigure {
-    PrintedFigure { of: Some(what), ..figure }
-}
-
 /// A figure whose unit is not what was printed.
 pub(super) fn corrected(figure: PrintedFigure, correction: Correction) -> PrintedFigure {
     PrintedFigure { correction: Some(correction), ..figure }
@@ -207,20 +202,18 @@ pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
     if figure.quantity != Quantity::Rate {
         return;
     }
+    let corrected = |unit, bytes, article, name| {
+        let reason = text!(
+            "{tool} counts {bytes} bytes as {article} {name}",
+            "{tool} は {bytes} バイトを 1 {name} と数えます"
+        );
+        Some(binary(unit, reason))
+    };
     let unit = figure.unit_printed.to_ascii_lowercase();
     figure.correction = match unit.get(..2) {
-        Some("kb") => Some(binary(
-            "KiB/s",
-            text!("{tool} counts 1024 bytes as a kB", "{tool} は 1024 バイトを 1 kB と数えます"),
-        )),
-        Some("mb") => Some(binary(
-            "MiB/s",
-            text!("{tool} counts 1048576 bytes as an MB", "{tool} は 1048576 バイトを 1 MB と数えます"),
-        )),
-        Some("gb") => Some(binary(
-            "GiB/s",
-            text!("{tool} counts 2^30 bytes as a GB", "{tool} は 2^30 バイトを 1 GB と数えます"),
-        )),
+        Some("kb") => corrected("KiB/s", "1024", "a", "kB"),
+        Some("mb") => corrected("MiB/s", "1048576", "an", "MB"),
+        Some("gb") => corrected("GiB/s", "2^30", "a", "GB"),
         _ => None,
     };
 }

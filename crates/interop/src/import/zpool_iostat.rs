@@ -9,7 +9,7 @@
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
 use super::shapes::LineMark;
 use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates, parts};
+use super::{ImportedRuns, Importer, Input, Recognizer, dates, parts};
 use kurabe_core::imported::Quantity;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -124,7 +124,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         path.push(name.to_owned());
         add(&mut reports, path.join("/"), fields);
     }
-    Ok(run(input, "zpool-iostat-text", &columns, reports))
+    let origin = input.origin("zpool iostat", "zpool-iostat-text");
+    Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
@@ -184,16 +185,8 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     };
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
-    Ok(run(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports))
-}
-
-fn run(
-    input: &Input<'_>,
-    format: &str,
-    columns: &[ReportColumn],
-    reports: Vec<DeviceReport>,
-) -> Vec<ImportedRun> {
-    vec![reports::run(input.origin("zpool iostat", format), columns, reports, First::SinceBoot)]
+    let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
+    Ok(vec![reports::run(origin, &columns(&groups).unwrap_or_default(), reports, First::SinceBoot)])
 }
 
 #[cfg(test)]

@@ -195,6 +195,11 @@ impl<'s> OptionReader<'s> {
             .remedy(remedy)
     }
 
+    /// Refuses the value of an option unless it can be done, with what would do.
+    pub(super) fn require(&self, can_be_done: bool, name: &str, remedy: Text) -> Result<()> {
+        if can_be_done { Ok(()) } else { Err(self.wrong(name, remedy)) }
+    }
+
     /// The words of an option.
     pub(super) fn word(&self, name: &str) -> Result<Option<&'s str>> {
         let Some(option) = self.written(name) else { return Ok(None) };
@@ -213,13 +218,10 @@ impl<'s> OptionReader<'s> {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(word) = self.word(name)? else { return Ok(None) };
-        let wrong = || {
-            self.error(
-                name,
-                &text!("`{word}` is no value of `{name}`", "`{word}` は `{name}` の値ではありません"),
-            )
-        };
-        parse(word).map(Some).ok_or_else(|| wrong().remedy(remedy))
+        parse(word).map(Some).ok_or_else(|| {
+            let what = text!("`{word}` is no value of `{name}`", "`{word}` は `{name}` の値ではありません");
+            self.error(name, &what).remedy(remedy)
+        })
     }
 
     /// A whole number.

@@ -5,7 +5,7 @@
 //! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
 
 use kurabe_core::words::Keyword;
-use kurabe_core::workload::{Pattern, ThreadShare};
+use kurabe_core::workload::ThreadShare;
 
 /// What the words begin with.
 const MARK: &str = "kurabe:";
@@ -55,11 +55,6 @@ impl OwnStep {
         let (lanes, is_sound) = (u64::from(step.threads) * u64::from(step.iodepth), step.span_bytes > 0);
         let jobs = [lanes, u64::from(step.threads)].contains(&step.jobs) && step.jobs > 0;
         (jobs && is_sound && step.offset_bytes.checked_add(step.span_bytes).is_some()).then_some(step)
-    }
-
-    /// The order of blocks, where the section's own is sequential.
-    pub(crate) fn pattern(&self, of_section: Pattern) -> Pattern {
-        if self.is_interleaved && of_section.is_sequential() { Pattern::Interleaved } else { of_section }
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn read_job(
     notes.idle.extend(reader.idle().filter(is_idle).map(str::to_owned));
     let (direction, is_random) = direction(reader, own)?;
     let pattern = pattern(reader, is_random)?;
+    let is_interleaved = own.is_some_and(|own| own.is_interleaved) && pattern.is_sequential();
     let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
     let region = match own {
         Some(own) => {
@@ -47,7 +48,7 @@ pub(super) fn read_job(
         label: Some(label(reader.name, direction)),
         directions: vec![direction],
         read_percent: read_percent(reader)?,
-        pattern: own.map_or(pattern, |own| own.pattern(pattern)),
+        pattern: if is_interleaved { Pattern::Interleaved } else { pattern },
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
         block_sizes,
@@ -104,28 +105,28 @@ fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direct
 }
 
 fn pattern(reader: &OptionReader<'_>, is_random: bool) -> Result<Pattern> {
-    if is_random && reader.number("percentage_random", 0..=100)?.is_some_and(|percent| percent < 100) {
-        return Err(reader.wrong(
-            "percentage_random",
-            text!("100, or rw=read and rw=write", "100 にするか、rw=read、rw=write にしてください"),
-        ));
-    }
+    reader.require(
+        !is_random || reader.number("percentage_random", 0..=100)?.is_none_or(|percent| percent == 100),
+        "percentage_random",
+        text!("100, or rw=read and rw=write", "100 にするか、rw=read、rw=write にしてください"),
+    )?;
     let is_free = reader.flag("norandommap")?;
     let distribution = reader.word("random_distribution")?.unwrap_or("random");
-    let zipf =
-        |theta: &str| theta.parse().ok().filter(|exponent: &f64| exponent.is_finite() && *exponent > 0.0);
-    let pattern = match distribution.split_once(':') {
-        None if distribution == "random" && is_free => Pattern::Random,
-        None if distribution == "random" => Pattern::Permutation,
-        None if distribution == "zipf" => Pattern::Zipf { exponent: 1.1 },
-        Some(("zipf", theta)) if zipf(theta).is_some() => {
-            Pattern::Zipf { exponent: zipf(theta).unwrap_or(1.1) }
-        }
-        _ => {
-            return Err(reader
-                .wrong("random_distribution", text!("random or zipf:THETA", "random か zipf:THETA です")));
-        }
+    let zipf = |theta: &str| {
+        let exponent = theta.parse().ok().filter(|exponent: &f64| exponent.is_finite() && *exponent > 0.0);
+        exponent.map(|exponent| Pattern::Zipf { exponent })
     };
+    let pattern = match distribution.split_once(':') {
+        None if distribution == "random" => {
+            Some(if is_free { Pattern::Random } else { Pattern::Permutation })
+        }
+        None if distribution == "zipf" => zipf("1.1"),
+        Some(("zipf", theta)) => zipf(theta),
+        _ => None,
+    };
+    let pattern = pattern.ok_or_else(|| {
+        reader.wrong("random_distribution", text!("random or zipf:THETA", "random か zipf:THETA です"))
+    })?;
     Ok(if is_random { pattern } else { Pattern::Sequential })
 }
 
@@ -138,23 +139,16 @@ struct Region {
 }
 
 fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
-    let each_bytes = match reader.word("size")? {
-        Some("100%") | None => None,
-        Some(percent) if percent.ends_with('%') => {
-            return Err(reader.wrong("size", text!("bytes, or 100%", "バイト数か 100% です")));
-        }
-        Some(_) => reader.bytes("size")?,
-    };
-    if each_bytes == Some(0) {
-        return Err(reader.wrong("size", size_remedy()));
-    }
-    if reader.word("filename")?.is_some_and(|name| name.replace("\\:", "").contains(':')) {
-        return Err(reader
-            .wrong("filename", text!("one file or device", "ファイルかデバイスを 1 つ指定してください")));
-    }
-    if reader.number("nrfiles", 1..=u64::MAX)?.is_some_and(|files| files > 1) {
-        return Err(reader.wrong("nrfiles", text!("one file", "ファイルは 1 つです")));
-    }
+    let size = reader.word("size")?.filter(|size| *size != "100%");
+    let is_share = size.is_some_and(|size| size.ends_with('%'));
+    reader.require(!is_share, "size", text!("bytes, or 100%", "バイト数か 100% です"))?;
+    let each_bytes = if size.is_some() { reader.bytes("size")? } else { None };
+    reader.require(each_bytes != Some(0), "size", size_remedy())?;
+    let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
+    let remedy = text!("one file or device", "ファイルかデバイスを 1 つ指定してください");
+    reader.require(has_one_name, "filename", remedy)?;
+    let has_one_file = reader.number("nrfiles", 1..=u64::MAX)?.is_none_or(|files| files == 1);
+    reader.require(has_one_file, "nrfiles", text!("one file", "ファイルは 1 つです"))?;
     let increment = reader.bytes("offset_increment")?.unwrap_or(0);
     let own_files = jobs > 1 && !reader.has("filename");
     if own_files {
@@ -164,12 +158,11 @@ fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut No
         ));
     }
     let apart = jobs > 1 && (increment > 0 || own_files);
-    if increment > 0 && (own_files || Some(increment) != each_bytes) {
-        return Err(reader.wrong(
-            "offset_increment",
-            text!("as much as size=, with a filename=", "filename= を指定し、size= と同じ値にしてください"),
-        ));
-    }
+    reader.require(
+        increment == 0 || !own_files && Some(increment) == each_bytes,
+        "offset_increment",
+        text!("as much as size=, with a filename=", "filename= を指定し、size= と同じ値にしてください"),
+    )?;
     let is_usual = match pattern {
         Pattern::Sequential | Pattern::Interleaved => apart,
         Pattern::Random | Pattern::Zipf { .. } => !apart,
@@ -343,10 +336,9 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
 
 /// What is written; nothing if the job does not say.
 fn data(reader: &OptionReader<'_>) -> Result<Option<Data>> {
-    if let Some(percent) =
-        reader.number("buffer_compress_percentage", 0..=100)?.filter(|percent| *percent > 0)
-    {
-        return Ok(Some(Data::Compressible { percent: percent as u8 }));
+    let percent = reader.number("buffer_compress_percentage", 0..=100)?.unwrap_or(0) as u8;
+    if percent > 0 {
+        return Ok(Some(Data::Compressible { percent }));
     }
     match reader.number("dedupe_percentage", 0..=100)?.unwrap_or(0) {
         0 => {}
@@ -373,9 +365,7 @@ fn refuse_the_rest(reader: &OptionReader<'_>) -> Result<()> {
         ),
         ("fdatasync", text!("fsync= is done", "fsync= なら行えます")),
     ] {
-        if reader.word(name)?.is_some_and(|value| value != "0") {
-            return Err(reader.wrong(name, remedy));
-        }
+        reader.require(reader.word(name)?.is_none_or(|value| value == "0"), name, remedy)?;
     }
     Ok(())
 }

@@ -32,18 +32,6 @@ pub(super) fn too_long(name: &str, most_operations: usize, part: &str) -> Error 
         .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
 }
 
-pub(super) fn too_many_units(line: TraceLine<'_>) -> Error {
-    let most = format_bytes(MOST_NAME_BYTES as u64);
-    line.fault(
-        line.text,
-        text!("the names of its files have more than {most}", "ファイル名の合計が {most} を超えています"),
-    )
-    .remedy(text!(
-        "replay a part of the trace, or record it with shorter names",
-        "トレースの一部を再生するか、短い名前で記録し直してください"
-    ))
-}
-
 /// A trace as it grows.
 pub(super) struct TraceBuilder {
     pub(super) trace: Trace,
@@ -71,7 +59,15 @@ impl TraceBuilder {
         }
         self.name_bytes += name.len();
         if self.name_bytes > MOST_NAME_BYTES {
-            return Err(too_many_units(line));
+            let most = format_bytes(MOST_NAME_BYTES as u64);
+            let what = text!(
+                "the names of its files have more than {most}",
+                "ファイル名の合計が {most} を超えています"
+            );
+            return Err(line.fault(line.text, what).remedy(text!(
+                "replay a part of the trace, or record it with shorter names",
+                "トレースの一部を再生するか、短い名前で記録し直してください"
+            )));
         }
         let unit = self.trace.units.len() as u32;
         self.trace.units.push(name.to_owned());

@@ -77,11 +77,24 @@ impl<'n, R: BufRead> LineReader<'n, R> {
             self.number += 1;
             self.read_bytes += count;
             if self.bytes.contains(&0) {
-                return Err(no_text(self.name));
+                let what = text!("{} is no text", "{} はテキストではありません", self.name);
+                return Err(ErrorKind::Import.error(what).remedy(text!(
+                    "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
+                    "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
+                )));
             }
             self.decode();
             if count > LONGEST_LINE_BYTES {
-                return Err(self.line().too_long());
+                let line = self.line();
+                let longest = format_bytes(LONGEST_LINE_BYTES);
+                let what = text!(
+                    "the line has more than {longest}, which no trace needs",
+                    "この行は {longest} を超えています(トレースの 1 行の上限です)"
+                );
+                return Err(line.fault(line.text, what).remedy(text!(
+                    "give a trace in one of the text formats",
+                    "テキスト形式のトレースを指定してください"
+                )));
             }
             if self.read_bytes > MOST_BYTES {
                 return Err(too_large(self.name));
@@ -136,18 +149,6 @@ impl<'a> TraceLine<'a> {
             "correct or remove the line, or give another format if the file is of another",
             "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
         ))
-    }
-
-    fn too_long(self) -> Error {
-        let longest = format_bytes(LONGEST_LINE_BYTES);
-        self.fault(
-            self.text,
-            text!(
-                "the line has more than {longest}, which no trace needs",
-                "この行は {longest} を超えています(トレースの 1 行の上限です)"
-            ),
-        )
-        .remedy(text!("give a trace in one of the text formats", "テキスト形式のトレースを指定してください"))
     }
 
     /// A whole number.
@@ -271,11 +272,4 @@ fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
         return Ok(());
     };
     Err(ErrorKind::Import.error(what).remedy(remedy))
-}
-
-fn no_text(name: &str) -> Error {
-    ErrorKind::Import.error(text!("{name} is no text", "{name} はテキストではありません")).remedy(text!(
-        "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
-        "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
-    ))
 }

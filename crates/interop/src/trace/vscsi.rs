@@ -8,13 +8,14 @@
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, too_long};
 
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
-use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::io::{BufRead, Read};
 
 /// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.
 const SHOWN: usize = 4;
+/// The unit of all operations.
+const DISK: &str = "disk";
 /// ns of a tick.
 const TICK_NS: u64 = 1000;
 
@@ -96,42 +97,32 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
     }
     // Errors of lines do not come up here: there is one unit, and the limit was looked at.
     let line = TraceLine { file: name, number: 0, text: "" };
-    let unit = builder.unit(line, "disk")?;
+    let unit = builder.unit(line, DISK)?;
     let too_large = || broken(text!("block or time is too large", "ブロック番号か時刻が大きすぎます"));
-    match operation(layout, record, unit).ok_or_else(too_large)? {
-        ScsiCommand::Io(operation) => builder.push_operation(line, operation),
-        ScsiCommand::Sync(at_ns) => builder.push_sync(line, at_ns, unit),
-        ScsiCommand::Discard => builder.leave_out(discards()),
-        ScsiCommand::Other => builder.leave_out(text!("other commands of SCSI", "そのほかの SCSI コマンド")),
+    let (command, at_ns, extent) = operation(layout, record).ok_or_else(too_large)?;
+    match command {
+        // READ (6), (10), (12), (16).
+        0x08 | 0x28 | 0xa8 | 0x88 => builder.push(line, DISK, at_ns, OpKind::Read, extent),
+        // WRITE (6), (10), (12), (16), and the same with VERIFY.
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => {
+            builder.push(line, DISK, at_ns, OpKind::Write, extent)
+        }
+        // SYNCHRONIZE CACHE (10), (16).
+        0x35 | 0x91 => builder.push_sync(line, at_ns, unit),
+        // UNMAP.
+        0x42 => builder.leave_out(discards()),
+        _ => builder.leave_out(text!("other commands of SCSI", "そのほかの SCSI コマンド")),
     }
 }
 
-/// What a command asks for.
-enum ScsiCommand {
-    Io(TraceOp),
-    Sync(u64),
-    Discard,
-    Other,
-}
-
-/// The operation of a record; `None` if its place or time is beyond what can be.
-fn operation(layout: &RecordLayout, record: &[u8], unit: u32) -> Option<ScsiCommand> {
+/// Command, time, and offset and length of a record; `None` if its place or time is beyond what can be.
+fn operation(layout: &RecordLayout, record: &[u8]) -> Option<(u16, u64, (u64, u32))> {
+    let command = u16::from_le_bytes(field(record, layout.command_at)?);
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
     let at_ns = u64::from_le_bytes(field(record, TIME_AT)?).checked_mul(TICK_NS)?;
     let offset_bytes = u64::from_le_bytes(field(record, BLOCK_AT)?).checked_mul(SECTOR_BYTES)?;
     offset_bytes.checked_add(u64::from(length_bytes))?;
-    let io = |kind| ScsiCommand::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 });
-    Some(match u16::from_le_bytes(field(record, layout.command_at)?) {
-        // READ (6), (10), (12), (16).
-        0x08 | 0x28 | 0xa8 | 0x88 => io(OpKind::Read),
-        // WRITE (6), (10), (12), (16), and the same with VERIFY.
-        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => io(OpKind::Write),
-        // SYNCHRONIZE CACHE (10), (16).
-        0x35 | 0x91 => ScsiCommand::Sync(at_ns),
-        // UNMAP.
-        0x42 => ScsiCommand::Discard,
-        _ => ScsiCommand::Other,
-    })
+    Some((command, at_ns, (offset_bytes, length_bytes)))
 }
 
 fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {

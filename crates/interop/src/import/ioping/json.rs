@@ -4,10 +4,11 @@ use super::super::json_tree::Json;
 use super::super::parts::{broken, cell, documents_of, fact, not_mine, number};
 use super::super::units::{self, FigureName};
 use super::super::{ImportedRuns, dates};
-use super::{ImportedRun, Input, run, series};
+use super::{Input, run, series};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
+use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use std::collections::HashSet;
 
 pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let words = input.text().unwrap_or_default();
@@ -17,10 +18,6 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
-    Ok(vec![read_mine(input, words)?])
-}
-
-fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     // The reader of documents takes objects; the list is made the member of one, on the same lines.
     let wrapped = format!("{{\"list\":{words}}}");
     let documents = documents_of(input, &wrapped, "ioping")?;
@@ -32,7 +29,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     let mut figures = stat_figures(stat).ok_or_else(missing)?;
     if let Some(load) = total.get("load") {
         let load = units::figures(&RATES, |key| load.text_of(key)).into_iter();
-        figures.extend(load.map(|figure| units::of(figure, FigureOf::GeneratedLoad)));
+        figures.extend(load.map(|figure| PrintedFigure { of: Some(FigureOf::GeneratedLoad), ..figure }));
     }
     let mut origin = input.origin("ioping", "ioping");
     let target = total.get("target");
@@ -53,7 +50,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
         series: series(SeriesAxis::Time, points(&requests)).into_iter().collect(),
         ..ImportedCell::default()
     };
-    Ok(run(origin, vec![cell("requests", direction(&requests), imported)]))
+    Ok(vec![run(origin, vec![cell("requests", direction(&requests), imported)])])
 }
 
 pub(super) const RATES: [FigureName; 2] = [
@@ -74,15 +71,9 @@ fn stat_figures(stat: &Json) -> Option<Vec<PrintedFigure>> {
 }
 
 fn direction(requests: &[(&Json, &Json)]) -> Option<Direction> {
-    let mut operations: Vec<&str> = requests.iter().filter_map(|(_, io)| io.text_of("operation")).collect();
-    operations.sort_unstable();
-    operations.dedup();
-    match operations.as_slice() {
-        ["read"] => Some(Direction::Read),
-        ["write"] => Some(Direction::Write),
-        ["read", "write"] => Some(Direction::Mix),
-        _ => None,
-    }
+    let operations: HashSet<&str> = requests.iter().filter_map(|(_, io)| io.text_of("operation")).collect();
+    let is_known = operations.iter().all(|operation| matches!(*operation, "read" | "write"));
+    super::direction(operations.contains("read"), operations.contains("write")).filter(|_| is_known)
 }
 
 /// Requests that count, at their time since the first of them.
