@@ -12,8 +12,8 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, is_tie, judge,
-    repetition_value, stutter,
+    Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure, is_tie,
+    judge, repetition_value, stutter, two_groups,
 };
 use serde::Serialize;
 
@@ -52,6 +52,9 @@ pub struct Side {
     pub count: usize,
     /// Whether another tool printed it.
     pub printed: bool,
+    /// The groups in which the values come, if there are two of them, of which the mean tells neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<TwoGroups>,
     /// Its stutter, if kurabe measured it.
     pub stutter: Option<Stutter>,
 }
@@ -79,6 +82,8 @@ pub struct ComparedCell {
     pub statistic: Statistic,
     /// By how much they differ; `None` if a side has no usable value.
     pub compared: Option<Compared>,
+    /// What a side's only value says against the other's, if it came out so again: it shows no spread, so there is no verdict.
+    pub by_single_figures: Option<Verdict>,
     /// How that came about, if both sides took turns.
     pub course: Option<Course>,
     /// Time of a pair of blocks on both sides, in ns, if they took turns.
@@ -115,15 +120,14 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let compared = way.compare(&sides, margin);
     let tails = tails(&cells, &sides, &way, margin);
     let [only_baseline, only_other] = own;
+    let judged_cells = sides.iter().zip(compared).zip(statistics).zip(tails);
     let cells = matched
         .into_iter()
-        .zip(sides.iter().zip(compared))
-        .zip(statistics.into_iter().zip(tails))
-        .map(
-            |(
-                (Matched { name, counterpart, cells: [one, two] }, (sides, (compared, course))),
-                (statistic, tails),
-            )| ComparedCell {
+        .zip(judged_cells)
+        .map(|(matched, (((sides, (compared, course)), statistic), tails))| {
+            let Matched { name, counterpart, cells: [one, two] } = matched;
+            let sides = judged(sides, course);
+            ComparedCell {
                 counterpart: counterpart.cloned(),
                 key: name.key.clone(),
                 label: name.label.clone(),
@@ -133,12 +137,13 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
                 baseline: side(one, &sides.baseline),
                 other: side(two, &sides.other),
                 statistic,
+                by_single_figures: compared.and_then(|compared| by_single_figures(&sides, &compared, margin)),
                 compared,
                 course,
                 pair_ns: course.map(|_| pair_ns(one, two)),
                 tails,
-            },
-        )
+            }
+        })
         .collect();
     Pair {
         baseline: baseline.header.id.clone(),
@@ -219,11 +224,30 @@ pub(crate) fn is_exact(sides: &Sides) -> bool {
     same(baseline) && same(other) || alike
 }
 
+/// The values that a verdict rests on, which are those that are shown: of sides that took turns not what came after it.
+pub(crate) fn judged(sides: &Sides, course: Option<Course>) -> Sides {
+    let count = course.map_or(usize::MAX, |course| 2 * course.block_pairs);
+    let first = |values: &[f64]| values[..values.len().min(count)].to_vec();
+    Sides { baseline: first(&sides.baseline), other: first(&sides.other), ..*sides }
+}
+
+/// What two figures say of which one is all there is of its side.
+fn by_single_figures(sides: &Sides, compared: &Compared, margin: f64) -> Option<Verdict> {
+    let is_single = sides.baseline.len().min(sides.other.len()) < 2;
+    let is_open = matches!(compared.verdict, Verdict::NotEnough { .. });
+    (is_single && is_open).then(|| match compared.speed.value {
+        speed if speed > 1.0 + margin => Verdict::Faster,
+        speed if speed < 1.0 / (1.0 + margin) => Verdict::Slower,
+        _ => Verdict::Same,
+    })
+}
+
 fn side(cell: &Cell, values: &[f64]) -> Side {
     Side {
         mean: figure(Statistic::Mean, values, true).unwrap_or(f64::NAN),
         count: values.len(),
         printed: cell.imported.is_some(),
+        groups: two_groups(values),
         stutter: stutter(cell),
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Non-goals: percentiles that other tools printed. They are one figure each, and show no spread.
 
-use crate::pair::{Way, is_exact};
+use crate::pair::{Way, is_exact, judged};
 use crate::turns::in_blocks;
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_stats::{
@@ -64,8 +64,11 @@ pub(crate) fn tails(
         .collect();
     let sides: Vec<Sides> = comparable.iter().map(|(_, _, sides)| sides.clone()).collect();
     let mut tails = vec![Vec::new(); cells.len()];
-    for ((index, fraction, sides), (compared, _)) in comparable.into_iter().zip(way.compare(&sides, margin)) {
+    for ((index, fraction, sides), (compared, course)) in
+        comparable.into_iter().zip(way.compare(&sides, margin))
+    {
         let Some(compared) = compared else { continue };
+        let sides = judged(&sides, course);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         tails[index].push(ComparedTail {
             fraction,

@@ -155,6 +155,56 @@ fn configurations_in_turns_meet_by_place_whatever_they_do() {
 }
 
 #[test]
+fn what_is_shown_of_either_side_and_the_ratio_are_one_estimate() {
+    let versus = |place| VersusRecord {
+        group: "a".to_owned(),
+        order_seed: 1,
+        targets: vec!["a".to_owned(), "b".to_owned()],
+        place,
+        variants: Vec::new(),
+    };
+    // The other is a fifth slower in most blocks and faster by as much as that costs in the rest.
+    let of = |place, ms: &dyn Fn(u64) -> u64| {
+        let times: Vec<u64> = (0..40).map(ms).collect();
+        let mut run = modelled(&times);
+        run.header.versus = Some(versus(place));
+        for (index, repetition) in run.cells[0].repetitions.iter_mut().enumerate() {
+            repetition.index = index as u32;
+            repetition.turn = Some(index as u32);
+        }
+        run
+    };
+    let (baseline, other) = (
+        of(0, &|block| 1000 + block % 3),
+        of(1, &|block| if block / 2 % 4 == 0 { 700 } else { 1250 + block % 3 }),
+    );
+    let both = pair(&baseline, &other, 0.05);
+    let cell = &both.cells[0];
+    let compared = cell.compared.unwrap();
+    let shown = match cell.measure {
+        Measure::Rate => cell.other.mean / cell.baseline.mean,
+        _ => cell.baseline.mean / cell.other.mean,
+    };
+    assert!((compared.speed.value / shown - 1.0).abs() < 1e-9, "{compared:?} and {shown}");
+    let groups = cell.other.groups.unwrap();
+    assert!(cell.baseline.groups.is_none() && groups.low_count.min(groups.high_count) < 20, "{groups:?}");
+}
+
+#[test]
+fn single_figures_within_the_margin_are_no_difference() {
+    let single = |ms| modelled(&[ms]);
+    let says = |ms| pair(&single(1000), &single(ms), 0.05).cells[0].by_single_figures;
+    assert_eq!(
+        [says(1010), says(1200), says(800)].map(Option::unwrap),
+        [Verdict::Same, Verdict::Slower, Verdict::Faster]
+    );
+    assert_eq!(
+        pair(&modelled(&[1000, 1001]), &modelled(&[1010, 1013]), 0.05).cells[0].by_single_figures,
+        None
+    );
+}
+
+#[test]
 fn another_tool_and_its_statistic_are_said_first() {
     let differences = differences(&imported(), &measured());
     let decisive = differences.iter().take_while(|difference| difference.weight == Weight::Decisive);

@@ -27,7 +27,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{Stutter, Verdict};
-use verdict::{CellVerdict, tally, verdict_words};
+use verdict::{CellVerdict, single_words, tally, verdict_words};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
@@ -72,7 +72,7 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
     doc.say_all(counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)));
-    doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
+    doc.append(missing(pair)).append(tails::doc(pair)).append(unevenness(pair)).append(turns::doc(pair));
     doc.gap().append(fairness(pair, about)).done()
 }
 
@@ -110,20 +110,25 @@ pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
     let [baseline, other] = &pair.names;
-    let judged = |cell: &ComparedCell| {
-        let compared = cell.compared.as_ref()?;
-        let is_single = cell.baseline.count.min(cell.other.count) < 2;
-        Some(CellVerdict { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
-    };
-    let judged: Vec<CellVerdict> = pair.cells.iter().filter_map(judged).collect();
-    if judged.is_empty() {
+    let sayings: Vec<CellVerdict> = pair
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let verdict = cell.compared.as_ref()?.verdict;
+            Some(match cell.by_single_figures {
+                Some(verdict) => CellVerdict { verdict, by_single: true },
+                None => CellVerdict::of(verdict),
+            })
+        })
+        .collect();
+    if sayings.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません";
             baseline, other
         );
     }
-    tally(&judged, other, baseline)
+    tally(&sayings, other, baseline)
 }
 
 /// How cells are compared that are not the same: nothing where all are.
@@ -197,12 +202,7 @@ fn statistic_note(pair: &Pair) -> Option<Text> {
 
 /// Why single figures give no verdict, and what would.
 pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
-    let is_single = |cell: &ComparedCell| {
-        let unclear =
-            cell.compared.is_some_and(|compared| matches!(compared.verdict, Verdict::NotEnough { .. }));
-        unclear && cell.baseline.count.min(cell.other.count) < 2
-    };
-    pair.cells.iter().any(is_single).then(|| {
+    pair.cells.iter().any(|cell| cell.by_single_figures.is_some()).then(|| {
         text!(
             "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can, with 5 runs for example.",
             "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は、5 回など、繰り返して測ってください。"
@@ -238,16 +238,31 @@ pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
     let Some(compared) = &cell.compared else {
         return (Role::Quiet, text!("no usable figure", "使える値なし"));
     };
-    match (compared.verdict, &cell.course) {
-        (Verdict::NotEnough { .. }, Some(_)) => (Role::Warn, turns::unsettled(&compared.speed)),
-        _ => verdict_words(compared, cell.baseline.count.min(cell.other.count)),
+    match (compared.verdict, &cell.course, cell.by_single_figures) {
+        (Verdict::NotEnough { .. }, Some(_), _) => (Role::Warn, turns::unsettled(&compared.speed)),
+        (_, _, Some(verdict)) => single_words(compared.speed.value, verdict),
+        _ => verdict_words(compared),
     }
 }
 
-/// The cells in which one of the runs stutters so that a person feels it.
-pub(crate) fn stutters(pair: &Pair) -> Doc {
+/// What figures do not tell: the cells in which one of the runs stutters so that a person feels it, or is now in one state and
+/// now in another.
+pub(crate) fn unevenness(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for cell in &pair.cells {
+        let sides = pair.names.iter().zip([&cell.baseline, &cell.other]);
+        for (run, groups) in sides.filter_map(|(run, side)| Some((run, side.groups?))) {
+            let name = cell_name(cell);
+            let [low, high] =
+                [groups.low_mean, groups.high_mean].map(|mean| number::measured(cell.measure, mean));
+            let (low_count, high_count) = (groups.low_count, groups.high_count);
+            let words = text!(
+                "{name}: {run} has two states, {low} ({low_count} repetitions) and {high} ({high_count}); its figure is the mean of both",
+                "{name}: {run} には 2 つの状態があります。{low}({low_count} 回)と {high}({high_count} 回)で、表の値は両方の平均です";
+                name, run
+            );
+            doc.push(Paragraph::new(words).listed());
+        }
         let felt = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
         let (baseline, other) = (felt(&cell.baseline), felt(&cell.other));
         if baseline.is_none() && other.is_none() {

@@ -2,8 +2,8 @@
 //!
 //! The model: in a block each side is measured once, close together, so that a disturbance meets both. The order in the
 //! first block of a pair is tossed, the second block has it the other way round (A B B A), so what changes steadily
-//! cancels out within the pair. The mean log ratio of such a pair of blocks is one difference, and the tests are those of
-//! signed ranks (`signed_rank`): exact because of the toss, whatever the noise is like.
+//! cancels out within the pair. The sums of the two blocks of a pair are one pair of values, and the ratio of the means with its
+//! tests comes from flipping them (`sign_flips`): exact because of the toss, whatever the noise is like.
 //!
 //! Whoever looks again and again finds something at last. So there are few looks, fixed before, and the error that is
 //! allowed is shared out among them (`LOOKS`; "alpha spending" of Lan and DeMets, "Discrete sequential boundaries for
@@ -21,7 +21,7 @@ use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
 use crate::rank::holm;
 use crate::rank::is_tie;
-use crate::signed_rank::SignedRanks;
+use crate::sign_flips::SignFlips;
 use crate::trend::trend;
 use serde::Serialize;
 
@@ -50,8 +50,8 @@ pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
 /// A cell of two sides that took turns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Blocked {
-    /// The ratio with its interval, and what may be said. The rank test's p-value is that of the signed ranks, valid
-    /// whenever one stops, and corrected for the number of cells.
+    /// The ratio with its interval, and what may be said. The p-value is that of flipped signs, valid whenever one stops, and
+    /// corrected for the number of cells.
     pub compared: Compared,
     /// Blocks and drift behind the verdict.
     pub course: Course,
@@ -96,7 +96,7 @@ pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocke
     let mut corrected = p_values.into_iter();
     let judged = |(trial, sides): (&Option<Trial>, &Sides)| {
         let trial = trial.as_ref()?;
-        Some(trial.told(sides, level, counts, corrected.next()?))
+        Some(trial.judged(sides, level, counts, corrected.next()?))
     };
     trials.iter().zip(cells).map(judged).collect()
 }
@@ -149,11 +149,12 @@ struct Settled {
 
 /// A cell on its way through the looks.
 struct Trial {
-    /// Log ratio of each pair of blocks.
-    differences: Vec<f64>,
+    /// Sums of the pairs of blocks, whose ratio is the speed.
+    top: Vec<f64>,
+    bottom: Vec<f64>,
     margin: f64,
-    /// What the last look saw.
-    ranks: Option<SignedRanks>,
+    /// What the last look saw, the pairs that it saw, and its share of the error.
+    chances: Chances,
     pairs: usize,
     share: f64,
     /// The smallest p-value so far, divided by the share of its look.
@@ -161,13 +162,26 @@ struct Trial {
     settled: Option<Settled>,
 }
 
+/// How likely what was seen would be if the true ratio were another one.
+#[derive(Clone, Copy)]
+struct Chances {
+    /// If there were no difference: so high a ratio, and so low a one.
+    of_faster: f64,
+    of_slower: f64,
+    /// If there were one of the margin, up or down: one that is so near to none.
+    within: f64,
+}
+
 impl Trial {
     fn of(sides: &Sides, margin: f64) -> Option<Self> {
-        let speeds = Speeds::of(sides)?;
+        let (top, bottom) = sides.fractions();
+        let whole = whole_blocks(sides)?;
+        let sums = |values: &[f64]| values[..whole].chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
         Some(Self {
-            differences: speeds.pairs(),
+            top: sums(top),
+            bottom: sums(bottom),
             margin,
-            ranks: None,
+            chances: Chances { of_faster: 1.0, of_slower: 1.0, within: 1.0 },
             pairs: 0,
             share: LOOKS[0].1,
             p_value: 1.0,
@@ -175,48 +189,57 @@ impl Trial {
         })
     }
 
+    /// The pairs that the last look saw.
+    fn seen(&self) -> SignFlips<'_> {
+        SignFlips { top: &self.top[..self.pairs], bottom: &self.bottom[..self.pairs] }
+    }
+
     /// Looks after so many pairs. What ended between two looks, because the time was up, is looked at once more with the
     /// share of the look that did not come: the clock ended it, not the values.
     fn look(&mut self, pairs: usize, before: usize, share: f64) {
-        let available = self.differences.len().min(pairs);
+        let available = self.top.len().min(pairs);
         if self.settled.is_some() || available <= before {
             return;
         }
-        self.ranks = SignedRanks::of(&self.differences[..available]);
         (self.pairs, self.share) = (available, share);
-        if let Some(ranks) = &self.ranks {
-            self.p_value = self.p_value.min(ranks.p_value() / share);
-        }
+        let (seen, most) = (self.seen(), 1.0 + self.margin);
+        let chances = Chances {
+            of_faster: seen.chance_above(1.0),
+            of_slower: seen.chance_below(1.0),
+            within: seen.chance_above(1.0 / most).max(seen.chance_below(most)),
+        };
+        let either = 2.0 * chances.of_faster.min(chances.of_slower);
+        self.chances = chances;
+        self.p_value = self.p_value.min(either.min(1.0) / share);
     }
 
-    fn interval(&self, level: f64, among: usize) -> Option<Estimate> {
-        let logs = self.ranks.as_ref()?.estimate(1.0 - level * self.share / among as f64);
-        Some(Estimate { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() })
+    /// The error that a claim may have among so many.
+    fn allowed(&self, level: f64, among: usize) -> f64 {
+        level * self.share / among as f64
     }
 
     fn verdict(&self, level: f64, open: OpenClaims) -> Option<Settled> {
-        let pairs = self.pairs;
-        let within = self.interval(level, open.sameness)?;
-        if within.low >= 1.0 / (1.0 + self.margin) && within.high <= 1.0 + self.margin {
-            return Some(Settled { verdict: Verdict::Same, interval: within, pairs });
-        }
-        let interval = self.interval(level, open.difference)?;
-        let verdict = if interval.low > 1.0 {
-            Verdict::Faster
-        } else if interval.high < 1.0 {
-            Verdict::Slower
-        } else {
-            return None;
+        let for_same = self.allowed(level, open.sameness);
+        let for_different = self.allowed(level, open.difference);
+        let settled = |verdict, allowed: f64| {
+            Some(Settled { verdict, interval: self.seen().estimate(1.0 - allowed), pairs: self.pairs })
         };
-        Some(Settled { verdict, interval, pairs })
+        match self.chances {
+            Chances { within, .. } if within <= for_same / 2.0 => settled(Verdict::Same, for_same),
+            Chances { of_faster, .. } if of_faster <= for_different / 2.0 => {
+                settled(Verdict::Faster, for_different)
+            }
+            Chances { of_slower, .. } if of_slower <= for_different / 2.0 => {
+                settled(Verdict::Slower, for_different)
+            }
+            _ => None,
+        }
     }
 
-    fn told(&self, sides: &Sides, level: f64, open: OpenClaims, p_value: f64) -> Blocked {
+    fn judged(&self, sides: &Sides, level: f64, open: OpenClaims, p_value: f64) -> Blocked {
         let unsettled = || {
-            let among = open.difference.max(open.sameness);
-            let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
-            let interval = self.interval(level, among).unwrap_or(nothing);
-            let confidence = 1.0 - level * self.share / among as f64;
+            let confidence = 1.0 - self.allowed(level, open.difference.max(open.sameness));
+            let interval = self.seen().estimate(confidence);
             Settled {
                 verdict: Verdict::NotEnough { more: self.more(&interval, confidence) },
                 interval,
@@ -224,16 +247,19 @@ impl Trial {
             }
         };
         let Settled { verdict, interval, pairs } = self.settled.unwrap_or_else(unsettled);
-        let better = self.differences[..pairs].iter().map(|log| match log.total_cmp(&0.0) {
+        let better = self.logs(pairs).into_iter().map(|log| match log.total_cmp(&0.0) {
             std::cmp::Ordering::Greater => 1.0,
             std::cmp::Ordering::Equal => 0.5,
             std::cmp::Ordering::Less => 0.0,
         });
-        let speeds = Speeds::of(sides);
         let cells = 1.0 - (1.0 - CONFIDENCE) / open.difference.max(open.sameness) as f64;
-        let over = |values: fn(&Speeds) -> Vec<f64>| {
-            speeds.as_ref().and_then(|speeds| trend(&values(speeds), cells))
+        let speeds = |values: &[f64]| -> Vec<f64> {
+            let turned = |value: &f64| if sides.higher_is_better { *value } else { 1.0 / value };
+            values.iter().take(2 * self.top.len()).map(turned).collect()
         };
+        let (baseline, other) = (speeds(&sides.baseline), speeds(&sides.other));
+        let ratios: Vec<f64> =
+            other.iter().zip(&baseline).map(|(other, baseline)| other / baseline).collect();
         Blocked {
             compared: Compared {
                 speed: interval,
@@ -245,19 +271,22 @@ impl Trial {
             course: Course {
                 block_pairs: pairs,
                 settled: self.settled.is_some(),
-                baseline_trend: over(|speeds| speeds.baseline.clone()),
-                other_trend: over(|speeds| speeds.other.clone()),
-                ratio_trend: over(|speeds| {
-                    let pairs = speeds.other.iter().zip(&speeds.baseline);
-                    pairs.map(|(other, baseline)| other / baseline).collect()
-                }),
+                baseline_trend: trend(&baseline, cells),
+                other_trend: trend(&other, cells),
+                ratio_trend: trend(&ratios, cells),
             },
         }
     }
 
+    /// Log ratio of each of the first pairs of blocks.
+    fn logs(&self, pairs: usize) -> Vec<f64> {
+        let log = |(top, bottom): (&f64, &f64)| if is_tie(*top, *bottom) { 0.0 } else { (top / bottom).ln() };
+        self.top[..pairs].iter().zip(&self.bottom).map(log).collect()
+    }
+
     /// The median of the pairs of blocks by itself, with the usual interval of one look at one cell.
     fn middle(&self, pairs: usize) -> Estimate {
-        let mut sorted = self.differences[..pairs].to_vec();
+        let mut sorted = self.logs(pairs);
         sorted.sort_unstable_by(f64::total_cmp);
         let quantile = quantile_interval(&sorted, 0.5, CONFIDENCE);
         let (low, high) = quantile.and_then(|quantile| quantile.interval).unwrap_or((f64::NAN, f64::NAN));
@@ -281,10 +310,10 @@ impl Trial {
 }
 
 impl Trial {
-    /// The same where the signed ranks have no interval yet: by Student's, from three pairs on. That the first look is near
+    /// The same where there is no interval yet: by Student's, from three pairs on. That the first look is near
     /// says nothing of what it will show.
     fn more_by_spread(&self, confidence: f64) -> Option<u32> {
-        let differences = &self.differences[..self.pairs];
+        let differences = self.logs(self.pairs);
         if differences.len() < 3 {
             return None;
         }
@@ -300,36 +329,13 @@ impl Trial {
     }
 }
 
-/// Values of both sides in the order of blocks, turned so that larger is faster.
-struct Speeds {
-    baseline: Vec<f64>,
-    other: Vec<f64>,
-}
-
-impl Speeds {
-    /// Whole pairs of blocks only; `None` if there is none, or a value is not positive.
-    fn of(sides: &Sides) -> Option<Self> {
-        let blocks = sides.baseline.len().min(sides.other.len());
-        let whole = (blocks - blocks % 2).min(MOST_BLOCKS);
-        let usable = |value: &f64| value.is_finite() && *value > 0.0;
-        let speeds = |values: &[f64]| -> Option<Vec<f64>> {
-            let values = &values[..whole];
-            let turned = |value: &f64| if sides.higher_is_better { *value } else { 1.0 / value };
-            values.iter().all(usable).then(|| values.iter().map(turned).collect())
-        };
-        let (baseline, other) = (speeds(&sides.baseline)?, speeds(&sides.other)?);
-        (whole > 0).then_some(Self { baseline, other })
-    }
-
-    /// The mean log ratio of each pair of blocks.
-    fn pairs(&self) -> Vec<f64> {
-        let log = |(other, baseline): (&f64, &f64)| {
-            // Which side won must not come from how sums were rounded.
-            if is_tie(*other, *baseline) { 0.0 } else { (other / baseline).ln() }
-        };
-        let logs: Vec<f64> = self.other.iter().zip(&self.baseline).map(log).collect();
-        logs.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect()
-    }
+/// How many blocks are in whole pairs; `None` if there is none, or a value in them is not positive.
+fn whole_blocks(sides: &Sides) -> Option<usize> {
+    let blocks = sides.baseline.len().min(sides.other.len());
+    let whole = (blocks - blocks % 2).min(MOST_BLOCKS);
+    let is_usable = |value: &f64| value.is_finite() && *value > 0.0;
+    let all_usable = |values: &[f64]| values[..whole].iter().all(is_usable);
+    (whole > 0 && all_usable(&sides.baseline) && all_usable(&sides.other)).then_some(whole)
 }
 
 #[cfg(test)]

@@ -125,13 +125,28 @@ fn a_drift_of_both_sides_shows_and_does_not_touch_the_ratio() {
 }
 
 #[test]
-fn a_few_wild_values_do_not_move_the_centre() {
-    let mut sides = steady(&mut Random::new(8, 0), 40, 1.0, 0.02);
-    for wild in [25, 48, 63] {
-        sides.other[wild] /= 20.0;
+fn the_ratio_is_that_of_the_means_that_are_shown() {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // Two humps: the other side is 40 % slower in most pairs, and three times as fast in the rest.
+    let mut random = Random::new(8, 0);
+    let mut sides = steady(&mut random, 40, 1.0, 0.02);
+    for pair in 0..40 {
+        let factor = if pair % 4 == 0 { 2.9 } else { 0.6 };
+        sides.other[2 * pair..2 * pair + 2].iter_mut().for_each(|value| *value *= factor);
     }
+    for higher_is_better in [true, false] {
+        let judged = only(Sides { higher_is_better, ..sides.clone() });
+        let pairs = 2 * judged.course.block_pairs;
+        let ratio = mean(&sides.other[..pairs]) / mean(&sides.baseline[..pairs]);
+        let ratio = if higher_is_better { ratio } else { 1.0 / ratio };
+        assert!((judged.compared.speed.value / ratio - 1.0).abs() < 1e-9, "{judged:?}");
+        assert!(matches!(judged.compared.verdict, Verdict::NotEnough { .. }), "{judged:?}");
+    }
+    // A stall counts as much as it costs: one repetition in forty, at a twentieth of the speed.
+    let mut sides = steady(&mut Random::new(8, 0), 40, 1.0, 0.02);
+    sides.other[5] /= 20.0;
     let judged = only(sides);
-    assert_eq!(judged.compared.verdict, Verdict::Same, "{judged:?}");
+    assert!((judged.compared.speed.value - 0.976).abs() < 0.01, "{judged:?}");
 }
 
 /// Of trials with equal sides and eight cells, how many call any cell different.

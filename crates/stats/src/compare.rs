@@ -29,7 +29,7 @@ pub struct Sides {
 
 impl Sides {
     /// Numerator and denominator of the ratio, such that above 1 the other side is faster.
-    fn fractions(&self) -> (&[f64], &[f64]) {
+    pub(crate) fn fractions(&self) -> (&[f64], &[f64]) {
         if self.higher_is_better { (&self.other, &self.baseline) } else { (&self.baseline, &self.other) }
     }
 }

@@ -1,6 +1,6 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
-use crate::compare::{cell_name, fairness, single_note, stutters, verdict};
+use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_compare::History;
 use kurabe_core::record::RunHeader;
@@ -41,7 +41,7 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
         [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
     });
     doc.gap().push(Table::new(columns, rows).stacks());
-    doc.say_all(single_note(change)).append(stutters(change)).gap().append(fairness(change, &[]));
+    doc.say_all(single_note(change)).append(unevenness(change)).gap().append(fairness(change, &[]));
     doc
 }
 

@@ -73,8 +73,7 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 }
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
-    let judged: Vec<CellVerdict> =
-        verdicts.iter().map(|verdict| CellVerdict { verdict: *verdict, single: None }).collect();
+    let judged: Vec<CellVerdict> = verdicts.iter().copied().map(CellVerdict::of).collect();
     if judged.is_empty() {
         return text!(
             "{value} and {baseline} have no cell in common.",
@@ -197,7 +196,7 @@ fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
     format!("{shown}{half_width} ({})", figure.run_count)
 }
 
-fn verdict_of(figure: &PivotFigure, judged: &Judged) -> Entry {
+fn verdict_of(judged: &Judged) -> Entry {
     let verdict = match judged.verdict {
         // The sentence below the tables says what to do about it.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
@@ -208,8 +207,7 @@ fn verdict_of(figure: &PivotFigure, judged: &Judged) -> Entry {
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
         clear => clear,
     };
-    let count = figure.repetition_count.unwrap_or(figure.run_count).max(2) as usize;
-    let (role, words) = words_of(&judged.speed, verdict, count);
+    let (role, words) = words_of(&judged.speed, verdict);
     Entry::new(role, words)
 }
 
@@ -232,8 +230,7 @@ fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Te
     let mut rows = vec![named(name, figures.iter().map(shown).collect())];
     if figures.iter().flatten().any(|figure| figure.compared.is_some()) {
         let verdict = |figure: &Option<&PivotFigure>| {
-            let judged = figure.and_then(|figure| Some((figure, figure.compared.as_ref()?)));
-            judged.map_or_else(Entry::default, |(figure, judged)| verdict_of(figure, judged))
+            figure.and_then(|figure| figure.compared.as_ref()).map_or_else(Entry::default, verdict_of)
         };
         rows.push(named(Text::default(), figures.iter().map(verdict).collect()));
     }

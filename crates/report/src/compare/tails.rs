@@ -16,7 +16,7 @@ use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 pub(crate) fn doc(pair: &Pair) -> Doc {
     let rows: Vec<TableRow> = different(pair)
         .map(|(cell, tail)| {
-            let (role, words) = verdict_words(&tail.compared, tail.count);
+            let (role, words) = verdict_words(&tail.compared);
             let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
             let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
             [name.into(), baseline, other, Entry::new(role, words)].into()
@@ -36,7 +36,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
 /// The same in sentences.
 pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
     let sentence = |(cell, tail): (&ComparedCell, &ComparedTail)| {
-        let verdict = verdict_words(&tail.compared, tail.count).1;
+        let verdict = verdict_words(&tail.compared).1;
         let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| Text::from(number::latency(ns)));
         let (cell, name) = (cell_name(cell), Text::same(name(tail.fraction)));
         let [first, second] = &pair.names;

@@ -1,7 +1,7 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
 use crate::compare::verdict::{change_span, per_cent};
-use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
+use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, table, unevenness};
 use crate::doc::{Doc, Paragraph, Style};
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
@@ -48,7 +48,10 @@ pub fn render_versus(
     }
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
-        doc.say_all(counterparts(pair)).append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
+        doc.say_all(counterparts(pair))
+            .append(missing(pair))
+            .append(unevenness(pair))
+            .append(self::doc(pair));
         doc.gap().append(fairness(pair, &[]));
     }
     doc.terminal(style)
@@ -216,7 +219,7 @@ mod tests {
     /// second, and all are open.
     fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
         let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
-        let side = || Side { mean: 1.0, count: 2, printed: false, stutter: None };
+        let side = || Side { mean: 1.0, count: 2, printed: false, groups: None, stutter: None };
         let cell = |(block_pairs, more): &(usize, Option<u32>)| ComparedCell {
             key: CellKey::Named {
                 label: "a".to_owned(),
@@ -232,6 +235,7 @@ mod tests {
             baseline: side(),
             other: side(),
             statistic: Statistic::Mean,
+            by_single_figures: None,
             compared: Some(Compared {
                 speed: nothing,
                 speed_by_median: nothing,

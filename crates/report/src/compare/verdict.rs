@@ -8,12 +8,12 @@ use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Estimate, Verdict};
 
 /// What may be said of a cell.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct CellVerdict {
-    /// The verdict.
+    /// The verdict; of two single figures what they say, if that held again.
     pub(crate) verdict: Verdict,
-    /// The speed, where a side has one value only.
-    pub(crate) single: Option<f64>,
+    /// Whether it rests on single figures.
+    pub(crate) by_single: bool,
 }
 
 /// A verdict as a word for programs, as a sign, and as what it looks like.
@@ -26,43 +26,37 @@ pub(crate) fn verdict_marks(verdict: Verdict) -> (&'static str, &'static str, Ro
     }
 }
 
-/// A kind of verdict among the cells, and whether it rests on single figures.
-#[derive(Clone, Copy, PartialEq)]
-struct VerdictKind {
-    verdict: Verdict,
-    by_single: bool,
-}
+impl CellVerdict {
+    /// The kinds in the order in which they are counted aloud.
+    const ALL: [Self; 7] = [
+        Self::of(Verdict::Faster),
+        Self::of(Verdict::Slower),
+        Self::of(Verdict::Same),
+        Self { verdict: Verdict::Faster, by_single: true },
+        Self { verdict: Verdict::Slower, by_single: true },
+        Self { verdict: Verdict::Same, by_single: true },
+        Self::of(Verdict::NotEnough { more: None }),
+    ];
 
-const UNCLEAR: Verdict = Verdict::NotEnough { more: None };
-
-impl VerdictKind {
-    /// All of them, the clearest first.
-    fn all() -> impl Iterator<Item = Self> {
-        let clear = [Verdict::Faster, Verdict::Slower, Verdict::Same];
-        let kinds = [false, true].into_iter().flat_map(move |by_single| clear.map(|one| (one, by_single)));
-        kinds.chain([(UNCLEAR, false)]).map(|(verdict, by_single)| Self { verdict, by_single })
+    /// One that rests on more than single figures.
+    pub(crate) const fn of(verdict: Verdict) -> Self {
+        Self { verdict, by_single: false }
     }
 
-    fn of(judged: &CellVerdict) -> Self {
-        let (verdict, by_single) = match (judged.verdict, judged.single.map(per_cent)) {
-            (Verdict::NotEnough { .. }, None) => (UNCLEAR, false),
-            // As the words of the cell have it: what rounds to no percent is the same.
-            (Verdict::NotEnough { .. }, Some(0)) => (Verdict::Same, true),
-            (Verdict::NotEnough { .. }, Some(1..)) => (Verdict::Faster, true),
-            (Verdict::NotEnough { .. }, Some(_)) => (Verdict::Slower, true),
-            (clear, _) => (clear, false),
-        };
-        Self { verdict, by_single }
+    /// Whether it is of a kind; what is open is so however many repetitions it needs.
+    fn is_of(self, kind: Self) -> bool {
+        let is_open = |one: Self| matches!(one.verdict, Verdict::NotEnough { .. });
+        self == kind || is_open(self) && is_open(kind)
     }
 
     /// What the other run is in some cells.
     fn words(self) -> Text {
-        let words = match (self.verdict, self.by_single) {
-            (Verdict::Faster, _) => text!("faster", "速い"),
-            (Verdict::Slower, _) => text!("slower", "遅い"),
-            (Verdict::Same, false) => text!("not measurably different", "有意な差なし"),
-            (Verdict::Same, true) => text!("the same", "同じ"),
-            (Verdict::NotEnough { .. }, _) => text!("not clear yet", "まだ判断できない"),
+        let words = match self.verdict {
+            Verdict::Faster => text!("faster", "速い"),
+            Verdict::Slower => text!("slower", "遅い"),
+            Verdict::Same if self.by_single => text!("the same", "同じ"),
+            Verdict::Same => text!("not measurably different", "有意な差なし"),
+            Verdict::NotEnough { .. } => text!("not clear yet", "まだ判断できない"),
         };
         match self.by_single {
             true => text!("{words} by single figures", "1 回の値では{words}"; words),
@@ -80,21 +74,22 @@ impl VerdictKind {
                 text!("any of the {count} cells", "{count} 項目すべて"),
             ),
         };
-        let sentence = match (self.verdict, self.by_single) {
-            (Verdict::Faster, _) => {
+        let sentence = match self.verdict {
+            Verdict::Faster => {
                 text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
             }
-            (Verdict::Slower, _) => {
+            Verdict::Slower => {
                 text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
             }
-            (Verdict::Same, false) => text!(
+            Verdict::Same if self.by_single => text!(
+                "{b} and {a} are the same in {all}.",
+                "{all}で {b} と {a} は同じです。"; a, b, all
+            ),
+            Verdict::Same => text!(
                 "{b} is not measurably different from {a} in {all}.",
                 "{all}で {b} と {a} に有意な差はありません。"; a, b, all
             ),
-            (Verdict::Same, true) => {
-                text!("{b} and {a} are the same in {all}.", "{all}で {b} と {a} は同じです。"; a, b, all)
-            }
-            (Verdict::NotEnough { .. }, _) => text!(
+            Verdict::NotEnough { .. } => text!(
                 "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
                 "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
             ),
@@ -109,13 +104,16 @@ impl VerdictKind {
 /// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `judged` is not empty.
 pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Text {
     let all = judged.len();
-    let count = |kind: VerdictKind| judged.iter().filter(|one| VerdictKind::of(one) == kind).count();
-    let counts = VerdictKind::all().map(|kind| (kind, count(kind)));
-    let counts: Vec<(VerdictKind, usize)> = counts.filter(|(_, count)| *count > 0).collect();
+    let count = |kind: CellVerdict| judged.iter().filter(|one| one.is_of(kind)).count();
+    let counts: Vec<(CellVerdict, usize)> = CellVerdict::ALL
+        .into_iter()
+        .map(|kind| (kind, count(kind)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
     if let [(only, _)] = counts.as_slice() {
         return only.everywhere(all, baseline, other);
     }
-    let unclear = VerdictKind { verdict: UNCLEAR, by_single: false };
+    let unclear = CellVerdict::of(Verdict::NotEnough { more: None });
     let clear = counts.iter().filter(|(kind, _)| *kind != unclear);
     let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
     let ja: Vec<String> =
@@ -134,12 +132,12 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
 }
 
 /// A verdict as it is read aloud.
-pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
-    words_of(&compared.speed, compared.verdict, count)
+pub(crate) fn verdict_words(compared: &Compared) -> (Role, Text) {
+    words_of(&compared.speed, compared.verdict)
 }
 
-/// The words of a verdict; `count` values are behind the side that has fewer.
-pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Role, Text) {
+/// The words of a verdict.
+pub(crate) fn words_of(speed: &Estimate, verdict: Verdict) -> (Role, Text) {
     match verdict {
         Verdict::Faster => (Role::Good, changed(speed, true)),
         Verdict::Slower => (Role::Bad, changed(speed, false)),
@@ -152,10 +150,6 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
         Verdict::Same => {
             let span = change_span(speed);
             (Role::Plain, text!("no measurable difference ({span})", "有意な差なし({span})"; span))
-        }
-        Verdict::NotEnough { .. } if count < 2 => {
-            let words = by_single_figures(speed);
-            (Role::Plain, text!("{words} (single figures)", "{words}(1 回の値)"; words))
         }
         Verdict::NotEnough { more } => (Role::Warn, not_clear(speed, more)),
     }
@@ -223,12 +217,16 @@ fn changed(speed: &Estimate, is_faster: bool) -> Text {
 }
 
 /// What two single figures say, without an interval.
-fn by_single_figures(speed: &Estimate) -> Text {
-    let exact = Estimate { value: speed.value, low: speed.value, high: speed.value };
-    match per_cent(speed.value) {
-        0 => text!("the same", "同じ"),
-        more => changed(&exact, more > 0),
-    }
+pub(crate) fn single_words(speed: f64, verdict: Verdict) -> (Role, Text) {
+    let exact = Estimate { value: speed, low: speed, high: speed };
+    let percent = per_cent(speed);
+    let words = match verdict {
+        Verdict::Faster => changed(&exact, true),
+        Verdict::Slower => changed(&exact, false),
+        _ if percent == 0 => text!("the same", "同じ"),
+        _ => text!("the same but for {percent:+} %", "ほぼ同じ({percent:+} %)"),
+    };
+    (Role::Plain, text!("{words} (single figures)", "{words}(1 回の値)"; words))
 }
 
 /// The change of speed in whole percent.
@@ -257,7 +255,7 @@ mod tests {
 
     #[test]
     fn verdicts_can_be_read_aloud_in_both_languages() {
-        let spoken = |compared: &Compared| verdict_words(compared, 5).1;
+        let spoken = |compared: &Compared| verdict_words(compared).1;
         let words = spoken(&compared(1.3, 1.27, 1.34, Verdict::Faster));
         assert_eq!(words.en, "30 % faster (27 to 34 %)");
         assert_eq!(words.ja, "30 % 速い(27〜34 %)");
@@ -281,14 +279,16 @@ mod tests {
             "slower: it takes 25 times as long"
         );
         assert_eq!(spoken(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし(+1 %)");
-        let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
-        assert_eq!(words.en, "2.0 times as fast (single figures)");
+        let single = |speed, verdict| single_words(speed, verdict).1;
+        assert_eq!(single(2.0, Verdict::Faster).en, "2.0 times as fast (single figures)");
+        assert_eq!(single(1.01, Verdict::Same).en, "the same but for +1 % (single figures)");
+        assert_eq!(single(1.004, Verdict::Same).ja, "同じ(1 回の値)");
     }
 
     #[test]
     fn what_is_not_clear_says_what_would_settle_it_and_no_interval_that_says_nothing() {
         let spoken =
-            |low, high, more| verdict_words(&compared(1.1, low, high, Verdict::NotEnough { more }), 5).1;
+            |low, high, more| verdict_words(&compared(1.1, low, high, Verdict::NotEnough { more })).1;
         let words = spoken(0.9, 1.3, Some(6));
         assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
         let words = spoken(0.9, 1.3, Some(1));
@@ -303,9 +303,8 @@ mod tests {
 
     #[test]
     fn all_cells_are_told_in_a_sentence() {
-        let spoken = |verdict, single| CellVerdict { verdict, single };
-        let (fast, slow) = (spoken(Verdict::Faster, None), spoken(Verdict::Slower, None));
-        let open = spoken(Verdict::NotEnough { more: None }, None);
+        let (fast, slow) = (CellVerdict::of(Verdict::Faster), CellVerdict::of(Verdict::Slower));
+        let open = CellVerdict::of(Verdict::NotEnough { more: Some(3) });
         let (a, b) = (Text::same("a"), Text::same("b"));
         let sentence = |spoken: &[CellVerdict]| tally(spoken, &b, &a);
         assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
@@ -329,10 +328,9 @@ mod tests {
 
     #[test]
     fn single_figures_are_counted_as_they_are_told() {
-        // 0.996 is worded as "the same", so it is not counted as slower.
-        let single = |speed| CellVerdict { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
+        let single = |verdict| CellVerdict { verdict, by_single: true };
         let (a, b) = (Text::same("a"), Text::same("b"));
-        let words = tally(&[single(0.996), single(1.2), single(1.3)], &b, &a);
+        let words = tally(&[single(Verdict::Same), single(Verdict::Faster), single(Verdict::Faster)], &b, &a);
         assert_eq!(
             words.en,
             "Of 3 cells, b against a is faster by single figures in 2, the same by single figures in 1."

@@ -150,7 +150,7 @@ impl VersusProgress {
     fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
         let name = self.live.say(&words::directed(direction, &shown::line(label).into()));
         let blocks = 2 * blocked.course.block_pairs;
-        let (_, verdict) = verdict_words(&blocked.compared, blocks);
+        let (_, verdict) = verdict_words(&blocked.compared);
         let other = self.called(other);
         let words = text!(
             "clear after {blocks} blocks: {name} · {other}: {verdict}",

@@ -241,7 +241,7 @@ fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
     let mut cells: Vec<&ComparedCell> = pair.cells.iter().filter(sure).collect();
     cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
     let cell = cells.first().filter(|_| cells.len() > 1)?;
-    let words = verdict_words(cell.compared.as_ref()?, cell.baseline.count.min(cell.other.count)).1;
+    let words = verdict_words(cell.compared.as_ref()?).1;
     let of_it = |row: &&CellRow<'_>| {
         let against = row.entries.get(1).and_then(Option::as_ref).and_then(|entry| entry.against);
         against.is_some_and(|against| std::ptr::eq(against, *cell))
