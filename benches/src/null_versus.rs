@@ -241,7 +241,7 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     let mut referee = Referee::new(MARGIN, 0);
     let mut decide = |blocks: u32| Ok(referee.decide(blocks, lists));
     let is_over = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() >= TIME_NS;
-    let rules = TurnRules { order_seed: trial, own_spans: false };
+    let rules = TurnRules { order_seed: trial, own_spans: false, settling: None };
     measure_in_turns(&mut contenders, rules, &is_over, &stop, &mut decide).why?;
     Ok(Standings::of(&lists(), MARGIN)
         .others

@@ -74,6 +74,12 @@ pub trait Ground: Sized {
         Ok(())
     }
 
+    /// Has the device write what its volatile caches hold.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<()>;
+
     /// Makes one repetition.
     ///
     /// # Errors

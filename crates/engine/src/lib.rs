@@ -29,7 +29,7 @@ pub use kurabe_program::Stop;
 pub use modelled::{measure_model, model_target, unfilled_notice};
 pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
-pub use session::{FollowUp, Session};
+pub use session::{FollowUp, Session, Settling, SettlingTime};
 pub use steps::choose::EngineChoice;
 pub use target::mark::RunMark;
 pub use target::orphan::{Fate, Mandate, take_away};

@@ -146,6 +146,11 @@ impl<M: Model> Ground for Modelled<'_, M> {
         Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<()> {
+        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: true };
+        self.run_sources(context, Vec::<Generator>::new(), 1, (&plan, false), None, &mut progress).map(drop)
+    }
+
     fn repeat(
         &mut self,
         context: &mut Context<'_>,

@@ -4,6 +4,10 @@
 //! or an interrupt ends the run after the event of the last whole cell.
 
 mod repetitions;
+mod settling;
+
+pub(crate) use settling::warm_up;
+pub use settling::{Settling, SettlingTime};
 
 use crate::context::Context;
 use crate::disturbance::NoiseSum;

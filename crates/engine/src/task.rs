@@ -18,7 +18,7 @@ pub(crate) struct Ongoing<P> {
 }
 
 /// One repetition to be done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt {
     /// Place of its first cell in the run.
     pub(crate) cell_index: u32,

@@ -9,13 +9,13 @@
 
 use crate::drive::measure::Engine;
 use crate::ground::Ground;
-use crate::session::Session;
+use crate::session::{self, Session, Settling, SettlingTime};
 use crate::task::Ongoing;
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::Task;
 use kurabe_core::random::Random;
 use kurabe_core::record::NoticeKind;
-use kurabe_core::{ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, number, text};
 use kurabe_program::{Stop, interrupted};
 
 /// Purpose of the generator of the order.
@@ -50,6 +50,18 @@ pub trait Contender {
     /// Has a prepared task issued by threads.
     fn use_threads(&mut self, task: usize);
 
+    /// Runs a prepared task until it settles; none for work that does not.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>>;
+
+    /// Has each repetition of a task begin when it has settled, which takes so long, and tells why.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    fn warm_up(&mut self, task: usize, warm_up_ns: u64, own: Option<Settling>) -> Result<()>;
+
     /// Makes one repetition of a task: its number, and its place in the common order.
     ///
     /// # Errors
@@ -71,11 +83,13 @@ pub struct InTurns<'a, G: Ground> {
     session: Session<'a, G>,
     tasks: Vec<Ongoing<G::Prepared>>,
     spent_ns: u64,
+    /// Whether repetitions begin with caches that hold nothing of other tasks.
+    flushes: bool,
 }
 
 impl<'a, G: Ground> From<Session<'a, G>> for InTurns<'a, G> {
     fn from(session: Session<'a, G>) -> Self {
-        Self { session, tasks: Vec::new(), spent_ns: 0 }
+        Self { session, tasks: Vec::new(), spent_ns: 0, flushes: false }
     }
 }
 
@@ -132,11 +146,28 @@ impl<G: Ground> Contender for InTurns<'_, G> {
         G::use_threads(&mut self.tasks[task].prepared);
     }
 
+    fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>> {
+        self.flushes = true;
+        self.timed(|this| this.session.settling(&mut this.tasks[task], time))
+    }
+
+    fn warm_up(&mut self, task: usize, warm_up_ns: u64, own: Option<Settling>) -> Result<()> {
+        let task = &mut self.tasks[task].task;
+        session::warm_up(task, warm_up_ns);
+        match own.and_then(|settling| settling_words(&name(task), &settling)) {
+            Some(words) => self.session.context.notice(NoticeKind::Other, words),
+            None => Ok(()),
+        }
+    }
+
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()> {
         self.timed(|this| {
             let Session { ground, context, .. } = &mut this.session;
             let profile = context.profile;
             ground.pause(context, profile.rules.interval_ns)?;
+            if this.flushes {
+                ground.flush(context)?;
+            }
             this.session.repeat(&mut this.tasks[task], number, profile.repetitions(), Some(turn))
         })
     }
@@ -171,6 +202,8 @@ pub struct TurnRules {
     pub order_seed: u64,
     /// Whether each target is measured over all of its own bytes, instead of as many as the smallest has.
     pub own_spans: bool,
+    /// How long tasks are watched until they settle; none where repetitions begin at once.
+    pub settling: Option<SettlingTime>,
 }
 
 /// How the turns ended.
@@ -203,6 +236,7 @@ pub fn measure_in_turns(
         blocks: 0,
         failed: None,
         own_spans: rules.own_spans,
+        settling: rules.settling,
     };
     let mut why = turns.run(is_over, interrupt, decide);
     // Every run is closed, whatever ended this one.
@@ -220,6 +254,7 @@ struct Turns<'c, 'a> {
     blocks: u32,
     failed: Option<usize>,
     own_spans: bool,
+    settling: Option<SettlingTime>,
 }
 
 impl Turns<'_, '_> {
@@ -282,6 +317,7 @@ impl Turns<'_, '_> {
             self.each(place, |contender| contender.prepare(tasks))?;
         }
         self.align_engines(cells.len());
+        self.settle(cells.len())?;
         Ok(cells)
     }
 
@@ -302,6 +338,23 @@ impl Turns<'_, '_> {
                 self.contenders.iter_mut().for_each(|contender| contender.use_threads(task));
             }
         }
+    }
+
+    /// Has every task begin when it is in the state in which its work keeps the device, the same on all targets.
+    fn settle(&mut self, tasks: usize) -> Result<()> {
+        let Some(time) = self.settling else { return Ok(()) };
+        for task in 0..tasks {
+            let mut settlings = Vec::new();
+            for place in 0..self.contenders.len() {
+                settlings.push(self.each(place, |contender| contender.settling(task, time))?);
+            }
+            let lengths_ns = settlings.iter().flatten().map(|one| one.after_ns.unwrap_or(time.most_ns / 2));
+            let warm_up_ns = lengths_ns.max().unwrap_or(0).max(time.warm_up_ns);
+            for (place, own) in settlings.into_iter().enumerate() {
+                self.each(place, |contender| contender.warm_up(task, warm_up_ns, own))?;
+            }
+        }
+        Ok(())
     }
 
     /// Has a target do something, and notes it as the culprit if it fails.
@@ -374,6 +427,25 @@ fn same(one: &Task, other: &Task) -> bool {
 fn name(task: &Task) -> String {
     let direction = task.direction().map_or("", kurabe_core::workload::Direction::word);
     [direction, &task.label].join(" ").trim().to_owned()
+}
+
+/// Why a task warms up, or that it does not settle; nothing where it is steady from the first.
+fn settling_words(name: &str, settling: &Settling) -> Option<Text> {
+    let [first, last] = [settling.first_bytes_per_s, settling.last_bytes_per_s].map(number::rate);
+    match settling.after_ns {
+        Some(0) => None,
+        Some(after_ns) => {
+            let after = number::clock(after_ns);
+            Some(text!(
+                "{name} begins at {first} and settles at {last} after {after}: its repetitions begin then, as work that goes on finds it",
+                "{name} は {first} で始まり、{after}後に {last} で落ち着きます。作業が続く状態を測るため、各回はそこから始めます"
+            ))
+        }
+        None => Some(text!(
+            "{name} does not settle (from {first} to {last}): its figures are of a cache or of what other work left, not of the drive alone",
+            "{name} は落ち着きません({first} から {last} へ)。値はキャッシュや先の作業の影響を含み、ドライブだけのものではありません"
+        )),
+    }
 }
 
 fn not_everywhere(names: &str) -> Text {

@@ -15,6 +15,7 @@ use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
+use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
 use kurabe_core::issue::{EngineChoice, Settings};
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
@@ -22,7 +23,7 @@ use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{Contender, Ended, SettlingTime, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
@@ -445,6 +446,22 @@ impl VersusRequest {
     }
 }
 
+/// How long cells may take to settle. A model's clock costs nobody's time. A disk's cache of some tens of MB takes seconds to fill by
+/// small writes; what solid-state drives take in at first, nobody waits for the end of between two turns.
+fn settling_time<'h>(headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
+    let times = headers.map(|header| {
+        let turns = |device: &BlockDevice| device.rotational == Some(true);
+        let [least_ns, most_ns, warm_up_ns] = match &header.model {
+            Some(_) => [6_400, 51_200, 100],
+            None if header.environment.devices.iter().any(turns) => [6_400, 25_600, 100],
+            None => [800, 3_200, 0],
+        }
+        .map(|ms| ms * NS_PER_S / 1000);
+        SettlingTime { least_ns, most_ns, warm_up_ns }
+    });
+    times.max_by_key(|time| time.most_ns).unwrap_or_default()
+}
+
 /// The target among those before that a run's is, too. Two test files of one directory lie in different places of the
 /// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
 /// A file of another size or with other data is another file.
@@ -553,7 +570,9 @@ impl Live<'_, '_> {
         let mut decide = |blocks| live.borrow_mut().look(blocks);
         let is_over = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
-        let rules = TurnRules { order_seed, own_spans };
+        let settling =
+            Some(settling_time(live.borrow().journals.iter().map(|journal| &journal.record.header)));
+        let rules = TurnRules { order_seed, own_spans, settling };
         Ok(measure_in_turns(&mut contenders, rules, &is_over, stop, &mut decide))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The model: a device that is now in one state and now in another (a cache that is full or not, a turbo that comes and goes)
 //! has figures in two heaps with nothing between. They are two groups if the widest gap between neighbours is wider than both
-//! groups together, on a scale of ratios, and each holds a fifth of the values : single wild values are no state. Of 10 000 sets of 20 to
+//! groups together, on a scale of ratios, and each holds a fifth of the values: single wild values are no state. Of 10 000 sets of 20 to
 //! 100 values from a normal, an exponential and an even distribution, none is told to be two groups (the test below).
 
 use serde::Serialize;

@@ -116,23 +116,34 @@ pub fn drive<D: Device, S: Source, O: Observer>(
 ) -> Result<ThreadOutcome> {
     let depth = free.len();
     let start_ns = device.now_ns();
-    let record_from_ns = start_ns + plan.warm_up_ns;
-    let deadline_ns = plan.time_ns.map_or(u64::MAX, |time| record_from_ns.saturating_add(time));
+    let deadline_after =
+        |record_from_ns: u64| plan.time_ns.map_or(u64::MAX, |time_ns| record_from_ns.saturating_add(time_ns));
+    let mut record_from_ns = start_ns + plan.warm_up_ns;
+    let mut deadline_ns = deadline_after(record_from_ns);
     let mut flights = vec![Flight { op: SYNC, started_ns: 0, recorded: false }; depth];
     let mut rests = Rests { begun: Vec::new(), again: Vec::new(), issuing: false };
     let mut failure = None;
     let (mut issuing, mut time_is_over) = (true, false);
+    let (mut recorded, mut has_due) = (plan.warm_up_ns == 0, false);
     let mut now_ns = start_ns;
     let mut last_completion_ns = record_from_ns;
 
     loop {
         let mut wait = Wait::One;
-        let recorded = now_ns >= record_from_ns;
         if issuing && !free.is_empty() {
             // One reading serves all that are handed over together.
             now_ns = device.now_ns();
         }
-        while issuing {
+        if !recorded && now_ns >= record_from_ns && (has_due || free.len() == depth) {
+            recorded = true;
+            // The device has had time for what comes now and for nothing else. Who is due at its own times does not wait for that.
+            if !has_due {
+                record_from_ns = now_ns;
+                (deadline_ns, last_completion_ns) = (deadline_after(now_ns), now_ns);
+            }
+        }
+        let held_back = !recorded && !has_due && now_ns >= record_from_ns;
+        while issuing && !held_back {
             if time_is_over && source.may_end() {
                 issuing = false;
                 break;
@@ -140,6 +151,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
             let Some(mut buffer) = free.pop() else { break };
             match source.next(now_ns.saturating_sub(start_ns)) {
                 Next::Op { op, due_ns } => {
+                    has_due = due_ns.is_some();
                     if op.kind == OpKind::Write {
                         content.freshen(buffer.bytes_mut(op.length_bytes as usize));
                         // Making the data is not the storage's time.

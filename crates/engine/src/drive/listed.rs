@@ -17,7 +17,8 @@ pub(crate) struct ListedPlace {
     pub(crate) cell_index: u32,
     /// Number of their repetition, from 0.
     pub(crate) repetition: u32,
-    /// Those handed over before this, on the device's clock, are warm-up.
+    /// Those handed over before this, on the device's clock, are warm-up; the first of the others begins the recording, unless it
+    /// was due at a time.
     pub(crate) recorded_from_ns: u64,
 }
 
@@ -48,6 +49,8 @@ impl<S: Source> Source for Dues<'_, S> {
 pub(crate) struct ListedDevice<'a, 'l, D> {
     device: &'a mut D,
     place: ListedPlace,
+    /// Whether one came that is no warm-up.
+    has_begun: bool,
     due_ns: &'a Cell<Option<u64>>,
     /// By slot: what is in flight, when it was due, and when it was handed over.
     flights: Vec<Option<(Op, u64, u64)>>,
@@ -66,7 +69,7 @@ impl<'a, 'l, D: Device> ListedDevice<'a, 'l, D> {
         list: OperationList<'l>,
     ) -> Self {
         device.keep_each();
-        Self { device, place, due_ns, flights: vec![None; slots], ended: Vec::new(), list }
+        Self { device, place, has_begun: false, due_ns, flights: vec![None; slots], ended: Vec::new(), list }
     }
 }
 
@@ -82,7 +85,12 @@ impl<D: Device> Device for ListedDevice<'_, '_, D> {
     }
 
     fn submit(&mut self, request: Submission<D::Buffer>, now_ns: u64) -> Result<u64> {
-        let due_ns = self.due_ns.take().unwrap_or(now_ns);
+        let due_ns = self.due_ns.take();
+        if !self.has_begun && now_ns >= self.place.recorded_from_ns {
+            self.has_begun = true;
+            self.place.recorded_from_ns = due_ns.map_or(now_ns, |_| self.place.recorded_from_ns);
+        }
+        let due_ns = due_ns.unwrap_or(now_ns);
         self.flights[request.buffer.slot()] = Some((request.op, due_ns, now_ns));
         self.device.submit(request, now_ns)
     }

@@ -11,7 +11,7 @@ use kurabe_core::profile::{Rules, Task, Work};
 use kurabe_core::quantity::format_time_setting;
 use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, NoticeKind, Repetition};
-use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_core::{Result, text};
 
 impl<G: Ground> Session<'_, G> {
@@ -36,7 +36,9 @@ impl<G: Ground> Session<'_, G> {
         count: u32,
         turn: Option<u32>,
     ) -> Result<()> {
-        let (profile, cell_index, task) = (self.context.profile, ongoing.first_cell, &ongoing.task);
+        let (profile, cell_index) = (self.context.profile, ongoing.first_cell);
+        let elsewhere = turn.and_then(|_| begun_elsewhere(&ongoing.task, number));
+        let task = elsewhere.as_ref().unwrap_or(&ongoing.task);
         let rules = &profile.rules;
         let seed = if rules.same_offsets { rules.seed } else { seed_of(rules, cell_index, number) };
         let discarded = profile.rounds.is_none() && number < rules.discarded_runs;
@@ -184,6 +186,24 @@ impl<G: Ground> Session<'_, G> {
         }
         Ok(())
     }
+}
+
+/// Places in the first half of a span at which repetitions in turns begin.
+const BEGINNINGS: u64 = 8;
+
+/// A sequential task that begins somewhere else in each pair of blocks: a short repetition that began at the same place each time
+/// would find there what the drive has read ahead in the one before.
+fn begun_elsewhere(task: &Task, number: u32) -> Option<Task> {
+    let workload = task.workload().filter(|workload| workload.pattern == Pattern::Sequential)?;
+    let unit_bytes = u64::from(workload.largest_block_bytes().max(1)) * u64::from(workload.threads.max(1));
+    let place = u64::from(number / 2) % BEGINNINGS;
+    let moved_bytes = (workload.span_bytes / 2 / BEGINNINGS * place) / unit_bytes * unit_bytes;
+    let moved = Workload {
+        offset_bytes: workload.offset_bytes + moved_bytes,
+        span_bytes: workload.span_bytes - moved_bytes,
+        ..workload.clone()
+    };
+    Some(Task { work: Work::Io(moved), ..task.clone() })
 }
 
 /// The seed of a repetition whose offsets are its own.

@@ -42,6 +42,15 @@ impl Real<'_> {
         )
     }
 
+    /// Has the device write what its volatile caches hold, which a sync of any file on it asks for.
+    pub(crate) fn flush_caches(&self) -> Result<()> {
+        if self.target.kind() == TargetKind::CharacterDevice {
+            return Ok(());
+        }
+        let file = self.target.open_file(self.target.is_writable(), false)?;
+        sync_file(&file).map_err(|error| cannot_write_back(&error))
+    }
+
     /// Makes what a copy reads from a file start cold.
     pub(crate) fn make_file_cold(&self, context: &mut Context<'_>, file: &File) -> Result<()> {
         if self.cache_is_kept(context)? {

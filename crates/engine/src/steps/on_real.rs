@@ -135,6 +135,10 @@ impl Ground for Real<'_> {
         }
     }
 
+    fn flush(&mut self, _context: &mut Context<'_>) -> Result<()> {
+        self.flush_caches()
+    }
+
     fn repeat(
         &mut self,
         context: &mut Context<'_>,
