@@ -181,6 +181,14 @@ pub struct BlockDevice {
     pub health: Option<DeviceHealth>,
 }
 
+impl BlockDevice {
+    /// Whether it turns, as far as that can be known: what stands before the medium says that it turns, whatever it is.
+    pub fn turns(&self) -> Option<bool> {
+        let is_hidden = matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory));
+        self.rotational.filter(|_| !is_hidden)
+    }
+}
+
 /// Everything a run stood on.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Environment {

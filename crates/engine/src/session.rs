@@ -6,6 +6,7 @@
 mod repetitions;
 mod settling;
 
+pub(crate) use repetitions::called;
 pub(crate) use settling::warm_up;
 pub use settling::{Settling, SettlingTime};
 

@@ -83,13 +83,11 @@ pub struct InTurns<'a, G: Ground> {
     session: Session<'a, G>,
     tasks: Vec<Ongoing<G::Prepared>>,
     spent_ns: u64,
-    /// Whether repetitions begin with caches that hold nothing of other tasks.
-    flushes: bool,
 }
 
 impl<'a, G: Ground> From<Session<'a, G>> for InTurns<'a, G> {
     fn from(session: Session<'a, G>) -> Self {
-        Self { session, tasks: Vec::new(), spent_ns: 0, flushes: false }
+        Self { session, tasks: Vec::new(), spent_ns: 0 }
     }
 }
 
@@ -147,14 +145,13 @@ impl<G: Ground> Contender for InTurns<'_, G> {
     }
 
     fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>> {
-        self.flushes = true;
         self.timed(|this| this.session.settling(&mut this.tasks[task], time))
     }
 
     fn warm_up(&mut self, task: usize, warm_up_ns: u64, own: Option<Settling>) -> Result<()> {
         let task = &mut self.tasks[task].task;
         session::warm_up(task, warm_up_ns);
-        match own.and_then(|settling| settling_words(&name(task), &settling)) {
+        match own.and_then(|settling| settling_words(&session::called(task), &settling)) {
             Some(words) => self.session.context.notice(NoticeKind::Other, words),
             None => Ok(()),
         }
@@ -165,7 +162,8 @@ impl<G: Ground> Contender for InTurns<'_, G> {
             let Session { ground, context, .. } = &mut this.session;
             let profile = context.profile;
             ground.pause(context, profile.rules.interval_ns)?;
-            if this.flushes {
+            let workload = this.tasks[task].task.workload();
+            if workload.is_some_and(|workload| workload.warm_up_ns > 0) {
                 ground.flush(context)?;
             }
             this.session.repeat(&mut this.tasks[task], number, profile.repetitions(), Some(turn))
@@ -342,7 +340,8 @@ impl Turns<'_, '_> {
 
     /// Has every task begin when it is in the state in which its work keeps the device, the same on all targets.
     fn settle(&mut self, tasks: usize) -> Result<()> {
-        let Some(time) = self.settling else { return Ok(()) };
+        let trials = tasks * self.contenders.len();
+        let Some(time) = self.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
         for task in 0..tasks {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {
@@ -430,20 +429,22 @@ fn name(task: &Task) -> String {
 }
 
 /// Why a task warms up, or that it does not settle; nothing where it is steady from the first.
-fn settling_words(name: &str, settling: &Settling) -> Option<Text> {
+fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
     let [first, last] = [settling.first_bytes_per_s, settling.last_bytes_per_s].map(number::rate);
     match settling.after_ns {
         Some(0) => None,
         Some(after_ns) => {
-            let after = number::clock(after_ns);
+            let after = number::latency_ns(after_ns);
             Some(text!(
                 "{name} begins at {first} and settles at {last} after {after}: its repetitions begin then, as work that goes on finds it",
-                "{name} は {first} で始まり、{after}後に {last} で落ち着きます。作業が続く状態を測るため、各回はそこから始めます"
+                "{name} は {first} で始まり、{after} 後に {last} で落ち着きます。作業が続く状態を測るため、各回はそこから始めます";
+                name
             ))
         }
         None => Some(text!(
             "{name} does not settle (from {first} to {last}): its figures are of a cache or of what other work left, not of the drive alone",
-            "{name} は落ち着きません({first} から {last} へ)。値はキャッシュや先の作業の影響を含み、ドライブだけのものではありません"
+            "{name} は落ち着きません({first} から {last} へ)。値はキャッシュや先の作業の影響を含み、ドライブだけのものではありません";
+            name
         )),
     }
 }

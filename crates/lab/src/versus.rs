@@ -40,6 +40,9 @@ const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 /// Longest time of measuring where none is asked for: what a person waits for.
 pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
 
+/// One in so many parts of the time may go to seeing how cells settle.
+const SETTLING_SHARE: u64 = 4;
+
 /// What ends a measurement in turns whose cells do not become clear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongestTime {
@@ -447,17 +450,22 @@ impl VersusRequest {
 }
 
 /// How long cells may take to settle. A model's clock costs nobody's time. A disk's cache of some tens of MB takes seconds to fill by
-/// small writes; what solid-state drives take in at first, nobody waits for the end of between two turns.
-fn settling_time<'h>(headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
+/// small writes; what solid-state drives take in at first, nobody waits for the end of between two turns, and their reads fill nothing.
+fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
     let times = headers.map(|header| {
-        let turns = |device: &BlockDevice| device.rotational == Some(true);
-        let [least_ns, most_ns, warm_up_ns] = match &header.model {
-            Some(_) => [6_400, 51_200, 100],
-            None if header.environment.devices.iter().any(turns) => [6_400, 25_600, 100],
-            None => [800, 3_200, 0],
-        }
-        .map(|ms| ms * NS_PER_S / 1000);
-        SettlingTime { least_ns, most_ns, warm_up_ns }
+        let turns = |device: &BlockDevice| device.turns() == Some(true);
+        let is_watched_long = header.model.is_some() || header.environment.devices.iter().any(turns);
+        let [read_ms, write_ms, most_ms] = match is_watched_long {
+            true => [800, 6_400, 25_600],
+            false => [0, 800, 1_600],
+        };
+        let [read_ns, write_ns, most_ns] = [read_ms, write_ms, most_ms].map(|ms| ms * NS_PER_S / 1000);
+        let warm_up_ns = if is_watched_long { request.repetition_ns } else { 0 };
+        let together_ns = match request.limit() {
+            LongestTime::Measuring(time_ns) => time_ns / SETTLING_SHARE,
+            LongestTime::Computing(_) => u64::MAX,
+        };
+        SettlingTime { read_ns, write_ns, most_ns, warm_up_ns, together_ns }
     });
     times.max_by_key(|time| time.most_ns).unwrap_or_default()
 }
@@ -571,7 +579,7 @@ impl Live<'_, '_> {
         let is_over = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
         let settling =
-            Some(settling_time(live.borrow().journals.iter().map(|journal| &journal.record.header)));
+            Some(settling_time(request, live.borrow().journals.iter().map(|journal| &journal.record.header)));
         let rules = TurnRules { order_seed, own_spans, settling };
         Ok(measure_in_turns(&mut contenders, rules, &is_over, stop, &mut decide))
     }

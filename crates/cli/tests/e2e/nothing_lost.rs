@@ -52,7 +52,19 @@ fn of_targets_in_turns_every_repetition_that_was_told_is_there_after_kill_9() {
     let lab = Lab::new();
     let (one, other) = (lab.target(), lab.beside("other"));
     std::fs::create_dir(&other).expect("a directory");
-    let words = ["versus", text(&one), text(&other), "--size", "4m", "--repetition", "5ms", "--margin", "0%"];
+    let words = [
+        "versus",
+        text(&one),
+        text(&other),
+        "--size",
+        "4m",
+        "--repetition",
+        "5ms",
+        "--time",
+        "10s",
+        "--margin",
+        "0%",
+    ];
     for seed in 0..8 {
         kill_and_ask(&lab, &words, seed);
     }
@@ -125,7 +137,19 @@ fn targets_in_turns_whose_store_goes_are_rescued_together() {
     let lab = Lab::new();
     let (one, other) = (lab.target(), lab.beside("other"));
     std::fs::create_dir(&other).expect("a directory");
-    let words = ["versus", text(&one), text(&other), "--size", "4m", "--repetition", "5ms", "--margin", "0%"];
+    let words = [
+        "versus",
+        text(&one),
+        text(&other),
+        "--size",
+        "4m",
+        "--repetition",
+        "5ms",
+        "--time",
+        "10s",
+        "--margin",
+        "0%",
+    ];
     lose_and_find(&words, &lab, 2, removed);
 }
 

@@ -315,6 +315,8 @@ fn under_way(lab: &Lab) -> Live {
         "16m",
         "--repetition",
         "5ms",
+        "--time",
+        "10s",
         "--margin",
         "0%",
         "--json",

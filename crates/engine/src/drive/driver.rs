@@ -234,7 +234,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         if !reaped {
             now_ns = device.now_ns();
         }
-        time_is_over |= now_ns >= deadline_ns;
+        time_is_over |= recorded && now_ns >= deadline_ns;
         if stop.is_asked() || (time_is_over && source.may_end()) {
             issuing = false;
         }
@@ -432,6 +432,17 @@ mod tests {
         let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
         assert_eq!(recorded.read.completed, 100);
         assert_eq!(outcome.unwrap().last_completion_ns, 1_000_000);
+    }
+
+    #[test]
+    fn what_is_recorded_begins_when_the_warm_up_has_come_back() {
+        let mut plan = workload();
+        (plan.iodepth, plan.warm_up_ns) = (4, 500_000);
+        // Shorter than what is in flight when the warm-up ends.
+        plan.end.time_ns = Some(10_000);
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 300_000, ..Script::default() });
+        assert_eq!((recorded.read.submitted, recorded.read.completed), (4, 4));
+        assert_eq!(outcome.unwrap().last_completion_ns, 300_000);
     }
 
     #[test]

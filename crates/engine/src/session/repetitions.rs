@@ -12,7 +12,7 @@ use kurabe_core::quantity::format_time_setting;
 use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, NoticeKind, Repetition};
 use kurabe_core::workload::{Direction, Pattern, Workload};
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, Text, text};
 
 impl<G: Ground> Session<'_, G> {
     /// Does what is needed once before the first repetition.
@@ -146,14 +146,7 @@ impl<G: Ground> Session<'_, G> {
             }
             self.context.emit(Event::CellDone { cell: Box::new(cell) })?;
         }
-        let label = &task.label;
-        let during = match only_direction(&task) {
-            Some(direction) => {
-                let (en, ja) = (direction.word(), direction_ja(direction));
-                text!("{en} {label}", "{label} の{ja}")
-            }
-            None => text!("{label}", "{label} の測定"),
-        };
+        let during = called(&task);
         for remark in disturbance.on_the_device() {
             let text = text!("{remark} during {during}", "{during}中に、{remark}"; remark, during);
             self.context.notice(NoticeKind::Noise, text)?;
@@ -214,6 +207,18 @@ fn seed_of(rules: &Rules, cell_index: u32, number: u32) -> u64 {
 /// The direction of a task of one cell. Where several cells are measured at once, no direction is that of all.
 fn only_direction(task: &Task) -> Option<Direction> {
     task.direction().filter(|_| task.cells.len() == 1)
+}
+
+/// What a task is called in a sentence.
+pub(crate) fn called(task: &Task) -> Text {
+    let label = &task.label;
+    match only_direction(task) {
+        Some(direction) => {
+            let (en, ja) = (direction.word(), direction_ja(direction));
+            text!("{en} {label}", "{label} の{ja}")
+        }
+        None => text!("{label}", "{label} の測定"),
+    }
 }
 
 fn direction_ja(direction: Direction) -> &'static str {

@@ -5,6 +5,7 @@
 //! there, and as long as that the task warms up before each of its repetitions.
 
 use super::Session;
+use crate::drive::recorder::INTERVAL_NS;
 use crate::ground::Ground;
 use crate::task::{Attempt, Ongoing};
 use kurabe_core::event::Event;
@@ -16,15 +17,34 @@ use kurabe_core::{Result, Text, text};
 /// A difference up to this is none: the steady state of the SNIA's test specification may slope by as much (`core/steady.rs`).
 const LARGEST_CHANGE: f64 = 0.1;
 
+/// Operations after which a trial is over whatever its time: as many of 4 KiB fill a drive's cache several times.
+const MOST_OPERATIONS: u64 = 1 << 16;
+
+/// Fewer intervals of a course have no parts to be compared.
+const FEWEST_INTERVALS: usize = 4;
+
 /// For how long a task may be watched until it settles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SettlingTime {
-    /// For how long at first. Caches of the drive do not show in less time than they take to fill.
-    pub least_ns: u64,
+    /// For how long a task that only reads is watched at first; too short a time leaves it out.
+    pub read_ns: u64,
+    /// For how long one that writes is. Caches of the drive do not show in less time than they take to fill.
+    pub write_ns: u64,
     /// For how long at most.
     pub most_ns: u64,
     /// How long a task warms up that is steady from the first: what a drive was doing before takes it that long to leave.
     pub warm_up_ns: u64,
+    /// How long all tasks may be watched together.
+    pub together_ns: u64,
+}
+
+impl SettlingTime {
+    /// The same for each of so many.
+    pub(crate) fn of_each(self, count: usize) -> Self {
+        let each_ns = self.together_ns / (count as u64).max(1);
+        let [read_ns, write_ns] = [self.read_ns, self.write_ns].map(|least_ns| least_ns.min(each_ns));
+        Self { read_ns, write_ns, most_ns: self.most_ns.min(each_ns.saturating_mul(4)), ..self }
+    }
 }
 
 /// How a task settles.
@@ -48,16 +68,22 @@ impl<G: Ground> Session<'_, G> {
         let Some(workload) = ongoing.task.workload().filter(|workload| settles(workload)).cloned() else {
             return Ok(None);
         };
-        self.context.emit(Event::Preparing { what: looked_at(&ongoing.task.label) })?;
         let direction = ongoing.task.direction().unwrap_or(Direction::Mix);
+        let least_ns = if workload.writes() { time.write_ns } else { time.read_ns };
+        if least_ns < FEWEST_INTERVALS as u64 * INTERVAL_NS {
+            return Ok(None);
+        }
+        self.context.emit(Event::Preparing { what: looked_at(&ongoing.task.label) })?;
         self.ground.flush(&mut self.context)?;
-        let (mut length_ns, mut course, mut interval_ns) = (time.least_ns, Vec::new(), 0);
+        let (mut length_ns, mut course, mut interval_ns) = (least_ns, Vec::new(), 0);
         loop {
             let so_far_ns = course.len() as u64 * interval_ns;
             // Each part has offsets of its own.
             let seed = workload.seed ^ length_ns;
-            let part =
-                Task { work: Work::Io(lasting(&workload, length_ns - so_far_ns)), ..ongoing.task.clone() };
+            let mut watched = lasting(&workload, length_ns - so_far_ns);
+            let most_bytes = MOST_OPERATIONS * u64::from(workload.smallest_block_bytes());
+            watched.end.bytes = Some(watched.end.bytes.map_or(most_bytes, |bytes| bytes.min(most_bytes)));
+            let part = Task { work: Work::Io(watched), ..ongoing.task.clone() };
             let attempt = Attempt { seed, discarded: true, ..Attempt::default() };
             let done = self.ground.repeat(&mut self.context, &part, &mut ongoing.prepared, &attempt)?;
             let Some(Repetition { series, .. }) = done.repetitions.into_iter().next() else {
@@ -108,7 +134,7 @@ fn looked_at(label: &str) -> Text {
 /// What a course says; `None` if it is too short to say anything, or nothing was done at last.
 fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Option<Settling> {
     let count = course.len();
-    if count < 4 {
+    if count < FEWEST_INTERVALS {
         return None;
     }
     let sum = |part: &[Interval]| -> (f64, f64) {

@@ -24,11 +24,10 @@ impl StorageFacts {
             [one] => one.link.as_ref().and_then(ceiling),
             _ => None,
         };
-        let says = |device: &BlockDevice| device.rotational;
         let turns = devices
             .first()
-            .and_then(says)
-            .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
+            .and_then(BlockDevice::turns)
+            .filter(|turns| devices.iter().all(|one| one.turns() == Some(*turns)));
         let stored =
             |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
         let cached =

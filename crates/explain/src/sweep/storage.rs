@@ -5,7 +5,7 @@
 
 use super::curves::MeasuredCurve;
 use crate::ceiling::{AtCeiling, Ceiling, ceiling, parallel};
-use kurabe_core::environment::Link;
+use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::model::LayerRecord;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::Direction;
@@ -50,10 +50,7 @@ impl Storage {
                 RAID_WORDS.iter().any(|word| model.contains(word))
             });
         let turns = match layers {
-            // A disk of a hypervisor says that it turns, whatever it is.
-            [] => {
-                device.filter(|device| !is_virtual(device.link.as_ref())).and_then(|device| device.rotational)
-            }
+            [] => device.and_then(BlockDevice::turns),
             _ => Some(has(&["disk", "magneto-optical", "removable"])),
         };
         let is_model = target.is_some_and(|target| target.kind == TargetKind::Model);
@@ -104,11 +101,6 @@ impl Storage {
         };
         Some((link, link.ends(bytes_per_s, other)?))
     }
-}
-
-/// Whether nothing can be known of the medium behind a link.
-fn is_virtual(link: Option<&Link>) -> bool {
-    matches!(link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
 }
 
 fn modelled_link(layer: &LayerRecord) -> Option<Ceiling> {
