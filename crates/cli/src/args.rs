@@ -32,7 +32,8 @@ use crate::lang::{below, t};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use kurabe_lab::{StorePlace, parse_percent};
-use shared::{JudgedArgs, worded};
+use kurabe_report::Unaccepted;
+use shared::{JudgedArgs, unaccepted, worded};
 use std::path::PathBuf;
 
 /// kurabe.
@@ -183,6 +184,8 @@ pub struct CompareArgs {
     pub runs: Vec<String>,
     #[command(flatten)]
     pub judged: JudgedArgs,
+    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', conflicts_with = "by", value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the cell, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a cell is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
+    pub fail_on: Vec<Unaccepted>,
     #[arg(long, conflicts_with_all = ["json", "about"], help = t("Draw the ratios with their intervals instead of the table", "表の代わりに、速さの比と信頼区間を図で示す"))]
     pub chart: bool,
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["about", "by"], help = t("Compare one run with what a trace says was measured (DiskSim's validate format): the demerit", "1 つの測定を、トレースに記録された実測値(DiskSim の validate 形式)と比べる: demerit"))]

@@ -10,8 +10,8 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_lab::distinct_runs;
 use kurabe_report::{
-    answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json, pairs_json,
-    recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
+    accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json,
+    pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -34,7 +34,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         return print_page(&render_pictures(&forests(&pairs, &list, lang())?, &style()));
     }
     let headers: Vec<_> = list.iter().map(|run| &run.header).collect();
-    match (pairs.as_slice(), global.json) {
+    let printed = match (pairs.as_slice(), global.json) {
         ([], _) => Err(two_runs()),
         ([pair], true) => print_json(&pair_json(pair, [list[0], list[1]], &args.judged.about)?),
         ([pair], false) => {
@@ -42,12 +42,13 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         }
         (several, is_json) => {
             let fastest = fastest_of(&list, args.judged.margin);
-            if is_json {
-                return print_json(&pairs_json("comparisons", several, fastest.as_ref())?);
+            match is_json {
+                true => print_json(&pairs_json("comparisons", several, fastest.as_ref())?),
+                false => print_page(&render_pairs(several, &headers, fastest, &args.judged.about, &style())),
             }
-            print_page(&render_pairs(several, &headers, fastest, &args.judged.about, &style()))
         }
-    }
+    };
+    printed.and_then(|()| accept(&pairs, &args.fail_on))
 }
 
 /// Which of several runs is the fastest, in a sentence.

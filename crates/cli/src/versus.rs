@@ -11,7 +11,9 @@ use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
-use kurabe_report::{VersusProgress, headline, pairs_json, render_foreseen_versus, render_versus, too_short};
+use kurabe_report::{
+    VersusProgress, accept, headline, pairs_json, render_foreseen_versus, render_versus, too_short,
+};
 use kurabe_study::catalogue::Catalogue;
 use serde_json::json;
 
@@ -61,12 +63,14 @@ fn print_envelope(envelope: &Envelope) -> Result<()> {
 fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
     let VersusDone { records, why, blocks } = done;
     let records: Option<Vec<RunRecord>> = records.into_iter().collect();
+    let mut accepted = Ok(());
     let ended = why.as_ref().ok().copied();
     match records {
         Some(records) => {
             let runs: Vec<&RunRecord> = records.iter().collect();
             let pairs = pairs(&runs, args.margin);
             let fastest = fastest_of(&runs, args.margin);
+            accepted = accept(&pairs, &args.fail_on);
             if json {
                 let catalogue = Catalogue::load()?;
                 records.iter().try_for_each(|record| print_record(record, &catalogue))?;
@@ -86,5 +90,5 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             "kurabe: 測れなかった対象があるため比べられません。測定済みの結果は `kurabe list` で見られます",
         )),
     }
-    why.map(|_| ())
+    why.and(accepted)
 }

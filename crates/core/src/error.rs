@@ -36,13 +36,19 @@ pub enum ErrorKind {
     Import = 11,
     /// No run has this id, or several have.
     NoSuchRun = 12,
+    /// A comparison found a side slower, which was not accepted.
+    Slower = 13,
+    /// A comparison is not clear, which was not accepted.
+    Unclear = 14,
+    /// A comparison found a difference, which was not accepted.
+    Different = 15,
     /// Stopped by the user.
     Interrupted = 130,
 }
 
 impl ErrorKind {
     /// Every kind, for the documentation and its test.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Internal,
         Self::Usage,
         Self::DataFile,
@@ -55,6 +61,9 @@ impl ErrorKind {
         Self::Unsupported,
         Self::Import,
         Self::NoSuchRun,
+        Self::Slower,
+        Self::Unclear,
+        Self::Different,
         Self::Interrupted,
     ];
 
@@ -83,6 +92,9 @@ impl ErrorKind {
             Self::Unsupported => "unsupported",
             Self::Import => "import",
             Self::NoSuchRun => "no_such_run",
+            Self::Slower => "slower",
+            Self::Unclear => "unclear",
+            Self::Different => "different",
             Self::Interrupted => "interrupted",
         }
     }

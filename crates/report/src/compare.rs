@@ -2,6 +2,7 @@
 
 pub(crate) mod facts;
 pub(crate) mod fastest;
+mod gate;
 mod history;
 mod pivot;
 mod recommend;
@@ -11,6 +12,7 @@ pub(crate) mod verdict;
 
 pub use facts::{PIVOT_WORDS, asked_json, pair_json, pairs_json, spoken_json};
 pub use fastest::fastest_words;
+pub use gate::{Unaccepted, accept};
 pub use history::history_doc;
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use recommend::{answer_for, recommendation_doc};

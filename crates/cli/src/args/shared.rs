@@ -4,10 +4,11 @@ use crate::lang::t;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kurabe_compare::NAME_LABEL;
-use kurabe_core::Text;
 use kurabe_core::profile::OptionKind;
 use kurabe_core::quantity::parse_above_zero;
+use kurabe_core::{Text, text};
 use kurabe_lab::{Writing, assignments, parse_label, parse_percent};
+use kurabe_report::Unaccepted;
 use std::path::PathBuf;
 
 /// Changes of a target that is a model.
@@ -47,6 +48,22 @@ pub struct JudgedArgs {
     pub margin: f64,
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
     pub about: Vec<String>,
+}
+
+/// What a script does not accept, as a word says it.
+pub(super) fn unaccepted(word: &str) -> Result<Unaccepted, String> {
+    match word.trim().split_once(':') {
+        Some(("slower", percent)) => {
+            parse_percent(percent).map(|beyond| Unaccepted::Slower { beyond: Some(beyond) }).map_err(worded)
+        }
+        None if word == "slower" => Ok(Unaccepted::Slower { beyond: None }),
+        None if word == "unclear" => Ok(Unaccepted::Unclear),
+        None if word == "different" => Ok(Unaccepted::Different),
+        _ => Err(worded(text!(
+            "slower, slower:PERCENT, unclear or different is expected",
+            "slower、slower:割合、unclear、different のどれかを書いてください"
+        ))),
+    }
 }
 
 /// Labels as words give them, with the name of the run.

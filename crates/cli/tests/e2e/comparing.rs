@@ -168,3 +168,26 @@ fn of_three_runs_the_fastest_is_named() {
     assert_eq!(drawn.matches(" against memory.access = 2us").count(), 2, "a chart for each pair: {drawn}");
     lab.kurabe(&["compare", &slow]).is_refusal(2, &["two runs or more"]);
 }
+
+#[test]
+fn a_script_is_told_what_it_does_not_accept_by_an_exit_code_and_the_cell() {
+    let lab = Lab::new();
+    let run = |set: &str| {
+        let words = ["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "20ms", "--set", set];
+        let ended = lab.kurabe(&[&words[..], &["--json", "--quiet"]].concat()).ok().json_lines();
+        let id = ended.iter().find_map(|line| line["header"]["id"].as_str().map(str::to_owned));
+        id.unwrap_or_else(|| panic!("{ended:#?}"))
+    };
+    let (fast, slow) = (run("memory.access=1us"), run("memory.access=3us"));
+    let compare = |one: &str, other: &str, condition: &str| {
+        lab.kurabe(&["compare", one, other, "--fail-on", condition])
+    };
+    let refused = compare(&fast, &slow, "slower");
+    assert_eq!(refused.code(), Some(13), "{refused:#?}");
+    assert!(refused.err.contains("RND 4 KiB Q32 T1") && refused.err.contains("slower"), "{refused:#?}");
+    assert!(refused.out.contains("kurabe compare"), "the comparison is printed all the same: {refused:#?}");
+    assert_eq!(compare(&fast, &slow, "unclear,different").code(), Some(15));
+    compare(&fast, &slow, "slower:90%").ok();
+    compare(&slow, &fast, "slower").ok();
+    compare(&fast, &fast.clone(), "nonsense").is_refusal(2, &["slower:PERCENT"]);
+}
