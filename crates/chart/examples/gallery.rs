@@ -46,10 +46,10 @@ fn bars(w: Words) -> Chart {
     };
     let (read, write) = (w.say("read", "読み出し"), w.say("write", "書き込み"));
     Chart {
-        title: w.say("Two sticks, cell by cell", "USBメモリ2本の比較"),
+        title: w.say("Two sticks, cell by cell", "USBメモリー2 本の比較"),
         notes: vec![w.say(
             "Mean of 5 repetitions with its 95 % interval. Longer is faster.",
-            "5回の平均と95 %信頼区間。長いほど速い。",
+            "5 回の平均と95 %信頼区間。長いほど速い。",
         )],
         plot: Plot::Bars(Bars {
             series: vec!["7kq  SanDisk Extreme Pro".to_owned(), "9mz  Samsung FIT Plus".to_owned()],
@@ -80,9 +80,10 @@ fn position(w: Words) -> Chart {
     let line = |name: String, style, at_right, points| ChartLine { name, style, at_right, points };
     Chart {
         title: w.say("Over the disk: Toshiba MQ01ABD100", "ディスク全体の速度：Toshiba MQ01ABD100"),
-        notes: vec![
-            w.say("100 samples of 10 MiB, 400 access times.", "10 MiBを100か所で測定、アクセス時間は400回。"),
-        ],
+        notes: vec![w.say(
+            "100 samples of 10 MiB, 400 access times.",
+            "10 MiBを 100 か所で測定、アクセス時間は 400 回。",
+        )],
         plot: Plot::Lines(Lines {
             x: axis(w.say("position", "位置"), Unit::Bytes, Scale::Linear),
             y: rate(w),
@@ -112,7 +113,7 @@ fn percentiles(w: Words) -> Chart {
     Chart {
         title: w.say("Latency of 4 KiB random writes", "4 KiBランダム書き込みのレイテンシ"),
         notes: vec![
-            w.say("All repetitions together. Lower is better.", "全ての繰り返しの合計。低いほど良い。"),
+            w.say("All repetitions together. Lower is better.", "すべての繰り返しの合計。低いほど良い。"),
         ],
         plot: Plot::Lines(Lines {
             x: axis(w.say("percentile", "パーセンタイル"), Unit::Share, Scale::Tail),
@@ -145,9 +146,9 @@ fn series(w: Words) -> Chart {
             .collect(),
     };
     Chart {
-        title: w.say("Ten hours of writing", "10時間の連続書き込み"),
+        title: w.say("Ten hours of writing", "10 時間の連続書き込み"),
         notes: vec![
-            w.say("One value a second; shaded where nothing moved.", "1秒ごとの値。色の帯は停滞した区間。"),
+            w.say("One value a second; shaded where nothing moved.", "1 秒ごとの値。色の帯は停滞した区間。"),
         ],
         plot: Plot::Lines(Lines {
             x: axis(w.say("time", "経過時間"), Unit::Moment, Scale::Linear),
@@ -190,7 +191,7 @@ fn sweep(w: Words) -> Chart {
             "Where caches end: working set against throughput",
             "キャッシュの切れ目：作業サイズとスループット",
         ),
-        notes: vec![w.say("4 KiB random, one operation at a time.", "4 KiBランダム、同時に1操作。")],
+        notes: vec![w.say("4 KiB random, one operation at a time.", "4 KiBランダム、同時に 1 操作。")],
         plot: Plot::Lines(Lines {
             x: axis(w.say("working set", "作業サイズ"), Unit::Bytes, Scale::Log),
             y: axis(w.say("throughput", "スループット"), Unit::Rate, Scale::Log),
@@ -223,21 +224,21 @@ fn forest(w: Words) -> Chart {
             "平均の比と95 %信頼区間。帯の中（5 %以内）の差は問題にしません。",
         )],
         plot: Plot::Forest(Forest {
-            axis_label: w.say("speed of 9mz as a multiple of 7kq", "7kqを1とした9mzの速さ"),
+            axis_label: w.say("speed of 9mz as a multiple of 7kq", "7kqを 1 とした9mzの速さ"),
             rows: vec![
                 row(
                     "SEQ1M Q8T1 read",
                     Some((1.31, 1.27, 1.36)),
                     RatioVerdict::Better,
                     "27 % to 36 % faster",
-                    "27～36 %速い",
+                    "27〜36 %速い",
                 ),
                 row(
                     "SEQ1M Q8T1 write",
                     Some((0.52, 0.44, 0.63)),
                     RatioVerdict::Worse,
                     "37 % to 56 % slower",
-                    "37～56 %遅い",
+                    "37〜56 %遅い",
                 ),
                 row(
                     "RND4K Q32T1 read",
@@ -251,7 +252,7 @@ fn forest(w: Words) -> Chart {
                     Some((1.12, 0.83, 1.52)),
                     RatioVerdict::Open,
                     "not enough runs: about 6 more are likely to settle it",
-                    "回数不足：あと6回ほどで決まる見込み",
+                    "回数不足：あと 6 回ほどで決まる見込み",
                 ),
                 row(
                     "RND4K Q1T1 read",
@@ -281,7 +282,7 @@ fn heat(w: Words) -> Chart {
         .collect();
     Chart {
         title: w.say("Block size and queue depth", "ブロックサイズとキュー深さ"),
-        notes: vec![w.say("Random read, mean of 3.", "ランダム読み出し、3回の平均。")],
+        notes: vec![w.say("Random read, mean of 3.", "ランダム読み出し、3 回の平均。")],
         plot: Plot::Heat(Heat {
             x_label: w.say("queue depth", "キュー深さ"),
             columns: [1, 2, 4, 8, 16, 32].map(|d: i32| d.to_string()).to_vec(),
@@ -302,9 +303,10 @@ fn shares(w: Words) -> Chart {
     };
     Chart {
         title: w.say("Where the time went", "時間の内訳"),
-        notes: vec![
-            w.say("Model sd-fat-image, 64 MiB of 1 MiB reads.", "モデル sd-fat-image、1 MiBの読み出し64回。"),
-        ],
+        notes: vec![w.say(
+            "Model sd-fat-image, 64 MiB of 1 MiB reads.",
+            "モデル sd-fat-image、1 MiBの読み出し 64 回。",
+        )],
         plot: Plot::Shares(Shares {
             parts: vec![
                 w.say("bus transfer", "バス転送"),

@@ -121,7 +121,7 @@ pub enum Command {
     Record(RecordArgs),
     #[command(about = t("Run an article's whole experiment on models or on your own devices", "記事の実験全体をモデルや手元の機器で実行する"))]
     Study(StudyArgs),
-    #[command(about = t("Published figures with their sources: list, search, show", "出典つきの公表値の一覧、検索、表示"))]
+    #[command(about = t("Published figures with their sources: list, search, show", "出典付きの公表値の一覧、検索、表示"))]
     Catalogue(CatalogueArgs),
     #[command(about = t("List the profiles, or show one", "プロファイルの一覧と内容"))]
     Profiles(ProfilesArgs),
@@ -228,7 +228,7 @@ pub struct RunIds {
 #[derive(Debug, Args)]
 #[command(after_help = below!("check"))]
 pub struct CheckArgs {
-    #[arg(value_name = "IMAGE", requires = "verify", value_hint = ValueHint::AnyPath, help = t("An image or a device that a verified run wrote to [default: the store]", "検証つきで書いたイメージかデバイス [既定: 保存先]"))]
+    #[arg(value_name = "IMAGE", requires = "verify", value_hint = ValueHint::AnyPath, help = t("An image or a device that a verified run wrote to [default: the store]", "検証付きで書いたイメージかデバイス [既定: 保存先]"))]
     pub image: Option<PathBuf>,
     #[arg(long, value_name = "FILE", requires = "image", value_hint = ValueHint::FilePath, help = t("What was written: the file of `kurabe run --verify FILE`", "書いた内容の一覧(`kurabe run --verify FILE` のファイル)"))]
     pub verify: Option<PathBuf>,

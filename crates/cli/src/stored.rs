@@ -194,10 +194,10 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
 
 fn one_run_only() -> Error {
     ErrorKind::Usage
-        .error(text!("this format holds one run", "この形式に書き出せる測定はひとつだけです"))
+        .error(text!("this format holds one run", "この形式に書き出せる測定は 1 つだけです"))
         .remedy(text!(
             "name one run, or choose --format csv or markdown",
-            "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
+            "測定を 1 つだけ指定するか、--format csv か markdown を選んでください"
         ))
 }
 

@@ -5,7 +5,7 @@
 //! clap's words.
 
 use clap::error::{ContextKind, ErrorKind};
-use kurabe_core::Text;
+use kurabe_core::{Text, phrases};
 use std::error::Error as _;
 
 /// What is wrong, in a line; for Japanese readers with what would be right.
@@ -43,7 +43,10 @@ fn sentence(error: &clap::Error) -> Option<String> {
             (argument, None) => format!("{argument} の値がありません"),
         },
         ErrorKind::ValueValidation => {
-            let why = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            let why = error
+                .source()
+                .map(|source| format!(": {}", phrases::in_japanese(PARSERS, &source.to_string())));
+            let why = why.unwrap_or_default();
             format!("{} に `{}` は指定できません{why}", argument?, value?)
         }
         ErrorKind::UnknownArgument => format!("`{}` という引数はありません", argument?),
@@ -63,6 +66,24 @@ fn sentence(error: &clap::Error) -> Option<String> {
         _ => return None,
     })
 }
+
+/// What a parser of numbers says in English; the parsers of kurabe speak the reader's language themselves.
+const PARSERS: &str = "\
+{} is not in {}..={}
+  {1} から {2} までの整数です
+{} is not in {}..
+  {1} 以上の整数です
+invalid digit found in string
+  整数ではありません
+number too large to fit in target type
+  大きすぎる数です
+number too small to fit in target type
+  小さすぎる数です
+cannot parse integer from empty string
+  値が空です
+value was not a boolean
+  true か false です
+";
 
 fn remedy(error: &clap::Error) -> Option<String> {
     let nearest = [ContextKind::SuggestedValue, ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
@@ -92,6 +113,10 @@ mod tests {
     fn every_mistake_has_a_japanese_sentence() {
         for (words, says) in [
             ("kurabe compare a b --margin x", "--margin <PERCENT> に `x` は指定できません: "),
+            ("kurabe run --iodepth 0", "`0` は指定できません: 1 から "),
+            ("kurabe run --iodepth x", "`x` は指定できません: 整数ではありません"),
+            ("kurabe list --last 0", "`0` は指定できません: 1 以上の整数です"),
+            ("kurabe run --seed 99999999999999999999", "大きすぎる数です"),
             ("kurabe report -f pdf", "使える値: html, md, svg, png, csv, json"),
             ("kurabe sweep --over siez", "`size` ではありませんか?(使える値: all, size"),
             ("kurabe recommend a", "必要な引数がありません: --for <USE|FILE>"),

@@ -226,7 +226,7 @@ impl Error {
                 "the file system is read-only: remount it read-write unless its kind cannot be written (squashfs, ISO 9660), \
                  or measure a file on it with reads only",
                 "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか(squashfs や ISO 9660 は不可)、\
-                 既存のファイルを読み取りだけで測ってください"
+                 既存のファイルを読み出しだけで測ってください"
             )),
             Os::QuotaExceeded => ErrorKind::NoSpace.error(what).remedy(text!(
                 "the quota is used up, whatever the file system has free: remove files of its user, have it raised, or ask for \
@@ -250,7 +250,7 @@ impl Error {
             )),
             Os::OutOfMemory => ErrorKind::Io.error(what).remedy(text!(
                 "free some memory, or raise the limit (ulimit -v, the container's memory)",
-                "メモリーを空けるか、制限(ulimit -v、コンテナのメモリー)を上げてください"
+                "メモリーを空けるか、制限(ulimit -v、コンテナーのメモリー)を上げてください"
             )),
             Os::Unsupported => ErrorKind::Unsupported.error(what),
             _ => ErrorKind::Io.error(what),
@@ -264,7 +264,7 @@ impl Error {
             .because(error)
             .remedy(text!(
                 "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of memory (ulimit -v), or use fewer {THREADS} and a smaller {IODEPTH}",
-                "プロセスとスレッドの上限(ulimit -u、コンテナの pids 制限)かメモリーの上限(ulimit -v)を上げるか、{THREADS} と {IODEPTH} を小さくしてください"
+                "プロセスとスレッドの上限(ulimit -u、コンテナーの pids 制限)かメモリーの上限(ulimit -v)を上げるか、{THREADS} と {IODEPTH} を小さくしてください"
             ))
     }
 
@@ -303,7 +303,7 @@ impl Error {
     pub fn render(&self, lang: Lang) -> String {
         let mut out = format!("kurabe: {}", shown::line(self.what().get(lang)));
         if let Some(cause) = self.cause() {
-            out.push_str(&format!(": {}", shown::line(cause)));
+            out.push_str(&format!(": {}", Text::same(cause).line(lang)));
         }
         if let Some(place) = self.place() {
             out.push_str(&place.render());

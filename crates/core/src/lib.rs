@@ -4,6 +4,7 @@
 mod data_file;
 mod error;
 mod measure;
+mod system_words;
 mod text;
 
 pub mod device;
@@ -20,6 +21,7 @@ pub mod mention;
 pub mod model;
 pub mod number;
 pub mod outside;
+pub mod phrases;
 pub mod process;
 pub mod profile;
 pub mod profile_library;

@@ -4,6 +4,7 @@
 //! four that mean something), thousands stand apart by a plain space, and what is not a number shows as `–`.
 
 use crate::measure::Measure;
+use crate::quantity::{NS_PER_S, format_time_setting};
 use crate::text::Text;
 
 /// A number and its unit.
@@ -138,6 +139,23 @@ pub fn long_time(ns: u64) -> String {
     };
     let [first, second] = parts.map(|(number, unit)| format!("{} {unit}", grouped(&number.to_string())));
     if parts[1].0 == 0 { first } else { format!("{first} {second}") }
+}
+
+/// A time of minutes or hours with its units: `3 min 12.3 s`, `3 分 12.3 秒`.
+pub fn time_words(time: &str) -> Text {
+    let is_long = time.contains(" min") || time.contains(" h");
+    let ja = match is_long {
+        true => time.replace(" min", " 分").replace(" h", " 時間").replace(" s", " 秒"),
+        false => time.to_owned(),
+    };
+    Text::of(time, ja)
+}
+
+/// A planned time as a profile has it, `195 s`, and as Japanese readers would say it, `3 分 15 秒`.
+pub fn planned_time(ns: u64) -> Text {
+    let setting = format_time_setting(ns);
+    let ja = if ns < 60 * NS_PER_S { setting.clone() } else { time_words(&long_time(ns)).ja };
+    Text::of(setting, ja)
 }
 
 /// Time as a clock shows it, rounded up to whole seconds: `0:31`, `1:02:03`.

@@ -55,7 +55,7 @@ impl Outside {
 fn no_data_file(what: Text) -> Error {
     ErrorKind::DataFile
         .error(what)
-        .remedy(text!("name the TOML file that is meant", "読み込みたい TOML ファイルを指定してください"))
+        .remedy(text!("name the TOML file that is meant", "読みたい TOML ファイルを指定してください"))
 }
 
 /// The bytes of a file.

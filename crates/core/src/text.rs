@@ -4,7 +4,7 @@
 //! translation is a compile error and no catalogue of keys can drift. The edge picks the language. What a text mentions of
 //! the command line ([`Mention`](crate::mention::Mention)) stays with it, so that the edge can word that, too.
 
-use crate::{mention, shown};
+use crate::{mention, shown, system_words};
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -60,7 +60,7 @@ impl Eq for Text {}
 impl Text {
     /// A sentence of its English and its Japanese words.
     pub fn of(en: impl Into<String>, ja: impl Into<String>) -> Self {
-        let [en, ja] = [en.into(), ja.into()];
+        let [en, ja] = [en.into(), system_words::in_japanese(ja.into())];
         if !mention::is_marked(&en) && !mention::is_marked(&ja) {
             return Self { en, ja, marked: None };
         }

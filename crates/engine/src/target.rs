@@ -193,7 +193,7 @@ impl Target {
         let free_bytes = || platform::free_bytes(scratch.folder());
         let free = free_bytes().map_err(|error| {
             Error::os(
-                text!("cannot ask for free space on {directory}", "{directory} の空き容量がわかりません"),
+                text!("cannot ask for free space on {directory}", "{directory} の空き容量が分かりません"),
                 &error,
             )
         })?;

@@ -92,7 +92,10 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
     let whole = account.latency_ns as f64;
     let evidence = if first == named {
         let share = share(named_ns, whole);
-        text!("it takes {share} of the time, counted by the model", "モデルが数えた時間の {share} を占めます")
+        text!(
+            "it takes {share} of the time, counted by the model",
+            "モデルの計数では、時間の {share} を占めます"
+        )
     } else {
         let lines: u64 = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns).sum();
         let (waited, rest) = (share(first_ns, whole), share(named_ns, whole - lines as f64));
@@ -100,8 +103,7 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
         text!(
             "an operation stands in line for {waited} of its time, in {line}, while others are served; where it is served, \
              this takes {rest}, counted by the model",
-            "操作は時間の {waited} を{line}で、ほかの操作が処理される間の順番待ちに使っています。処理の時間では {rest} を\
-             占めます(モデルによる計数)"; line
+            "1 操作の時間の {waited} は順番待ち({line})です。残りの時間では、これが {rest} を占めます(モデルによる計数)"; line
         )
     };
     let limit = Limit {

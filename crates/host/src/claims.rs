@@ -207,7 +207,7 @@ fn unknown(device: &str, error: &io::Error) -> Error {
 
 /// The error of not being able to see what a device holds.
 fn unreadable(device: &str, error: &io::Error) -> Error {
-    ignorance(text!("cannot read what {device} holds", "{device} の内容を読み取れません"), error)
+    ignorance(text!("cannot read what {device} holds", "{device} の内容を読み出せません"), error)
 }
 
 /// Both are of kind `Permission` even where a file is missing, because the effect is the same: kurabe may not write.

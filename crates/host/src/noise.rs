@@ -301,7 +301,7 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
         let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
         remarks.push(text!(
             "other programs read {amount} from this device ({rate}/s)",
-            "ほかのプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
+            "ほかのプログラムがこのデバイスから {amount} を読み出しました({rate}/s)"
         ));
     }
     if let Some(bytes) = noise.other_write_bytes.filter(worth_telling) {

@@ -159,7 +159,7 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
     } else if jobs.iter().any(|job| job.keeps_cache) {
         notes.add(text!(
             "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every job, and not within one",
-            "一部のジョブの invalidate=0: kurabe はどのジョブでも、各回の前に 1 度だけページキャッシュを破棄し、その途中では破棄しません"
+            "一部のジョブの invalidate=0: kurabe はどのジョブでも、各回の前に 1 回だけページキャッシュを破棄し、その途中では破棄しません"
         ));
     }
     notes.add(text!(

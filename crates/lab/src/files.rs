@@ -67,7 +67,7 @@ fn named_otherwise(error: Error) -> Error {
 fn exists_already(path: &Path, existing: Existing) -> Error {
     let file = shown::path(path);
     let error = ErrorKind::Refused
-        .error(text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"));
+        .error(text!("cannot write {file}: it exists already", "{file} に書けません(すでに存在します)"));
     match existing {
         Existing::Kept => named_otherwise(error),
         _ => error.remedy(text!(

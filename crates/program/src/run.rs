@@ -283,7 +283,7 @@ fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
         // EAGAIN: no more processes.
         std::io::ErrorKind::WouldBlock => made.remedy(text!(
             "raise the limit of processes (ulimit -u, the container's pids limit)",
-            "プロセス数の上限(ulimit -u、コンテナの pids 制限)を上げてください"
+            "プロセス数の上限(ulimit -u、コンテナーの pids 制限)を上げてください"
         )),
         _ => made,
     }

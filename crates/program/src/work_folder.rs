@@ -191,7 +191,7 @@ fn replaced(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Refused.error(text!(
         "{path} became a link or another folder: programs would work on somebody else's files",
-        "{path} がリンクか別のフォルダーに置き換わりました。このままでは他のファイルがプログラムの対象になります"
+        "{path} がリンクか別のフォルダーに置き換わりました。このままではほかのファイルがプログラムの対象になります"
     ))
     .remedy(text!(
         "leave the folder alone while it is measured, and do not make it a link in the profile",

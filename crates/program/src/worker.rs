@@ -89,7 +89,7 @@ impl Worker {
 
 fn cannot_look(path: &Path, error: &io::Error) -> Error {
     let path = shown::path(path);
-    Error::os(text!("cannot see whose {path} is", "{path} の所有者がわかりません"), error)
+    Error::os(text!("cannot see whose {path} is", "{path} の所有者が分かりません"), error)
 }
 
 /// Refuses a part of the way to a directory that somebody else may rename or fill.

@@ -4,6 +4,7 @@ mod doctor;
 pub(crate) mod environment;
 pub(crate) mod headline;
 mod leftovers;
+pub(crate) mod seen;
 
 pub use doctor::{Check, CheckMark, Doctor, Section, doctor, render_doctor};
 pub use headline::{headline, surroundings};

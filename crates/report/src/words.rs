@@ -8,7 +8,7 @@ pub use help::help_in_japanese;
 use crate::doc::Role;
 use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
-use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
 use kurabe_core::{Text, number, shown, text};
@@ -91,7 +91,7 @@ pub(crate) fn access(direct: bool) -> Text {
     if direct {
         text!("direct I/O", "ダイレクト I/O")
     } else {
-        text!("buffered I/O (page cache)", "バッファ I/O (ページキャッシュ経由)")
+        text!("buffered I/O (page cache)", "バッファー I/O (ページキャッシュ経由)")
     }
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn repetitions(profile: &Profile) -> Text {
         let most = rounds.most;
         return text!("rounds until steady, at most {most}", "定常状態になるまで最大 {most} ラウンド");
     }
-    let time = time(&format_time_setting(profile.rules.time_ns));
+    let time = number::planned_time(profile.rules.time_ns);
     let by_time = profile.steps.iter().all(|step| matches!(step, Step::Io(step) if !step.end.is_given()));
     let words = if by_time {
         text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回"; time)
@@ -216,17 +216,6 @@ pub(crate) fn repetitions(profile: &Profile) -> Text {
         );
     }
     words
-}
-
-/// A time of minutes or hours with its units: `3 min 12.3 s`, `3 分 12.3 秒`.
-pub(crate) fn time(time: &str) -> Text {
-    let long = time.contains(" min") || time.contains(" h");
-    let ja = if long {
-        time.replace(" min", " 分").replace(" h", " 時間").replace(" s", " 秒")
-    } else {
-        time.to_owned()
-    };
-    Text::of(time, ja)
 }
 
 /// `12 operations`, with its plural.

@@ -204,10 +204,10 @@ fn the_doctor() {
                     ),
                     line(
                         CheckMark::Bad,
-                        text!("registered buffers", "登録バッファ"),
+                        text!("registered buffers", "登録バッファー"),
                         text!(
                             "refused: the limit of locked memory is 64 KiB",
-                            "拒否されました: ロック可能メモリの上限が 64 KiB です"
+                            "拒否されました: ロック可能メモリーの上限が 64 KiB です"
                         ),
                         Some(text!(
                             "raise it with `ulimit -l unlimited`, or as root in /etc/security/limits.conf",
@@ -224,7 +224,7 @@ fn the_doctor() {
                     text!("not installed", "インストールされていません"),
                     Some(text!(
                         "apt install smartmontools, for temperature and wear",
-                        "apt install smartmontools で、温度と摩耗がわかります"
+                        "apt install smartmontools で、温度と摩耗が分かります"
                     )),
                 )],
             },

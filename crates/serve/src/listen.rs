@@ -149,7 +149,7 @@ pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<
 
 fn exists_already(path: &Path) -> Error {
     let shown = shown::path(path);
-    ErrorKind::Refused.error(text!("{shown} exists already", "{shown} は既にあります")).remedy(text!(
+    ErrorKind::Refused.error(text!("{shown} exists already", "{shown} はすでにあります")).remedy(text!(
         "choose another name; the socket of a kurabe that was killed is taken over by itself",
         "別の名前を指定してください。強制終了した kurabe のソケットであれば自動で引き継ぎます"
     ))

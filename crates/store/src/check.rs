@@ -71,13 +71,13 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
     require(header.versus.as_ref().is_none_or(place_holds), "header.versus", || {
         text!(
             "it has two targets or more, and this run is one of them",
-            "対象は 2 つ以上で、この測定はそのひとつです"
+            "対象は 2 つ以上で、この測定はその 1 つです"
         )
     })?;
     let all_named =
         |versus: &VersusRecord| versus.variants.is_empty() || versus.variants.len() == versus.targets.len();
     require(header.versus.as_ref().is_none_or(all_named), "header.versus", || {
-        text!("each target has its variant, or none has one", "variants は全対象にあるか、ひとつもないかです")
+        text!("each target has its variant, or none has one", "variants は全対象にあるか、1 つもないかです")
     })?;
     check_totals(&record.cells)
 }
@@ -124,7 +124,7 @@ fn check_pattern(
     field: &str,
 ) -> CheckResult {
     require(!block_sizes.is_empty(), format!("{field}.block_sizes"), || {
-        text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
+        text!("at least one block size is needed", "ブロックサイズが 1 つ以上必要です")
     })?;
     let rate_holds = open_loop.is_none_or(|open| open.rate_iops > 0.0 && open.rate_iops <= MOST_RATE_IOPS);
     require(rate_holds, format!("{field}.open_loop.rate_iops"), || {
@@ -212,7 +212,7 @@ fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
             text!("a time is finite and not negative", "時間は有限で、負であってはなりません")
         })?;
         require(repetition.discarded, format!("{field}.discarded"), || {
-            text!("a traced repetition does not count", "トレースつきの回は集計に含められません")
+            text!("a traced repetition does not count", "トレース付きの回は集計に含められません")
         })?;
     }
     for (index, sample) in repetition.samples.iter().enumerate() {

@@ -147,7 +147,7 @@ pub trait Store {
         if word == LAST {
             return self.newest()?.ok_or_else(|| {
                 ErrorKind::NoSuchRun
-                    .error(text!("the store has no run yet", "測定がまだひとつもありません"))
+                    .error(text!("the store has no run yet", "測定がまだ 1 つもありません"))
                     .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
             });
         }

@@ -113,7 +113,7 @@ impl Assembly {
             BlockVerb::Write => OpKind::Write,
             BlockVerb::Discard if matches!(event.tracepoint, Tracepoint::Queued | Tracepoint::Issued) => {
                 self.discards += 1;
-                self.trace.leave_out(1, text!("discards (trims)", "破棄(トリム)"));
+                self.trace.leave_out(1, text!("discards (trims)", "破棄(TRIM)"));
                 return;
             }
             BlockVerb::Other if matches!(event.tracepoint, Tracepoint::Queued | Tracepoint::Issued) => {

@@ -103,7 +103,7 @@ impl Instance {
             Error::os(
                 text!(
                     "what reached the block device cannot be read from the kernel",
-                    "ブロックデバイスに届いた操作をカーネルから読み取れません"
+                    "ブロックデバイスに届いた操作をカーネルから読み出せません"
                 ),
                 &error,
             )

@@ -10,7 +10,7 @@ use kurabe_core::{Error, ErrorKind, Lang, Text, text};
 #[derive(Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) what: Text,
-    pub(crate) cause: Option<String>,
+    pub(crate) cause: Option<Text>,
     pub(crate) remedy: Option<Text>,
     /// Where the remedy is.
     pub(crate) link: Option<&'static str>,
@@ -38,7 +38,7 @@ impl Message {
             true => text!("on the command line: {remedy}", "コマンドラインでは: {remedy}"; remedy),
             false => remedy,
         });
-        Self { what, cause: error.cause().map(str::to_owned), remedy, link: link.flatten().or(runs) }
+        Self { what, cause: error.cause().map(Text::same), remedy, link: link.flatten().or(runs) }
     }
 }
 

@@ -26,7 +26,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frame::Frame;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -141,7 +141,7 @@ pub(crate) fn failed(
     let mut answer = if *method == Method::POST {
         let body = json!({
             "what": message.what.line(reader.lang),
-            "cause": message.cause.as_deref().map(shown::line),
+            "cause": message.cause.map(|cause| cause.line(reader.lang)),
             "remedy": message.remedy.map(|remedy| remedy.line(reader.lang)),
         });
         (status, Json(json!({ "error": body }))).into_response()
@@ -170,7 +170,7 @@ fn error_page(reader: Reader, address: &str, message: &Message) -> Markup {
     let lang = reader.lang;
     let content = html! {
         h1 { (message.what.line(lang)) }
-        @if let Some(cause) = &message.cause { p { (shown::line(cause)) } }
+        @if let Some(cause) = &message.cause { p { (cause.line(lang)) } }
         @if let Some(remedy) = &message.remedy {
             p.notice {
                 (remedy.line(lang))

@@ -13,6 +13,6 @@ pub struct UiArgs {
     pub no_open: bool,
     #[arg(long, value_name = "ADDRESS", requires = "i_know", help = t("Listen on an address that other machines reach", "ほかのマシンから届くアドレスで待ち受ける"))]
     pub listen: Option<IpAddr>,
-    #[arg(long, requires = "listen", help = t("With --listen: what goes over the network is not encrypted, and who gets the address can measure here", "--listen と併用。通信は暗号化されず、アドレスを知った人はここで測定できることを承知する"))]
+    #[arg(long, requires = "listen", help = t("With --listen: what goes over the network is not encrypted, and who gets the address can measure here", "--listen と併用。通信が暗号化されず、アドレスにアクセスできる人は誰でもここで測定できることを承知する"))]
     pub i_know: bool,
 }

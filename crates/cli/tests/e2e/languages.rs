@@ -1,6 +1,7 @@
 //! Japanese: by the locale and by `--lang`.
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, text};
+use std::collections::BTreeSet;
 
 fn in_japan(lab: &Lab, words: &[&str]) -> Ended {
     let mut command = lab.command(words);
@@ -64,4 +65,102 @@ fn the_table_says_the_same_in_both_languages() {
         row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(figures("en"), figures("ja"));
+}
+
+/// English of two words and more that stands in Japanese output, too: names and lines for a shell.
+const NAMES: [&str; 1] = ["kurabe run"];
+
+/// Phrases of two words and more in small letters, outside of quotation marks and of lines for a shell.
+fn phrases(output: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for line in output.lines().filter(|line| !line.trim_start().starts_with("kurabe ")) {
+        let outside: Vec<&str> = line.split('`').step_by(2).collect();
+        let mut phrase: Vec<&str> = Vec::new();
+        for token in outside.join(" ` ").split(' ').chain([""]) {
+            let word = token.trim_matches([',', '.', ';', ':', '(', ')', '"', '、', '。']);
+            let is_word =
+                word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '\'');
+            if is_word {
+                phrase.push(word);
+            }
+            if (!is_word || token != word) && !phrase.is_empty() {
+                if phrase.len() > 1 {
+                    all.insert(phrase.join(" "));
+                }
+                phrase.clear();
+            }
+        }
+    }
+    all
+}
+
+/// What a run of each command on models, in a store of three runs, says in English and in Japanese.
+fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
+    ["en", "ja"].map(|lang| {
+        let ended = lab.kurabe(&[words, &["--lang", lang]].concat());
+        ended.out + &ended.err
+    })
+}
+
+#[test]
+fn a_japanese_run_of_each_command_prints_no_english() {
+    let lab = Lab::new();
+    let [fast, slow] = ["10us", "40us"].map(|access| lab.model_run(access));
+    lab.kurabe(&["label", "last", "name=slow"]).ok();
+    lab.write("wrong.toml", "schema = 1\nname = 3\n");
+    let imported =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer/cdm-8.0.1-partial.txt");
+    let mut commands: Vec<Vec<&str>> = [
+        "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
+        "run model:hitachi-hds721616plat80 --profile quick --dry-run",
+        "run target --profile cdm-9 --dry-run",
+        "run /missing",
+        "run target --iodepth 0",
+        "run target --profile wrong.toml",
+        "run target --profile missing.toml",
+        "run model:ideal-ram-disk --vary bs=4k,8k",
+        "sweep model:ideal-ram-disk --dry-run",
+        "list",
+        "list --served",
+        "show last",
+        "show last --details",
+        "show last --chart all",
+        "why last",
+        "why last --cell 1",
+        "versus model:ideal-ram-disk model:samsung-980 --dry-run",
+        "history",
+        "report last -o -",
+        "rm nothing",
+        "export last --format markdown",
+        "export last --format fio",
+        "check",
+        "study list",
+        "study show scsi-emulators",
+        "catalogue",
+        "catalogue show scsi-gnome/rascsi-1gb",
+        "profiles",
+        "profiles show snia-pts-iops",
+        "models",
+        "models show samsung-980",
+        "models show raid-9260",
+        "models show rascsi",
+        "vm model:samsung-980",
+        "serve nothing --socket s",
+        "control nothing stats",
+        "detach /dev/nothing",
+        "doctor target",
+    ]
+    .iter()
+    .map(|line| line.split(' ').collect())
+    .collect();
+    commands.push(vec!["import", imported]);
+    commands.push(vec!["compare", &fast, &slow]);
+    commands.push(vec!["recommend", &fast, &slow, "--for", "database"]);
+    let mut english = Vec::new();
+    for words in &commands {
+        let [en, ja] = said(&lab, words).map(|output| phrases(&output));
+        let left = ja.intersection(&en).filter(|phrase| !NAMES.contains(&phrase.as_str()));
+        english.extend(left.map(|phrase| format!("kurabe {}: {phrase}", words.join(" "))));
+    }
+    assert!(english.is_empty(), "{} phrases:\n{}", english.len(), english.join("\n"));
 }

@@ -165,7 +165,7 @@ options! {
     "rw" rw: (Direction, Pattern), Workload, Choice(all_words::<(Direction, Pattern)>), "PATTERN", fio: &["rw"];
         ("Reads or writes, ascending or random", "読み書きと順序");
     "bs" block_bytes: u32, Workload, Block, "SIZE", fio: &["bs"];
-        ("Block size [default: 4k]", "ブロックの大きさ [既定: 4k]");
+        ("Block size [default: 4k]", "ブロックサイズ [既定: 4k]");
     "iodepth" iodepth: u32, Workload, Count(1, MOST_IODEPTH), "N", fio: &["iodepth"], key: Some("iodepth");
         ("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]");
     "threads" threads: u32, Workload, Count(1, MOST_THREADS), "N", fio: &["numjobs"], key: Some("threads");
@@ -182,7 +182,7 @@ options! {
     "passes" passes: u32, Workload, Count(1, u32::MAX), "N", fio: &["loops"], key: Some("passes");
         ("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える");
     "warm-up" warm_up_ns: u64, Workload, Pause, "TIME", fio: &["ramp_time"], key: Some("warm_up");
-        ("Time before recording starts", "記録を始める前の慣らし時間");
+        ("Time before recording starts", "記録を始める前のウォームアップ時間");
     "rate" rate_iops: f64, Workload, Rate, "IOPS", fio: &["rate_iops"], key: Some("rate_iops");
         ("Open loop: operations per second; latency counts from when each was due",
          "オープンループ: 毎秒の I/O 数(レイテンシは予定時刻から数える)");
@@ -215,7 +215,7 @@ options! {
         ("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)",
          "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)");
     "pages" pages: Pages, Issue, Choice(all_words::<Pages>), "PAGES", usual: Some("4k"), idle_on_models: true;
-        ("Pages under the I/O buffers", "I/O バッファのページ");
+        ("Pages under the I/O buffers", "I/O バッファーのページ");
     "direct" direct: bool, Issue, Flag, "0|1", fio: &["direct"], idle_on_models: true;
         ("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける");
     "buffered" buffered: bool, Issue, Flag, "0|1", fio: &["buffered"], idle_on_models: true;
@@ -223,7 +223,7 @@ options! {
          "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)");
     "cache" cache: CachePolicy, Issue, Choice(all_words::<CachePolicy>), "POLICY", usual: Some("drop"), idle_on_models: true;
         ("Page cache before each buffered repetition",
-         "バッファ経由の各回の前にページキャッシュを破棄するか残すか");
+         "バッファー経由の各回の前にページキャッシュを破棄するか残すか");
     "chunk" chunk_bytes: u32, OtherSteps, Block, "SIZE", idle_on_models: true;
         ("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数");
     "files" files: u32, OtherSteps, Count(1, 10_000_000), "N";

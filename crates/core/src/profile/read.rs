@@ -83,8 +83,8 @@ fn size(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
 /// All steps; each `[[step]]` is one or several.
 fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     let none = |at: &Value<'_>| {
-        at.error(&text!("the profile has no steps", "ステップがひとつもありません"))
-            .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください"))
+        at.error(&text!("the profile has no steps", "ステップが 1 つもありません"))
+            .remedy(text!("add at least one [[step]]", "[[step]] を 1 つ以上書いてください"))
     };
     let Some(values) = root.get("step") else { return Err(none(&root.require("name")?)) };
     let (mut steps, mut ids, mut commands) = (Vec::new(), Vec::new(), Vec::new());
@@ -254,7 +254,7 @@ fn read_each<T>(
         Some(list) => {
             let values = list.each(|value| read(value).map(Some))?;
             if values.is_empty() {
-                return Err(list.error(&text!("at least one value is needed", "値がひとつ以上必要です")));
+                return Err(list.error(&text!("at least one value is needed", "値が 1 つ以上必要です")));
             }
             Ok(values)
         }
@@ -273,7 +273,7 @@ fn read_directions(table: &DataTable<'_>) -> Result<Vec<Direction>> {
         directions.push(direction);
     }
     if directions.is_empty() {
-        return Err(value.error(&text!("at least one direction is needed", "方向がひとつ以上必要です")));
+        return Err(value.error(&text!("at least one direction is needed", "方向が 1 つ以上必要です")));
     }
     Ok(directions)
 }
@@ -369,7 +369,7 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
             return Err(value
                 .error(&text!(
                     "a program is a list of its own here",
-                    "ここにはプログラムをひとつずつ配列で書きます"
+                    "ここにはプログラムを 1 つずつ配列で書きます"
                 ))
                 .remedy(text!(
                     "write [[\"git\", \"init\"], [\"sync\"]], or set shell = true",

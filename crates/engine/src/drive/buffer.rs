@@ -53,7 +53,7 @@ impl Arena {
             Error::os(
                 text!(
                     "no memory for {asked} of I/O buffers",
-                    "I/O バッファ {asked} 分のメモリーがありません"
+                    "I/O バッファー {asked} 分のメモリーがありません"
                 ),
                 &error,
             )

@@ -169,7 +169,7 @@ impl Ring {
                 .because(error)
                 .remedy(text!(
                     "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
-                    "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナの seccomp)"
+                    "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナーの seccomp)"
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
@@ -333,7 +333,7 @@ fn is_passing(error: &io::Error) -> bool {
 fn ring_failed(error: &io::Error) -> Error {
     Error::os(text!("io_uring failed", "io_uring が失敗しました"), error).remedy(text!(
         "use {ENGINE} threads, or allow io_uring_enter (the container's seccomp profile)",
-        "{ENGINE} threads を使うか、io_uring_enter を許可してください(コンテナの seccomp)"
+        "{ENGINE} threads を使うか、io_uring_enter を許可してください(コンテナーの seccomp)"
     ))
 }
 

@@ -7,8 +7,8 @@ use crate::ground::Ground;
 use crate::task::{Attempt, Ongoing, Repeated};
 use kurabe_core::event::Event;
 use kurabe_core::mention::{THREADS, TIME};
+use kurabe_core::number::planned_time;
 use kurabe_core::profile::{Rules, Task, Work};
-use kurabe_core::quantity::format_time_setting;
 use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, NoticeKind, Repetition};
 use kurabe_core::workload::{Direction, Pattern, Workload};
@@ -115,12 +115,13 @@ impl<G: Ground> Session<'_, G> {
     fn warm_up(&mut self, label: &str, workload: &Workload) -> Result<()> {
         let (_, elapsed_ns) = self.ground.run_once(&mut self.context, workload, &mut progress)?;
         if workload.end.time_ns.is_some_and(|limit_ns| elapsed_ns >= limit_ns) {
-            let time = format_time_setting(elapsed_ns);
+            let time = planned_time(elapsed_ns);
             self.context.notice_once(
                 NoticeKind::WarmUpCut,
                 text!(
                     "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer {TIME} warms up longer)",
-                    "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)"
+                    "{label} 以降の範囲は一部しか温められませんでした(1 周を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)";
+                    time
                 ),
             )?;
         }

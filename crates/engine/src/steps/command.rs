@@ -143,7 +143,7 @@ fn no_folder() -> Error {
     ErrorKind::Unsupported
         .error(text!(
             "a profile with a `command` step can have no step that needs a test file",
-            "`command` ステップと、テストファイルを使うステップは、ひとつのプロファイルに混ぜられません"
+            "`command` ステップと、テストファイルを使うステップは、1 つのプロファイルに混ぜられません"
         ))
         .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
 }

@@ -14,8 +14,9 @@ use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;
 use kurabe_core::mention::{DESTROY_DATA_ON, REPLAY, RW, VERIFY, WRITE_EXISTING};
+use kurabe_core::number::planned_time;
 use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
-use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
 use kurabe_core::workload::Workload;
 use kurabe_core::{ErrorKind, Result, text};
@@ -232,17 +233,18 @@ impl Real<'_> {
         if writing_ns == 0 {
             return Ok(());
         }
-        let time = format_time_setting(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
+        let time = planned_time(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
         let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
             Some(fill) => {
                 let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
                 let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
                 text!(
                     "write cells take {time} in all: about {wear} at the rate at which the test file was written",
-                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます"
+                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます";
+                    time
                 )
             }
-            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"),
+            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"; time),
         };
         context.notice(NoticeKind::Other, text)
     }

@@ -3,7 +3,8 @@
 use crate::context::{Context, progress};
 use crate::ground::Ground;
 use kurabe_core::event::Event;
-use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
+use kurabe_core::number::planned_time;
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::NoticeKind;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
@@ -32,12 +33,13 @@ pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) 
         })?;
         let (written_bytes, elapsed_ns) = ground.run_once(context, workload, &mut progress)?;
         let written = format_bytes_decimal(written_bytes);
-        let time = format_time_setting(elapsed_ns);
+        let time = planned_time(elapsed_ns);
         context.notice(
             NoticeKind::Other,
             text!(
                 "preconditioned: {word} {label}, {written} in {time}",
-                "事前の書き込み: {label}、{written} を {time} で実施"
+                "事前の書き込み: {label}、{written} を {time} で実施";
+                time
             ),
         )?;
     }

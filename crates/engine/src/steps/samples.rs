@@ -483,7 +483,7 @@ impl Real<'_> {
 }
 
 fn no_buffer() -> Error {
-    ErrorKind::Internal.error(text!("a device has no buffer", "デバイスにバッファがありません"))
+    ErrorKind::Internal.error(text!("a device has no buffer", "デバイスにバッファーがありません"))
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl Stamping {
             ))
             .remedy(text!(
                 "choose block sizes and offsets that are multiples of {SECTOR_BYTES}, or leave out {VERIFY}",
-                "ブロックの大きさとオフセットを {SECTOR_BYTES} の倍数にするか、{VERIFY} を外してください"
+                "ブロックサイズとオフセットを {SECTOR_BYTES} の倍数にするか、{VERIFY} を外してください"
             )));
         }
         if self.ledger.state().generation == u32::MAX {

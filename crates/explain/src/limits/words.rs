@@ -47,16 +47,20 @@ pub(super) fn generator(share: f64) -> Limit {
 
 pub(super) fn other_work(others: f64, steal: f64) -> Limit {
     let evidence = if others > steal {
-        let others = number::percent(others);
+        let share = number::percent(others);
+        let amount = match others {
+            2.0.. => Text::of(share, format!("約 {} 倍の量", times(others))),
+            _ => text!("{share}", " {share} にあたる量"),
+        };
         text!(
-            "others moved {others} as many bytes on the device as this cell did",
-            "この項目の転送量の {others} にあたる量を、ほかの処理が同じデバイスで転送しました"
+            "others moved {amount} as many bytes on the device as this cell did",
+            "この項目の転送量の{amount}を、ほかの処理が同じデバイスで転送しました"; amount
         )
     } else {
         let steal = number::percent(steal);
         text!(
             "the hypervisor took away {steal} of the CPU time",
-            "ハイパーバイザーが CPU 時間の {steal} を持ち去りました"
+            "ハイパーバイザーが CPU 時間の {steal} をほかに割り当てました"
         )
     };
     disturbed(evidence)
@@ -193,7 +197,7 @@ pub(super) fn stalls(share: f64, median_ns: f64) -> Limit {
         text!("pauses of the device", "デバイスの停滞"),
         text!(
             "something was stalled for {share} of the time, while half of the operations took {median} or less",
-            "時間の {share} で何かが停滞していましたが、操作の半分は {median} 以内に終わっています"
+            "測定時間の {share} で停滞が起きていましたが、操作の半分は {median} 以内に終わっています"
         ),
     )
 }
@@ -252,7 +256,7 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
     let sentence = if gain >= 1.5 {
         text!(
             "the device is saturated: operations wait for each other",
-            "デバイスの飽和(操作が互いに待ち合う)"
+            "デバイスの飽和(操作が順番待ちになる)"
         )
     } else if facts.is_random() {
         text!(
@@ -273,7 +277,7 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
             "with {now} in flight instead of {then} the rate is {gain_shown} times as high, and an operation takes {slow} \
              instead of {fast}: {share} of it is waiting",
             "同時 I/O 数を {then} から {now} にしても速さは {gain_shown} 倍で、1 操作の時間は {fast} から {slow} に延びます。\
-             その {share} は待ち時間です"
+             その {share} は順番待ちです"
         ),
     )
 }
@@ -332,7 +336,7 @@ pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit
         Strength::Strong,
         text!(
             "device and connection, which a single operation keeps busy",
-            "デバイスと接続(1 操作だけで手いっぱい)"
+            "デバイスと接続(1 操作ずつでも上限に達している)"
         ),
         text!(
             "an operation takes {each}, and {more} in flight are only {gain} times as fast",

@@ -75,7 +75,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
         evidence: if chooses {
             text!(
                 "a drive that turns has one arm for all, so the gain is from the order of its ways (command queueing)",
-                "回転する媒体のアームはひとつなので、これは並べ替え(NCQ などのキューイング)の効果です"
+                "回転する媒体のアームは 1 つなので、これは並べ替え(NCQ などのキューイング)の効果です"
             )
         } else {
             text!(
@@ -146,7 +146,7 @@ fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
         },
         text: text!(
             "operations are served one at a time: {rate} at any depth up to {depth}",
-            "操作はひとつずつ処理されます。キュー深さ {depth} まで変えても {rate} のままです"
+            "操作は 1 つずつ処理されます。キュー深さ {depth} まで変えても {rate} のままです"
         ),
         evidence: text!(
             "the rate does not rise with the depth; USB without UAS (BOT), a drive without command queueing, an emulator, or a medium that is itself busy with one operation look the same",

@@ -68,7 +68,7 @@ impl SweepPlan {
         };
         let title = text!(
             "working set, block size and queue depth, one at a time",
-            "ワーキングセット、ブロックサイズ、キュー深さをひとつずつ変える"
+            "ワーキングセット、ブロックサイズ、キュー深さを 1 つずつ変える"
         );
         let steps = self.axes.iter().flat_map(|axis| self.steps(*axis, size_bytes)).map(Step::Io).collect();
         Profile { source: Some("kurabe".to_owned()), ..Profile::of_steps("sweep", title, rules, steps) }

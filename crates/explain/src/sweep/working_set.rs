@@ -282,7 +282,7 @@ fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
         },
         text!(
             "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `{HISTORY}` or a repeated sweep would tell noise",
-            "狭い範囲はひとつのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せばほかの処理の影響かどうか分かります"
+            "狭い範囲は 1 つのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せばほかの処理の影響かどうか分かります"
         ),
     )
 }

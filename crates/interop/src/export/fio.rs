@@ -138,7 +138,7 @@ impl JobFile {
         if profile.rounds.is_some() {
             self.comment(&text!(
                 "kurabe repeated all cells in rounds until the device was steady; these are the cells of one round",
-                "kurabe はデバイスが定常状態になるまで全セルを繰り返しました。ここにあるのは 1 巡分です"
+                "kurabe はデバイスが定常状態になるまで全セルを繰り返しました。ここにあるのは 1 周分です"
             ));
         }
         if !profile.preconditions.is_empty() {
@@ -282,7 +282,7 @@ fn not_a_workload(step: Option<&Step>) -> Text {
         Some(Step::Positional(step)) => text!(
             "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` \
              with the same profile",
-            "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み込みの後)は fio では表せません。同じプロファイルで `{RUN}` を\
+            "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み出しの後)は fio では表せません。同じプロファイルで `{RUN}` を\
              使ってください",
             step.samples,
             format_bytes(u64::from(step.sample_bytes))

@@ -59,7 +59,7 @@ impl Job {
             notes.push(text!(
                 "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
                  drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
-                "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は一巡ごとに破棄するため、しないよう指定しています。\
+                "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
                  先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
             ));
         }
@@ -349,7 +349,7 @@ fn time_check_note(check: TimeCheck) -> Text {
         _ => text!(
             "kurabe looks at the time only after a whole pass over the span, fio always: for the same end take out \
              `runtime` and `time_based` and give `loops` the passes of a run",
-            "kurabe は範囲を一巡するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
+            "kurabe は範囲を 1 周するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
              `loops` に 1 回分の巡回数を指定してください"
         ),
     }

@@ -41,7 +41,7 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
     if workload.end.time_check != TimeCheck::Always {
         return Some(text!(
             "it looks at the time always, not after a pass or a number of operations",
-            "一巡ごと・一定回数ごとの時間確認ができません"
+            "1 周ごと・一定回数ごとの時間確認ができません"
         ));
     }
     match workload.pattern {
@@ -223,7 +223,7 @@ fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
     (workload.pattern.is_sequential() && !one_pass).then(|| {
         text!(
             "sequentially it covers the span exactly once, or goes on until a time",
-            "シーケンシャルでは範囲をちょうど一巡するか、時間まで繰り返すかのどちらかです"
+            "シーケンシャルでは範囲をちょうど 1 周するか、時間まで繰り返すかのどちらかです"
         )
     })
 }

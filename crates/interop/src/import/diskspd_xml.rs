@@ -66,7 +66,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     }
     let notices = vec![parts::notice(text!(
         "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
-        "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数2桁までです"
+        "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数 2 桁までです"
     ))];
     Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])
 }

@@ -168,7 +168,7 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         notices.push(parts::notice(text!(
             "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
              did not print, is what the job did",
-            "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ1スレッド分の値で、ジョブ全体の値(合計)は\
+            "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
              出力されていません"
         )));
     }

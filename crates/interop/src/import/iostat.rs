@@ -287,7 +287,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, fir
     if rounded {
         run.notices.push(parts::notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
-            "人が読むための出力(`-h`、`--human`)です。速度は小数第1位に丸められています"
+            "人が読むための出力(`-h`、`--human`)です。速度は小数第 1 位に丸められています"
         )));
     }
     let cells = run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut());

@@ -138,7 +138,7 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
         }
         (false, true) => text!(
             "iozone synced its writes (`-e` or `-o`) but used no direct I/O: its reads may come from the page cache",
-            "iozone は書き込みを同期していますが(`-e` または `-o`)、ダイレクト I/O は使っていません。読み取りはページキャッシュの\
+            "iozone は書き込みを同期していますが(`-e` または `-o`)、ダイレクト I/O は使っていません。読み出しはページキャッシュの\
              速度かもしれません"
         ),
         (false, false) if command.is_none() && !has("Output is in") => text!(

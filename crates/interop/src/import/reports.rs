@@ -66,7 +66,7 @@ pub(super) fn run(
             "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
              the output does not show, an interval is lost so)",
             "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
-             ため、1区間が失われます)"
+             ため、1 区間が失われます)"
         )));
     }
     if reports.len() > 1 {
@@ -74,7 +74,7 @@ pub(super) fn run(
     } else if first == First::SinceBoot && notices.is_empty() {
         notices.push(parts::notice(text!(
             "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
-            "報告が1件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
+            "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
         )));
     }
     origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);

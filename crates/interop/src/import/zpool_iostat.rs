@@ -151,7 +151,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let not_mine = |line: usize| {
         parts::not_mine(text!(
             "line {line} is not a name and six numbers between tabs",
-            "{line} 行目がタブ区切りの名前と6つの数値ではありません"
+            "{line} 行目がタブ区切りの名前と 6 つの数値ではありません"
         ))
     };
     let mut reports: Vec<DeviceReport> = Vec::new();

@@ -82,7 +82,7 @@ fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceForma
         let kind = if flags & DISKSIM_READ != 0 { OpKind::Read } else { OpKind::Write };
         (kind, line.time_ns(time, 1_000_000)?)
     } else {
-        let expected = text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)");
+        let expected = text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み出し)");
         (line.kind(word, ["1", "0"], &expected)?, line.number(time)?)
     };
     let extent = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;

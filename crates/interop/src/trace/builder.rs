@@ -16,7 +16,7 @@ pub(super) fn empty(name: &str) -> Error {
     ErrorKind::Import
         .error(text!(
             "{name} holds no operation that can be done again",
-            "{name} には再現できる操作が一つもありません"
+            "{name} には再現できる操作が 1 つもありません"
         ))
         .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
@@ -129,5 +129,5 @@ impl TraceBuilder {
 }
 
 pub(super) fn discards() -> Text {
-    text!("discards (trims)", "破棄(トリム)")
+    text!("discards (trims)", "破棄(TRIM)")
 }

@@ -1,6 +1,7 @@
 //! The names of the facts that distinguish runs, what they can do to the figures, and the names of cells.
 
 use super::answer;
+use crate::machine::seen::seen_list;
 use crate::words;
 use kurabe_compare::{
     CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair, PivotWords,
@@ -136,9 +137,9 @@ pub(crate) fn name(fact: Fact) -> Text {
         Fact::Fill => text!("fill level", "使用率"),
         Fact::WriteCache => text!("write cache", "書き込みキャッシュ"),
         Fact::QueueDepth => text!("queue depth of the device", "デバイスのキュー深さ"),
-        Fact::Scheduler => text!("I/O scheduler", "I/O スケジューラ"),
+        Fact::Scheduler => text!("I/O scheduler", "I/O スケジューラー"),
         Fact::Temperature => text!("temperature before the run", "測定前の温度"),
-        Fact::Layers => text!("layers between", "途中の層"),
+        Fact::Layers => text!("layers between", "間にある層"),
         Fact::Machine => text!("machine and system", "マシンと OS"),
         Fact::Kernel => text!("kernel", "カーネル"),
         Fact::Engine => text!("engine", "エンジン"),
@@ -203,7 +204,7 @@ fn effect(fact: Fact) -> Option<Text> {
 fn value(value: Option<&FactValue>) -> Text {
     let Some(value) = value else { return text!("not told", "不明") };
     match value {
-        FactValue::Name(name) => Text::same(name.clone()),
+        FactValue::Name(name) => seen_list(name),
         FactValue::RealDevice => text!("a device", "実機"),
         FactValue::Unchanged => text!("none", "なし"),
         FactValue::Direct(true) => text!("avoided", "避ける"),

@@ -55,11 +55,11 @@ impl CellVerdict {
             Verdict::Faster => text!("faster", "速い"),
             Verdict::Slower => text!("slower", "遅い"),
             Verdict::Same if self.by_single => text!("the same", "同じ"),
-            Verdict::Same => text!("not measurably different", "有意な差なし"),
+            Verdict::Same => text!("not measurably different", "有意な差がない"),
             Verdict::NotEnough { .. } => text!("not clear yet", "まだ判断できない"),
         };
         match self.by_single {
-            true => text!("{words} by single figures", "1 回の値では{words}"; words),
+            true => text!("{words} by single figures", "{words}(1 回の値)"; words),
             false => words,
         }
     }
@@ -115,19 +115,22 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
     }
     let unclear = CellVerdict::of(Verdict::NotEnough { more: None });
     let clear = counts.iter().filter(|(kind, _)| *kind != unclear);
-    let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
-    let ja: Vec<String> =
-        counts.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
+    let counted = Text::list(clear.map(|(kind, count)| {
+        let words = kind.words();
+        text!("{words} in {count}", "{count} 項目で{words}"; words)
+    }));
+    // Japanese verdicts but the last are adverbs: 2 項目で速く、4 項目で遅い.
+    let adverbs = counted.ja.replace("い、", "く、").replace("い(1 回の値)、", "く(1 回の値)、");
+    let counted = Text::of(counted.en, adverbs);
     let open = match count(unclear) {
-        0 => String::new(),
-        1 => "; 1 is not clear yet".to_owned(),
-        count => format!("; {count} are not clear yet"),
+        0 => Text::default(),
+        1 => text!("; 1 is not clear yet", "。1 項目はまだ判断できません"),
+        count => text!("; {count} are not clear yet", "。{count} 項目はまだ判断できません"),
     };
-    let counted = Text::of(en.join(", ") + &open, ja.join("、"));
     text!(
-        "Of {all} cells, {other} against {baseline} is {counted}.",
-        "{baseline} と比べた {other} の結果(全 {all} 項目): {counted}。";
-        other, baseline, counted
+        "Of {all} cells, {other} against {baseline} is {counted}{open}.",
+        "{other} は {baseline} と比べて、全 {all} 項目のうち {counted}という結果です{open}。";
+        other, baseline, counted, open
     )
 }
 
@@ -203,16 +206,19 @@ fn changed(speed: &Estimate, is_faster: bool) -> Text {
         (false, true) => times(ratio),
         (false, false) => times(1.0 / ratio),
     });
+    let parts = [&value, &from, &to].map(|times| times.trim_end_matches(".0").to_owned());
+    let [part, part_from, part_to] = parts;
     let words = match (in_percent, is_faster) {
         (true, true) => text!("{value} % faster", "{value} % 速い"),
         (true, false) => text!("{value} % slower", "{value} % 遅い"),
         (false, true) => text!("{value} times as fast", "{value} 倍の速さ"),
-        (false, false) => text!("slower: it takes {value} times as long", "遅い: {value} 倍の時間がかかる"),
+        (false, false) => text!("slower: it takes {value} times as long", "約 1/{part} の速さ"),
     };
     match in_percent {
         _ if is_exact(speed) || (from == value && to == value) => words,
         true => text!("{words} ({from} to {to} %)", "{words}({from}〜{to} %)"; words),
-        false => text!("{words} ({from} to {to})", "{words}({from}〜{to} 倍)"; words),
+        false if is_faster => text!("{words} ({from} to {to})", "{words}({from}〜{to} 倍)"; words),
+        false => text!("{words} ({from} to {to})", "{words}(1/{part_from}〜1/{part_to})"; words),
     }
 }
 
@@ -263,10 +269,7 @@ mod tests {
         assert_eq!(spoken(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ(3.0〜3.4 倍)");
         assert_eq!(spoken(&compared(177.2, 177.2, 177.2, Verdict::Faster)).en, "177 times as fast");
         assert_eq!(spoken(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
-        assert_eq!(
-            spoken(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
-            "遅い: 4.0 倍の時間がかかる(3.3〜5.0 倍)"
-        );
+        assert_eq!(spoken(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja, "約 1/4 の速さ(1/3.3〜1/5)");
         let words = spoken(&compared(1.01, 0.99, 1.02, Verdict::Same));
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
         assert_eq!(
@@ -316,7 +319,7 @@ mod tests {
         );
         assert_eq!(
             sentence(&[fast, open, open]).ja,
-            "a と比べた b の結果(全 3 項目): 速い 1 項目、まだ判断できない 2 項目。"
+            "b は a と比べて、全 3 項目のうち 1 項目で速いという結果です。2 項目はまだ判断できません。"
         );
         let words = sentence(&[open; 6]);
         assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");

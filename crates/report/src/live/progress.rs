@@ -174,7 +174,7 @@ impl Progress {
         let plural = if cells == 1 { "" } else { "s" };
         plan.push(self.live.say(&text!("{cells} cell{plural}", "{cells} 項目")));
         plan.extend(self.left_ns.map(|ns| {
-            let time = self.live.say(&words::time(&number::long_time(ns)));
+            let time = self.live.say(&number::time_words(&number::long_time(ns)));
             self.live.say(&match header.model {
                 Some(_) => text!("{time} of the model's time", "モデルの中の時間で {time}"),
                 None => text!("{time} of measuring", "測定時間 {time}"),

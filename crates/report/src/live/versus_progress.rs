@@ -78,15 +78,15 @@ impl VersusProgress {
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
-        let end = match self.left_ns.map(|time_ns| words::time(&number::long_time(time_ns))) {
+        let end = match self.left_ns.map(|time_ns| number::time_words(&number::long_time(time_ns))) {
             Some(most) => text!("at most {most}", "最長 {most}"; most),
             None => text!("as many as it needs", "回数は必要なだけ"),
         };
-        let once = format_time_setting(repetition_ns);
+        let once = number::planned_time(repetition_ns);
         self.live.paragraph(&self.live.say(&text!(
             "profile {profile}, {once} per repetition, {end} · order seed {seed}",
             "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
-            end
+            once, end
         )));
     }
 

@@ -4,6 +4,7 @@
 
 use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
+use crate::machine::seen::seen;
 use kurabe_core::{Error, Text, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
@@ -75,7 +76,7 @@ fn engines(facts: &MachineFacts) -> Section {
         Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
-    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), feature.clone())));
+    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), seen(feature))));
     let calls = text!("pread and pwrite", "pread と pwrite");
     lines.push(Check::new(CheckMark::Good, text!("threads", "スレッド"), calls));
     Section { title: text!("Engines", "エンジン"), lines }
@@ -101,7 +102,7 @@ fn path(facts: &MachineFacts) -> Section {
         );
         cache.remedy = Some(text!(
             "only buffered runs need it; run them as root",
-            "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
+            "バッファー経由の測定でだけ必要です。必要なら root で実行してください"
         ));
     }
     let path = shown::path(&facts.path);
@@ -115,7 +116,7 @@ fn instrument(facts: &MachineFacts) -> Section {
     let mut lines = vec![Check {
         mark: if cost > DEAR_CLOCK_NS { CheckMark::Note } else { CheckMark::Good },
         what: text!("clock", "時計"),
-        value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み取り {cost:.0} ns"),
+        value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み出し {cost:.0} ns"),
         remedy: (cost > DEAR_CLOCK_NS).then(|| {
             text!(
                 "a slow clock source: see /sys/devices/system/clocksource (tsc is the fast one)",

@@ -1,6 +1,7 @@
 //! What a run stood on, as a block of `key  value` lines.
 
 use crate::doc::{Doc, Field, Fields, filled};
+use crate::machine::seen::seen;
 use crate::words::{self, present};
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
@@ -22,7 +23,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     if let Some(file_system) = &environment.file_system {
         put(text!("file system", "ファイルシステム"), self::file_system(file_system));
     }
-    put(text!("layers", "中間層"), environment.layers.iter().cloned().map(Text::from).collect());
+    put(text!("layers", "間にある層"), environment.layers.iter().map(|layer| seen(layer)).collect());
     for device in &environment.devices {
         put(text!("device", "デバイス"), identity(device));
         put(text!("queue", "キュー"), queue(device));
@@ -34,14 +35,14 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
         put(text!("health", "健康状態"), health(None, record.health_after.as_ref()));
     }
     for missing in &environment.missing {
-        put(text!("not known", "不明"), vec![missing.clone().into()]);
+        put(text!("not known", "不明"), vec![seen(missing)]);
     }
     // A model has a clock of its own.
     if let Some(instrument) = record.header.instrument.as_ref().filter(|_| record.header.model.is_none()) {
         let resolution = number::latency_ns(instrument.clock_resolution_ns);
         let cost = number::latency(instrument.clock_cost_ns);
         let steps = text!("steps of {resolution}", "分解能 {resolution}");
-        put(text!("clock", "時計"), vec![steps, text!("reading it costs {cost}", "1 回の読み取りに {cost}")]);
+        put(text!("clock", "時計"), vec![steps, text!("reading it costs {cost}", "1 回の読み出しに {cost}")]);
     }
     for (word, value) in record.header.origin.iter().flat_map(|origin| &origin.facts) {
         put(shown::line(word).into(), vec![shown::line(value).into()]);
@@ -77,7 +78,7 @@ fn system(machine: &Machine) -> Vec<Text> {
         machine.os.as_ref().map(Text::same),
         machine.kernel.as_ref().map(Text::same),
         virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
-        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナ({name})")),
+        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナー({name})")),
     ])
 }
 
@@ -136,12 +137,12 @@ fn identity(device: &BlockDevice) -> Vec<Text> {
 fn queue(device: &BlockDevice) -> Vec<Text> {
     let sectors = match (device.logical_sector_bytes, device.physical_sector_bytes) {
         (Some(logical), Some(physical)) => {
-            Some(text!("sectors {logical}/{physical} B", "セクタ {logical}/{physical} B"))
+            Some(text!("sectors {logical}/{physical} B", "セクター {logical}/{physical} B"))
         }
-        (one, other) => one.or(other).map(|one| text!("sectors {one} B", "セクタ {one} B")),
+        (one, other) => one.or(other).map(|one| text!("sectors {one} B", "セクター {one} B")),
     };
     present([
-        device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")),
+        device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラー {name}")),
         device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")),
         device
             .queue_depth

@@ -19,7 +19,7 @@ pub fn headline(header: &RunHeader) -> Text {
 pub fn surroundings(environment: &Environment) -> Text {
     let virtualisation = &environment.machine.virtualisation;
     let is_nowhere = environment.file_system.is_none() && environment.devices.is_empty();
-    let nowhere = is_nowhere.then(|| text!("no storage device", "記憶装置なし"));
+    let nowhere = is_nowhere.then(|| text!("no storage device", "ストレージなし"));
     let storage = nowhere.into_iter().chain(place(environment)).chain(devices(&environment.devices));
     let machine =
         virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})"));
@@ -250,6 +250,6 @@ mod tests {
         let bare = Environment { devices: vec![disk], ..Environment::default() };
         assert_eq!(surroundings(&bare).en, "/dev/nvme0n1p2 · Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
         assert_eq!(surroundings(&Environment::default()).en, "no storage device");
-        assert_eq!(surroundings(&Environment::default()).ja, "記憶装置なし");
+        assert_eq!(surroundings(&Environment::default()).ja, "ストレージなし");
     }
 }

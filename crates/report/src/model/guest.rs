@@ -124,7 +124,7 @@ fn remarks() -> [Text; 3] {
         ),
         text!(
             "  -accel tcg   emulates the processor: a guest's own work takes about ten times as long, and a\n               request 100 to 400 µs more. Models of some milliseconds hold; compare guests with\n               guests only. Where KVM works, write -accel kvm.",
-            "  -accel tcg   CPU のエミュレーション。ゲスト自身の処理は約 10 倍、要求は 1 件あたり\n               100~400 µs 余計にかかります。数 ms 以上かかるモデルなら影響はわずかです。\n               比較はゲスト同士に限ってください。KVM が使えるなら -accel kvm とします。"
+            "  -accel tcg   CPU のエミュレーション。ゲスト自身の処理は約 10 倍、要求は 1 件あたり\n               100〜400 µs 余計にかかります。数 ms 以上かかるモデルなら影響はわずかです。\n               比較はゲスト同士に限ってください。KVM が使えるなら -accel kvm とします。"
         ),
         text!(
             "  -nographic   the guest's serial port is this terminal (console=ttyS0); leave it out for a window",

@@ -6,12 +6,15 @@ use crate::doc::layout::display_width;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
 use kurabe_core::mention::{MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, LayerSpec, ParameterScale, ParameterType, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
 const WIDEST_VALUE: usize = 18;
+
+/// The phrases of sources.
+const SOURCES: &str = include_str!("sources.txt");
 
 /// Where a value is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -258,7 +261,7 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
     }
     doc.gap().push(Paragraph::flow(standing(spec)).indent(2, 2));
     if let Some(note) = &spec.note {
-        let title = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
+        let title = text!("Where the model stops being true", "モデルの適用範囲");
         doc.gap().push(Paragraph::aside(title).role(Role::Quiet));
         doc.asides(note);
     }
@@ -272,6 +275,7 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
     let mut rows: Vec<TableRow> = Vec::new();
     for parameter in parameters(layer) {
         let (mark, role) = parameter.standing.mark();
+        let source = parameter.source_words();
         let long = display_width(&parameter.value) > WIDEST_VALUE;
         let value = if long { text!("see below", "下記") } else { shown::line(&parameter.value).into() };
         // A blank keeps the column where no parameter has a mark.
@@ -287,7 +291,7 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
         if long {
             rows.push(below(parameter.value.into()));
         }
-        rows.push(below(Entry::new(Role::Quiet, source_words(&parameter.source))));
+        rows.push(below(Entry::new(Role::Quiet, source)));
     }
     let column = Column::untitled;
     let title = Paragraph::new(name.to_string()).then(text!(" · {en}{kind}", " · {ja}{kind}"));
@@ -295,20 +299,11 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
     Doc::of(title.indent(2, 2).lead(Role::Strong)).push(table).done()
 }
 
-/// A source as it stands in the file, but with the words that say what kind of source it is in the reader's language.
-fn source_words(source: &str) -> Text {
-    if source == "set for this run" {
-        return text!("set for this run", "今回の指定");
+impl ParameterDescription {
+    /// Its source as it stands in the file; for Japanese readers in their words, as far as the phrases of it are known.
+    pub fn source_words(&self) -> Text {
+        Text::of(&self.source, phrases::in_japanese(SOURCES, &self.source))
     }
-    let mut words = source.to_owned();
-    for (en, ja) in [("assumed", "仮定"), ("derived", "導出"), ("calibrated", "較正")] {
-        if let Some(rest) = words.strip_prefix(en) {
-            words = format!("{ja}{rest}");
-        }
-        words = words.replace(&format!("; {en}:"), &format!("; {ja}:"));
-        words = words.replace(&format!(": {en}:"), &format!(": {ja}:"));
-    }
-    Text::of(source, words)
 }
 
 /// How many parameters lean on what, and what the marks mean.
@@ -333,4 +328,18 @@ fn standing(spec: &DeviceSpec) -> Vec<Text> {
         }
     }
     items
+}
+
+#[test]
+fn every_source_of_the_models_is_known_in_japanese() {
+    let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
+    let mut unknown = std::collections::BTreeSet::new();
+    for (name, _) in kurabe_sim::DEVICES {
+        let spec = kurabe_sim::device_named(name).unwrap();
+        for parameter in spec.all_layers().into_iter().flat_map(parameters) {
+            let parts = phrases::untranslated(SOURCES, &parameter.source);
+            unknown.extend(parts.into_iter().filter(|part| part.split(' ').filter(is_word).count() > 1));
+        }
+    }
+    assert!(unknown.is_empty(), "not in sources.txt: {unknown:#?}");
 }

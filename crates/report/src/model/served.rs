@@ -30,7 +30,7 @@ pub fn serving_lines(
         1 => text!("serving {name}, {size}, at {uri}", "{name}({size})を公開中: {uri}"),
         exports => text!(
             "serving {exports} disks of {name}, {size} each, at {uri} (exports 0 to {})",
-            "{name} のディスク {exports} 台(各 {size})を公開中: {uri}(エクスポート 0 ~ {})",
+            "{name} のディスク {exports} 台(各 {size})を公開中: {uri}(エクスポート 0〜{})",
             exports - 1
         ),
     }];
@@ -173,7 +173,7 @@ pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
     let [read, written] = [figures.read_bytes, figures.written_bytes].map(format_bytes);
     let mut lines = vec![text!(
         "served {time}: {reads} reads ({read}), {writes} writes ({written}), {flushes} flushes, {trims} trims",
-        "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、トリム {trims} 回"
+        "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、TRIM {trims} 回"
     )];
     let lateness = &figures.lateness;
     if let Some(share) = lateness.in_time_share {

@@ -3,6 +3,7 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use crate::machine::environment;
+use crate::machine::seen::seen;
 use crate::run::figures::{longest, side};
 use crate::run::{figures, imported, remarks, times};
 use crate::words::stutter::stutter_items;
@@ -64,7 +65,7 @@ fn engine(cell: &Cell) -> Vec<Field> {
         text!("asked for: {asked}", "指定: {asked}"),
     ];
     let features = engine.features.iter().map(Text::same).collect();
-    let refused = |fallback| (text!("refused", "使用不可"), vec![Text::same(fallback)]);
+    let refused = |fallback: &String| (text!("refused", "使用不可"), vec![seen(fallback)]);
     let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
     let plural = if threads == 1 { "" } else { "s" };
     let issuing = vec![
@@ -105,7 +106,7 @@ fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
             rate.into(),
             operations.into(),
             mean.into(),
-            words::time(&number::moment(repetition.started_ns)),
+            number::time_words(&number::moment(repetition.started_ns)),
             number::latency_ns(repetition.elapsed_ns).into(),
             cpu(repetition.cpu.user_ns).into(),
             cpu(repetition.cpu.system_ns).into(),
@@ -143,7 +144,7 @@ fn main_figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [
 fn note(repetition: &Repetition) -> Entry {
     let (mut notes, mut role) = (Vec::new(), Role::Quiet);
     if repetition.kernel.is_some() {
-        notes.push(text!("traced, does not count", "トレースつき、集計外"));
+        notes.push(text!("traced, does not count", "トレース付き、集計外"));
     } else if repetition.discarded {
         notes.push(text!("discarded", "集計外"));
     }
@@ -193,7 +194,7 @@ fn stalls(cell: &Cell) -> Table {
     ];
     let rows = longest(figures::stalls(cell), STALLS_LISTED).into_iter().map(|(at_ns, stall)| {
         [
-            words::time(&number::moment(at_ns)).into(),
+            number::time_words(&number::moment(at_ns)).into(),
             number::latency_ns(stall.length_ns).into(),
             words::op_kind(stall.kind).into(),
             format_bytes(stall.offset_bytes).into(),
@@ -275,7 +276,7 @@ fn noise(cell: &Cell) -> Vec<Text> {
     };
     let bytes = |value: fn(&Noise) -> Option<u64>| sum(value).map(format_bytes_decimal);
     let share = |value: fn(&Noise) -> Option<f64>| worst(value).map(number::percent);
-    let suspended = sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns)));
+    let suspended = sum(|noise| noise.suspended_ns).map(|ns| number::time_words(&number::long_time(ns)));
     present([
         bytes(|noise| noise.other_read_bytes).map(|bytes| text!("read {bytes}", "読み出し {bytes}")),
         bytes(|noise| noise.other_write_bytes).map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")),

@@ -7,8 +7,8 @@ use crate::run::remarks::planned_writes;
 use crate::words::present;
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::profile::PlannedWrites;
-use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
-use kurabe_core::{Result, Text, shown, text};
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
+use kurabe_core::{Result, Text, number, shown, text};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 
@@ -31,10 +31,10 @@ pub fn foreseen_doc(foreseen: &Foreseen, is_modelled: bool) -> Doc {
 
 fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     let least = foreseen.planned_ns.map(|ns| {
-        let time = format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
+        let time = number::planned_time(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
         match is_modelled {
-            true => text!("of the model's time, at least {time}", "モデルの中の時間(最短): {time}"),
-            false => text!("measuring takes at least {time}", "測定時間(最短): {time}"),
+            true => text!("of the model's time, at least {time}", "モデルの中の時間: {time} 以上"; time),
+            false => text!("measuring takes at least {time}", "測定時間: {time} 以上"; time),
         }
     });
     least.into_iter().chain(written(foreseen, is_modelled)).collect()
@@ -80,15 +80,15 @@ pub fn foreseen_versus_doc(prepared: &PreparedVersus) -> Result<Doc> {
 
 /// The longest time of targets in turns.
 fn longest(prepared: &PreparedVersus) -> Text {
-    let time = format_time_setting(longest_ns(prepared));
+    let time = number::planned_time(longest_ns(prepared));
     match prepared.limit() {
         LongestTime::Measuring(_) => text!(
             "measuring takes at most, all targets together: {time}",
-            "測定時間(最長、全対象の合計): {time}"
+            "測定時間: 最長 {time}(全対象の合計)"; time
         ),
         LongestTime::Computing(_) => text!(
             "models get the repetitions that they need; computing takes at most {time}",
-            "モデルは必要な回数だけ繰り返します。計算にかかる時間(最長): {time}"
+            "モデルは必要な回数だけ繰り返します。計算にかかる時間は最長 {time} です"; time
         ),
     }
 }
@@ -131,7 +131,7 @@ fn place(foreseen: &Foreseen, style: &Style) -> String {
         Some(text!("target: {target}\n", "測定対象: {target}\n")),
         has_storage
             .then(|| surroundings(environment))
-            .map(|storage| text!("storage: {storage}\n", "記憶装置: {storage}\n"; storage)),
+            .map(|storage| text!("storage: {storage}\n", "ストレージ: {storage}\n"; storage)),
         free_bytes.map(format_bytes_decimal).map(|free| text!("free: {free}\n", "空き容量: {free}\n")),
     ]);
     lines.into_iter().map(|line| line.take(style.lang)).collect()
@@ -152,7 +152,7 @@ fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
         leaves_out(foreseen, is_modelled).then(|| {
             text!(
                 "they are left out: the target holds data and is only read",
-                "これらは測りません(対象にはデータがあるため、読み取りだけを行います)"
+                "これらは測りません(対象にはデータがあるため、読み出しだけを行います)"
             )
         }),
         planned_writes(foreseen.writes),

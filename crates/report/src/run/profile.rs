@@ -5,7 +5,7 @@ use crate::run::steps;
 use crate::words;
 use kurabe_core::mention::{PROFILE, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
-use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::Measure;
 use kurabe_core::{Text, number, shown, text};
 
@@ -27,10 +27,11 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
             rows.push(TableRow::default());
         }
         before = Some(group);
-        let time = time(profile).map(|(time, most)| match (words::time(&number::long_time(time)), most) {
-            (time, true) => text!("≤ {time}", "最長 {time}"; time),
-            (time, false) => time,
-        });
+        let time =
+            time(profile).map(|(time, most)| match (number::time_words(&number::long_time(time)), most) {
+                (time, true) => text!("≤ {time}", "最長 {time}"; time),
+                (time, false) => time,
+            });
         let row = [
             Entry::new(Role::Strong, shown::line(&profile.name)),
             profile.title.clone().into(),
@@ -172,7 +173,7 @@ fn figure(profile: &Profile) -> Vec<Text> {
 fn repetitions(profile: &Profile) -> Vec<Text> {
     let mut items = vec![words::repetitions(profile)];
     items.extend(time(profile).map(|(time, most)| {
-        let time = words::time(&number::long_time(time));
+        let time = number::time_words(&number::long_time(time));
         match most {
             true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"; time),
             false => text!("{time} of measuring in all", "測定時間の合計 {time}"; time),
@@ -186,7 +187,7 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
         ));
     }
     if profile.rules.interval_ns > 0 {
-        let pause = words::time(&format_time_setting(profile.rules.interval_ns));
+        let pause = number::planned_time(profile.rules.interval_ns);
         items.push(text!("{pause} of pause between cells", "項目の間に {pause} 休止"; pause));
     }
     items
@@ -195,11 +196,11 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
 fn size(rules: &Rules) -> Vec<Text> {
     let mut items = vec![format_bytes(rules.size_bytes).into()];
     if let Some(limit) = rules.fill_time_limit_ns {
-        let limit = format_time_setting(limit);
+        let limit = number::planned_time(limit);
         let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
         items.push(text!(
             "cut when writing it takes longer than {limit}, to {least} at least",
-            "書き込みが {limit} を超えるときは縮小(最小 {least})"
+            "書き込みが {limit} を超えるときは縮小(最小 {least})"; limit
         ));
     }
     if rules.whole_device {

@@ -8,7 +8,7 @@ use crate::words;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
 use kurabe_core::mention::{DETAILS, SHOW};
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
-use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
@@ -186,7 +186,7 @@ pub(crate) fn notice_role(kind: NoticeKind) -> Role {
 fn worst(record: &RunRecord) -> Vec<Text> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = Text::same(number::latency_ns(stall.length_ns));
-    let (at, place) = (words::time(&number::moment(at_ns)), words::cell(cell));
+    let (at, place) = (number::time_words(&number::moment(at_ns)), words::cell(cell));
     let others = match stall_count(&record.cells).max(1) {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
         count => {
@@ -217,7 +217,7 @@ fn beside(record: &RunRecord) -> Vec<Text> {
 fn fill(record: &RunRecord) -> Option<Text> {
     let fill = record.fill.filter(|fill| fill.written_bytes > 0)?;
     let written = Text::same(format_bytes(fill.written_bytes));
-    let time = words::time(&number::moment(fill.elapsed_ns));
+    let time = number::time_words(&number::moment(fill.elapsed_ns));
     let rate = Text::from(match fill.elapsed_ns {
         0 => number::rate(0.0),
         ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),
@@ -363,7 +363,7 @@ pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
             .then(|| text!("at most {amount} will be written", "書き込み量は最大 {amount} です"));
     }
     let time =
-        format_time_setting(writes.time_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writes.time_ns));
+        number::planned_time(writes.time_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writes.time_ns));
     let at = |bytes_per_s: u64| {
         let bytes = u128::from(writes.time_ns) * u128::from(bytes_per_s) / u128::from(NS_PER_S);
         format_bytes_decimal(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -371,7 +371,7 @@ pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     let (slow, fast) = (at(SLOW_BYTES_PER_S), at(FAST_BYTES_PER_S));
     let timed = text!(
         "writes for {time}: {slow} at 500 MB/s, {fast} at 3 GB/s",
-        "書き込みは合計 {time} 続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"
+        "書き込みは合計 {time} 続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"; time
     );
     Some(match writes.bytes {
         0 => timed,

@@ -5,7 +5,7 @@ use crate::words::{self, present};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
 };
-use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::{Arrival, Direction, End, EndSync, SyncRule, ThreadShare, TimeCheck};
 use kurabe_core::{Text, number, text};
 
@@ -60,12 +60,12 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
         }),
         Some(step.warm_up_ns)
             .filter(|ns| *ns > 0)
-            .map(format_time_setting)
-            .map(|time| text!("{time} of warm-up", "ウォームアップ {time}")),
+            .map(number::planned_time)
+            .map(|time| text!("{time} of warm-up", "ウォームアップ {time}"; time)),
         match step.warm_up_passes {
             0 => None,
-            1 => Some(text!("after a pass over its span", "範囲を 1 巡してから")),
-            passes => Some(text!("after {passes} passes over its span", "範囲を {passes} 巡してから")),
+            1 => Some(text!("after a pass over its span", "範囲を 1 周してから")),
+            passes => Some(text!("after {passes} passes over its span", "範囲を {passes} 周してから")),
         },
     ]);
     items.extend(end(&step.end));
@@ -88,9 +88,9 @@ fn within(span_bytes: u64) -> Text {
 /// What ends a repetition, if the step says so itself.
 fn end(end: &End) -> Vec<Text> {
     present([
-        end.time_ns.map(format_time_setting).map(|time| match end.bytes.is_none() && end.passes.is_none() {
-            true => text!("for {time}", "{time} 間"),
-            false => text!("at most {time}", "最長 {time}"),
+        end.time_ns.map(number::planned_time).map(|time| match end.bytes.is_none() && end.passes.is_none() {
+            true => text!("for {time}", "{time} 間"; time),
+            false => text!("at most {time}", "最長 {time}"; time),
         }),
         end.bytes.map(format_bytes).map(|bytes| text!("{bytes} per repetition", "1 回 {bytes}")),
         end.passes.map(|passes| {

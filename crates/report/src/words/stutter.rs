@@ -161,7 +161,7 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
             let ratio = Text::same(ratio);
             return text!(
                 "reads take {ratio} times as long on average while writing ({detail})",
-                "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります({detail})";
+                "書き込み中は、読み出しの所要時間が平均 {ratio} 倍に延びます({detail})";
                 ratio, detail
             );
         }
@@ -221,7 +221,7 @@ mod tests {
             sentence.en
         );
         assert!(
-            sentence.ja.starts_with("書き込み中は、読み出しに平均 7.2 倍の時間がかかります"),
+            sentence.ja.starts_with("書き込み中は、読み出しの所要時間が平均 7.2 倍に延びます"),
             "{}",
             sentence.ja
         );

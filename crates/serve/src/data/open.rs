@@ -147,7 +147,7 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     let mut mark = [0u8; 8];
     let is_ours = rustix::fs::fgetxattr(&looked, ATTRIBUTE, &mut mark).is_ok();
     if !is_ours && !write_existing {
-        return Err(ErrorKind::Refused.error(text!("{shown} is there already and was not made by kurabe for data", "{shown} は既にあり、kurabe が作ったデータファイルではありません"))
+        return Err(ErrorKind::Refused.error(text!("{shown} is there already and was not made by kurabe for data", "{shown} はすでにあり、kurabe が作ったデータファイルではありません"))
         .remedy(text!(
             "choose another name; over:{shown} reads it and never writes; {WRITE_EXISTING} lets clients write to it",
             "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。{WRITE_EXISTING} を付けるとクライアントが書き込めます"
@@ -186,7 +186,7 @@ fn lock(file: &File, shown: &str) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(ErrorKind::Refused
-            .error(text!("{shown} is served already", "{shown} は既に使用中です"))
+            .error(text!("{shown} is served already", "{shown} はすでに使用中です"))
             .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
         // A file system without locks.
         Err(TryLockError::Error(_)) => Ok(()),

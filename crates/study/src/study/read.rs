@@ -261,7 +261,7 @@ fn read_figure(
     if kinds.into_iter().filter(|key| table.get(key).is_some()).count() > 1 {
         return Err(value.error(&text!(
             "give only one of `figure`, `derived`, `power_cut` and `wait`",
-            "`figure`、`derived`、`power_cut`、`wait` はどれかひとつだけ指定できます"
+            "`figure`、`derived`、`power_cut`、`wait` はどれか 1 つだけ指定できます"
         )));
     }
     if let Some(derived) = table.get("derived") {

@@ -3,6 +3,7 @@
 use crate::circles::circles;
 use crate::rules::{self, Breach};
 use crate::source::Source;
+use crate::spelling::spellings;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -20,6 +21,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
     all.extend(test_modules(&files));
     all.extend(machine_paths(&files));
     all.extend(glossary(&files));
+    all.extend(spellings(&files));
     all
 }
 

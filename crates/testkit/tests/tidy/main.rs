@@ -10,6 +10,7 @@ mod house;
 mod licences;
 mod rules;
 mod source;
+mod spelling;
 
 use rules::Breach;
 use std::collections::BTreeSet;

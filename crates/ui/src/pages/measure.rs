@@ -269,7 +269,7 @@ fn places(lang: Lang) -> Result<Markup> {
     let other = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
     let against = text!(
         "in turns with (commas between several; empty: alone)",
-        "交互に測る相手(複数はコンマ区切り、空なら単独)"
+        "交互に測る相手(複数はカンマ区切り、空なら単独)"
     );
     Ok(html! {
         fieldset {

@@ -64,7 +64,7 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
             "? assumed, ≈ calibrated on published figures; without a mark from a document",
             "? は仮定、≈ は公表値で較正。印のないものは文書から"
         );
-        let limits = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
+        let limits = text!("Where the model stops being true", "モデルの適用範囲");
         let page = html! {
             p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
             div.bench #model data-model=(name) {
@@ -145,7 +145,7 @@ fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     html! {
         div.parameter {
             label for=(id) { b { (key) } " " (parameter.meaning.get(lang)) }
-            span.mark title=(parameter.source) { (mark(parameter.standing)) }
+            span.mark title=(parameter.source_words().get(lang)) { (mark(parameter.standing)) }
             @if choices.is_empty() {
                 input id=(id) name=(name) value=(value) data-was=(value) spellcheck="false";
                 (slider(&name, parameter, lang))
@@ -155,7 +155,7 @@ fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
                     @for choice in choices { option selected[choice == value] { (choice) } }
                 }
             }
-            small { (parameter.source) }
+            small { (parameter.source_words().get(lang)) }
         }
     }
 }

@@ -81,7 +81,7 @@ fn alone(key: &str, value: &str) -> Error {
     );
     let remedy = text!(
         "write two values or more, with commas between",
-        "2 つ以上の値をコンマで区切って書いてください"
+        "2 つ以上の値をカンマで区切って書いてください"
     );
     ErrorKind::Usage.error(what).remedy(remedy)
 }
@@ -105,10 +105,10 @@ pub(crate) fn form(lang: Lang) -> Markup {
     let title = text!("Configurations of one target in turns", "1 つの対象の条件を変えて交互に測る");
     let words = text!(
         "Two values or more with commas between, the baseline's first; all combinations are measured.",
-        "2 つ以上の値を、基準を先頭にしてコンマで区切ります。すべての組み合わせを測ります。"
+        "2 つ以上の値を、基準を先頭にしてカンマで区切ります。すべての組み合わせを測ります。"
     );
     let lists = [
-        ("bs", text!("block size", "ブロックの大きさ"), "4k,16k"),
+        ("bs", text!("block size", "ブロックサイズ"), "4k,16k"),
         ("iodepth", text!("queue depth", "キュー深さ"), "1,8,32"),
         ("threads", text!("threads", "スレッド数"), "1,4"),
     ];

@@ -70,7 +70,7 @@ pub(super) fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
     if rounds.tracked_cells.is_empty() {
         let cells = table.require("tracked_cells")?;
         return Err(
-            cells.error(&text!("at least one tracked cell is needed", "追跡する項目がひとつ以上必要です"))
+            cells.error(&text!("at least one tracked cell is needed", "追跡する項目が 1 つ以上必要です"))
         );
     }
     if rounds.window > rounds.most {

@@ -119,7 +119,7 @@ fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
     let elements = value.elements();
     if elements.is_empty() {
         return Err(
-            value.error(&text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です"))
+            value.error(&text!("at least one block size is needed", "ブロックサイズが 1 つ以上必要です"))
         );
     }
     elements

@@ -3,6 +3,7 @@
 use super::paper::Tone;
 use crate::doc::Role;
 use crate::machine::environment::link;
+use crate::machine::seen::seen;
 use crate::publish::pictures::target;
 use crate::run::figures::Figures;
 use crate::run::{derived, remarks};
@@ -60,7 +61,7 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
     }
     let kind = environment.file_system.as_ref().and_then(|file_system| file_system.kind.as_deref());
     items.extend(kind.map(|kind| Text::same(shown::line(kind))));
-    items.extend(environment.layers.iter().map(|layer| Text::same(shown::line(layer))));
+    items.extend(environment.layers.iter().map(|layer| seen(&shown::line(layer))));
     if items.is_empty() {
         // Nothing is known of what is below: then at least where it was.
         let name = Text::same(shown::line(run.header.target_name()));

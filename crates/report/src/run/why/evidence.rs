@@ -38,12 +38,12 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
         let nothing = match split.lost_events {
             0 => text!(
                 "the traced repetition: none of its operations could be followed through the kernel",
-                "トレースつきの回: カーネル内で追跡できた操作がありません"
+                "トレース付きの回: カーネル内で追跡できた操作がありません"
             ),
             _ => text!(
                 "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
                  second (a larger block, a smaller {IODEPTH}) can be followed",
-                "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
+                "トレース付きの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
                  (ブロックを大きく、{IODEPTH} を小さくする)と追跡できます"
             ),
         };
@@ -52,7 +52,7 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
     let rest_ns = split.rest_mean_ns.map(|ns| ns.max(0.0));
     let whole_ns = split.queue.mean_ns + split.device.mean_ns + rest_ns.unwrap_or(0.0);
     let columns = [
-        Column::left(text!("one traced repetition", "トレースつきの 1 回")).cut(Cut::Wrap),
+        Column::left(text!("one traced repetition", "トレース付きの 1 回")).cut(Cut::Wrap),
         Column::right(text!("mean", "平均")),
         Column::right(text!("share", "割合")),
         Column::right(Text::same("p50")),
