@@ -154,7 +154,11 @@ pub fn time_words(time: &str) -> Text {
 /// A planned time as a profile has it, `195 s`, and as Japanese readers would say it, `3 分 15 秒`.
 pub fn planned_time(ns: u64) -> Text {
     let setting = format_time_setting(ns);
-    let ja = if ns < 60 * NS_PER_S { setting.clone() } else { time_words(&long_time(ns)).ja };
+    if ns >= 60 * NS_PER_S {
+        return Text::of(setting, time_words(&long_time(ns)).ja);
+    }
+    let units = [(" ms", " ミリ秒"), (" µs", " マイクロ秒"), (" ns", " ナノ秒"), (" s", " 秒")];
+    let ja = units.iter().fold(setting.clone(), |words, (unit, ja)| words.replace(unit, ja));
     Text::of(setting, ja)
 }
 
@@ -215,6 +219,19 @@ fn grouped(digits: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_planned_time_has_the_units_of_its_language() {
+        let second = 1_000_000_000;
+        for (ns, en, ja) in [
+            (195 * second, "195 s", "3 分 15 秒"),
+            (3600 * second, "60 min", "1 時間"),
+            (45 * second, "45 s", "45 秒"),
+            (second / 10, "100 ms", "100 ミリ秒"),
+        ] {
+            assert_eq!(planned_time(ns), Text::of(en, ja));
+        }
+    }
 
     #[test]
     fn rates_keep_the_digits_that_mean_something() {

@@ -120,7 +120,7 @@ impl<G: Ground> Session<'_, G> {
                 NoticeKind::WarmUpCut,
                 text!(
                     "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer {TIME} warms up longer)",
-                    "{label} 以降の範囲は一部しか温められませんでした(1 周を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)";
+                    "{label} 以降の範囲は一部しか温められませんでした(1 周を {time}で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)";
                     time
                 ),
             )?;

@@ -240,11 +240,11 @@ impl Real<'_> {
                 let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
                 text!(
                     "write cells take {time} in all: about {wear} at the rate at which the test file was written",
-                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます";
+                    "書き込みの測定は合計 {time}です。テストファイルと同じ速さなら約 {wear} を書き込みます";
                     time
                 )
             }
-            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"; time),
+            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time}です"; time),
         };
         context.notice(NoticeKind::Other, text)
     }

@@ -38,7 +38,7 @@ pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) 
             NoticeKind::Other,
             text!(
                 "preconditioned: {word} {label}, {written} in {time}",
-                "事前の書き込み: {label}、{written} を {time} で実施";
+                "事前の書き込み: {label}、{written} を {time}で実施";
                 time
             ),
         )?;

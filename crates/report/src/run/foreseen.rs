@@ -33,8 +33,8 @@ fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     let least = foreseen.planned_ns.map(|ns| {
         let time = number::planned_time(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
         match is_modelled {
-            true => text!("of the model's time, at least {time}", "モデルの中の時間: {time} 以上"; time),
-            false => text!("measuring takes at least {time}", "測定時間: {time} 以上"; time),
+            true => text!("of the model's time, at least {time}", "モデルの中の時間: {time}以上"; time),
+            false => text!("measuring takes at least {time}", "測定時間: {time}以上"; time),
         }
     });
     least.into_iter().chain(written(foreseen, is_modelled)).collect()
@@ -88,7 +88,7 @@ fn longest(prepared: &PreparedVersus) -> Text {
         ),
         LongestTime::Computing(_) => text!(
             "models get the repetitions that they need; computing takes at most {time}",
-            "モデルは必要な回数だけ繰り返します。計算にかかる時間は最長 {time} です"; time
+            "モデルは必要な回数だけ繰り返します。計算にかかる時間は最長 {time}です"; time
         ),
     }
 }

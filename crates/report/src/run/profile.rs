@@ -188,7 +188,7 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
     }
     if profile.rules.interval_ns > 0 {
         let pause = number::planned_time(profile.rules.interval_ns);
-        items.push(text!("{pause} of pause between cells", "項目の間に {pause} 休止"; pause));
+        items.push(text!("{pause} of pause between cells", "項目の間に {pause}休止"; pause));
     }
     items
 }
@@ -200,7 +200,7 @@ fn size(rules: &Rules) -> Vec<Text> {
         let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
         items.push(text!(
             "cut when writing it takes longer than {limit}, to {least} at least",
-            "書き込みが {limit} を超えるときは縮小(最小 {least})"; limit
+            "書き込みが {limit}を超えるときは縮小(最小 {least})"; limit
         ));
     }
     if rules.whole_device {

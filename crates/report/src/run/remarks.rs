@@ -371,7 +371,7 @@ pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     let (slow, fast) = (at(SLOW_BYTES_PER_S), at(FAST_BYTES_PER_S));
     let timed = text!(
         "writes for {time}: {slow} at 500 MB/s, {fast} at 3 GB/s",
-        "書き込みは合計 {time} 続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"; time
+        "書き込みは合計 {time}続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"; time
     );
     Some(match writes.bytes {
         0 => timed,

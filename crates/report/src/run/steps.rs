@@ -89,7 +89,7 @@ fn within(span_bytes: u64) -> Text {
 fn end(end: &End) -> Vec<Text> {
     present([
         end.time_ns.map(number::planned_time).map(|time| match end.bytes.is_none() && end.passes.is_none() {
-            true => text!("for {time}", "{time} 間"; time),
+            true => text!("for {time}", "{time}間"; time),
             false => text!("at most {time}", "最長 {time}"; time),
         }),
         end.bytes.map(format_bytes).map(|bytes| text!("{bytes} per repetition", "1 回 {bytes}")),
