@@ -155,7 +155,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
     #[arg(long, value_name = "ENTRY", help = t("Beside a published entry of `kurabe catalogue`; says when procedure or statistic differ", "`kurabe catalogue` の公表値と並べる(手順や統計量が違えば知らせる)"))]
     pub beside: Option<String>,
@@ -171,7 +171,7 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("why"))]
 pub struct WhyArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
     #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
     pub cell: Option<String>,
@@ -180,7 +180,7 @@ pub struct WhyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("compare"))]
 pub struct CompareArgs {
-    #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs or more, the baseline first: ids, or unique beginnings of them; with --by [default: all]", "2 つ以上の測定(先頭が基準)。ID または先頭の一意な部分。--by では省略可 [既定: すべて]"))]
+    #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs or more, the baseline first: ids, unique beginnings of them, or labels that one run has; with --by [default: all]", "2 つ以上の測定(先頭が基準)。ID、先頭の一意な部分、または 1 つの測定だけが持つラベル。--by では省略可 [既定: すべて]"))]
     pub runs: Vec<String>,
     #[command(flatten)]
     pub judged: JudgedArgs,
@@ -197,7 +197,7 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("recommend"))]
 pub struct RecommendArgs {
-    #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(required = true, value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub runs: Vec<String>,
     #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
     pub purpose: String,
@@ -217,7 +217,7 @@ pub struct HistoryArgs {
 
 #[derive(Debug, Args)]
 pub struct RunIds {
-    #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(required = true, value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub runs: Vec<String>,
     #[arg(long, help = t("Also runs that another machine or a container may still be measuring", "別のマシンやコンテナーで測定中かもしれないものも削除する"))]
     pub force: bool,
@@ -236,7 +236,7 @@ pub struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub struct LabelArgs {
-    #[arg(value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
     #[arg(required = true, value_name = "KEY=VALUE", help = t("Labels", "ラベル"))]
     pub labels: Vec<String>,
@@ -245,7 +245,7 @@ pub struct LabelArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("export"))]
 pub struct ExportArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, or unique beginnings of them (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
+    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
     pub runs: Vec<String>,
     #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "cdm-text", "csv", "markdown"]), help = t("Form of the file", "書き出す形式"))]
     pub format: String,

@@ -44,9 +44,9 @@ fn names(page: &mut Vec<u8>) -> std::io::Result<()> {
     let mut roff = Roff::new();
     roff.control("SH", [t("RUNS", "測定の指定")]);
     roff.text([roman(t(
-        "A run is named by its id, any unique beginning of it, or the word last; `kurabe list` shows all. `kurabe man COMMAND` \
+        "A run is named by its id, a unique beginning of it, a label that no other run has, or the word last; `kurabe list` shows all. `kurabe man COMMAND` \
          is the page of a command.",
-        "測定は、ID、その先頭の一意な部分、または last で指定します。一覧は `kurabe list` で見られます。`kurabe man コマンド` で\
+        "測定は、ID、その先頭の一意な部分、1 つの測定だけが持つラベル、または last で指定します。一覧は `kurabe list` で見られます。`kurabe man コマンド` で\
          コマンドごとのページを表示します。",
     ))]);
     let sections: [(&str, Vec<(&str, String)>); 2] = [

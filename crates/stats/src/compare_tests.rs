@@ -118,3 +118,20 @@ fn few_repetitions_of_many_cells_are_seldom_called_different() {
     }
     assert!(false_findings <= 10, "{false_findings} of 200");
 }
+
+#[test]
+fn chance_alone_does_not_reach_beyond_the_margin_with_certainty() {
+    use kurabe_core::random::Random;
+    let normal = |random: &mut Random| {
+        (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+    };
+    // Ten repetitions of six cells, as `default` has them, that vary by 5 %.
+    for trial in 0..200 {
+        let mut random = Random::new(12, trial);
+        let mut side = || (0..10).map(|_| 100.0 * (0.05 * normal(&mut random)).exp()).collect::<Vec<f64>>();
+        let cells: Vec<Sides> = (0..6).map(|_| sides(&side(), &side())).collect();
+        for compared in compare(&cells, 0.05).into_iter().flatten() {
+            assert!(compared.speed.high >= 0.95 && compared.speed.low <= 1.05, "{trial}: {compared:?}");
+        }
+    }
+}

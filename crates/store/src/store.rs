@@ -137,8 +137,8 @@ pub trait Store {
     /// When the store cannot be read.
     fn newest(&self) -> Result<Option<String>>;
 
-    /// The id that is meant: itself, or the only one that begins so, or the newest run for `last`. Capitals are
-    /// taken for small letters.
+    /// The id that is meant: itself, or that of the only run with a label of this value, or the only one that begins so, or the
+    /// newest run for `last`. Of ids, capitals are taken for small letters.
     ///
     /// # Errors
     /// When no run or more than one is meant.
@@ -151,12 +151,17 @@ pub trait Store {
                     .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
             });
         }
-        let mut ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
-        match ids.as_slice() {
-            [] => Err(no_such_run(prefix)),
-            [_] => Ok(ids.remove(0)),
-            several if several.contains(&word) => Ok(word),
-            several => Err(ambiguous(prefix, several)),
+        let ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
+        if ids.contains(&word) {
+            return Ok(word);
+        }
+        let is_labelled =
+            |run: &RunSummary| !prefix.is_empty() && run.labels.values().any(|value| value == prefix);
+        let labelled: Vec<String> = self.list()?.into_iter().filter(is_labelled).map(|run| run.id).collect();
+        match (labelled.as_slice(), ids.as_slice()) {
+            ([], []) => Err(no_such_run(prefix)),
+            ([only], _) | ([], [only]) => Ok(only.clone()),
+            ([], several) | (several, _) => Err(ambiguous(prefix, several)),
         }
     }
 
@@ -268,7 +273,7 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
             "`{prefix}` may be any of {count} runs: {names}",
             "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
         ))
-        .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
+        .remedy(text!("write one of the ids", "ID を書いてください"))
 }
 
 /// Whether this is the run that is stored: all but id and labels is equal; of another tool's run also all but how and

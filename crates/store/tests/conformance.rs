@@ -20,13 +20,14 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 29] = promises![
+const PROMISES: [Promise; 30] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
     a_removed_run_is_gone,
     the_salt_is_made_once,
     a_run_is_found_by_the_beginning_of_its_id,
+    a_run_is_found_by_a_label_that_no_other_has,
     no_run_and_several_runs_are_errors_that_help,
     the_list_is_in_the_order_of_starts_whatever_their_zones,
     the_list_tells_what_there_is_to_tell,
@@ -130,6 +131,17 @@ fn a_run_is_found_by_the_beginning_of_its_id(store: &dyn Store) {
         assert_eq!(store.resolve(words).unwrap(), id, "{words}");
     }
     assert_eq!(store.resolve("abc").unwrap(), "abc", "an exact id wins over a beginning");
+}
+
+fn a_run_is_found_by_a_label_that_no_other_has(store: &dyn Store) {
+    add_runs(store, &["abc", "abcd", "k7f"]);
+    store.label("abcd", "name", Some("before")).unwrap();
+    store.label("k7f", "state", Some("abc")).unwrap();
+    assert_eq!(store.resolve("before").unwrap(), "abcd");
+    assert_eq!(store.resolve("abc").unwrap(), "abc", "an id wins over a label");
+    store.label("abc", "state", Some("before")).unwrap();
+    let error = store.resolve("before").unwrap_err();
+    assert!(error.what().en.contains("abc, abcd"), "{error}");
 }
 
 fn no_run_and_several_runs_are_errors_that_help(store: &dyn Store) {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = below!("card"))]
 pub struct CardArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("A new file that ends in .png or .svg [default: kurabe-ID.png here]", "新しいファイル(.png か .svg)[既定: ここに kurabe-ID.png]"))]
     pub output: Option<PathBuf>,

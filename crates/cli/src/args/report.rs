@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = below!("report"))]
 pub struct ReportArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
+    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub runs: Vec<String>,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("The file; its ending tells the format; - is standard output", "書き出すファイル(拡張子で形式が決まる。- は標準出力)"))]
     pub output: Option<PathBuf>,
