@@ -26,6 +26,7 @@ pub fn parse_all(bytes: &[u8]) {
     noise::parse_own_ticks(&text);
     noise::parse_pressure_us(&text);
     identity::parse_start_ticks(&text);
+    identity::is_killed(&text);
     link::leading_number(&text);
     machine::parse_cpu_list(&text);
     roots::chosen(&text);

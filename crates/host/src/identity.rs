@@ -22,13 +22,26 @@ pub(crate) fn stat_field<'a>(fields: &[&'a str], number: usize) -> Option<&'a st
     fields.get(number.checked_sub(3)?).copied()
 }
 
-/// Start of a process in clock ticks since boot, if it lives; a zombie does not.
+/// `PF_EXITING` of `linux/sched.h`.
+const EXITING: u64 = 4;
+
+/// Start of a process in clock ticks since boot, if it lives; a zombie does not, nor who exits, however long that takes.
 pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     let fields = fields_after_name(stat)?;
-    if matches!(stat_field(&fields, 3), Some("Z" | "X" | "x")) {
+    let flags: u64 = stat_field(&fields, 9)?.parse().ok()?;
+    if matches!(stat_field(&fields, 3), Some("Z" | "X" | "x")) || flags & EXITING != 0 {
         return None;
     }
     stat_field(&fields, 22)?.parse().ok()
+}
+
+/// Whether the `status` of a process says that it was killed and waits for something in the kernel still.
+pub(crate) fn is_killed(status: &str) -> bool {
+    const KILL: u64 = 1 << 8;
+    let pending = status
+        .lines()
+        .filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
+    pending.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).any(|mask| mask & KILL != 0)
 }
 
 /// Whether a process lives.
@@ -36,7 +49,7 @@ pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
 pub enum Liveness {
     /// It does, or something with its number does, of which the kernel does not tell more.
     Alive,
-    /// The process has ended.
+    /// The process has ended, or runs nothing of its own any more until it has.
     Dead,
     /// It belongs to another machine, container or PID namespace, or too little is known of it.
     Elsewhere,
@@ -105,7 +118,11 @@ fn life_in(
     let shows_ours = self_link.is_some_and(|link| link.as_os_str() == own.pid.to_string().as_str());
     let stat = roots::text(&roots.proc.join(format!("{}/stat", process.pid))).filter(|_| shows_ours);
     let lives = match stat {
-        Some(stat) => parse_start_ticks(&stat) == Some(process.start_ticks),
+        Some(stat) => {
+            let status = roots::text(&roots.proc.join(format!("{}/status", process.pid)));
+            parse_start_ticks(&stat) == Some(process.start_ticks)
+                && !status.is_some_and(|status| is_killed(&status))
+        }
         None => exists(process.pid),
     };
     if lives { Liveness::Alive } else { Liveness::Dead }
@@ -171,6 +188,15 @@ mod tests {
         assert_eq!(life_in(&fake.roots, &own, &hidden, |_| true), Liveness::Alive, "hidden, but there");
         fake.file("proc/77/stat", STAT.replace(") S 1", ") Z 1"));
         assert_eq!(life(identity(77, 123_248, "b-1", namespace)), Liveness::Dead, "a zombie");
+        fake.file("proc/77/stat", STAT.replace("4194304", "4194308").replace(") S 1", ") D 1"));
+        assert_eq!(life(identity(77, 123_248, "b-1", namespace)), Liveness::Dead, "it exits");
+        for (pending, expected) in
+            [("SigPnd:\t0000000000000100", Liveness::Dead), ("ShdPnd:\t0000000000004000", Liveness::Alive)]
+        {
+            fake.file("proc/77/stat", STAT.replace(") S 1", ") D 1"));
+            fake.file("proc/77/status", format!("Name:\ta\n{pending}\nSigBlk:\t0000000000000100\n"));
+            assert_eq!(life(identity(77, 123_248, "b-1", namespace)), expected, "{pending}");
+        }
     }
 
     #[test]

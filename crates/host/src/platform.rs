@@ -89,7 +89,7 @@ pub(crate) fn inode(device: u64, inode: u64) -> Object {
 
 /// The path that leads to an open descriptor of this process, whatever became of its name.
 pub(crate) fn path_of(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
 /// Opens for reading.

@@ -28,6 +28,7 @@ mod guests;
 mod hung;
 mod in_use;
 mod jobs;
+mod killed;
 mod languages;
 mod limits;
 mod mended;

@@ -1,6 +1,10 @@
 //! Loop devices: a file of ours as a block device.
+//!
+//! The model: whoever opens the file or the device, or asks it for something, may have to wait for the server, which may be this
+//! very process. So all of that is done apart.
 
 use super::{flush, open_alone};
+use crate::apart::apart;
 use crate::disk::SECTOR_BYTES;
 use crate::platform;
 use kurabe_host::{Number, block_number, loop_status, roots};
@@ -23,6 +27,10 @@ pub(super) struct LoopDevice {
 impl LoopDevice {
     /// Puts a free one on a file. Its sectors are of 512 bytes, and it goes past the page cache of the file.
     pub(super) fn over(file: &Path, is_rotational: bool) -> io::Result<Self> {
+        apart(|| Self::set_up(file, is_rotational))
+    }
+
+    fn set_up(file: &Path, is_rotational: bool) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..MOST_TRIES {
@@ -58,24 +66,28 @@ impl LoopDevice {
 
     /// Has it let go of its file once nobody uses it any more, if it still is on a file system of this number.
     pub(super) fn let_go(&self, number: Number) -> io::Result<()> {
-        let node = File::open(&self.path)?;
-        if is_on(&node, number) { platform::clear_loop(&node) } else { Ok(()) }
+        apart(|| {
+            let node = File::open(&self.path)?;
+            if is_on(&node, number) { platform::clear_loop(&node) } else { Ok(()) }
+        })
     }
 
     /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
     pub(super) fn flush_and_let_go(&self, number: Number, was_cut: bool) -> io::Result<bool> {
-        let Some(node) = open_alone(&self.path)? else { return Ok(false) };
-        if is_on(&node, number) {
-            flush(&node, was_cut)?;
-            platform::clear_loop(&node)?;
-        }
-        Ok(true)
+        apart(|| {
+            let Some(node) = open_alone(&self.path)? else { return Ok(false) };
+            if is_on(&node, number) {
+                flush(&node, was_cut)?;
+                platform::clear_loop(&node)?;
+            }
+            Ok(true)
+        })
     }
 
     /// Whether it still is on a file system of this number. Is looked up first where nobody has to open it.
     pub(super) fn is_on(&self, number: Number) -> bool {
         roots::text(&self.sysfs("loop/backing_file")).is_some()
-            && open_quietly(&self.path).is_ok_and(|node| is_on(&node, number))
+            && apart(|| Ok(is_on(&open_quietly(&self.path)?, number))).unwrap_or(false)
     }
 }
 
