@@ -5,7 +5,8 @@
 //! its files, so that what a program asks of the device is what the hub is asked. An nbd device asks the hub itself, over a
 //! socket: fewer threads are on the way, and FUA is known. All of it goes with the process that serves it. After a kill the
 //! kernel fails every request at once and keeps the mount and the loop devices; the next start finds them by their record and
-//! removes what is provably theirs.
+//! removes what is provably theirs. A request that the kernel does not fail, because the killed process itself waits for it, is
+//! failed by that start.
 
 mod file_system;
 mod loop_device;
@@ -14,6 +15,7 @@ mod state;
 
 pub use state::attachments_folder;
 
+use crate::apart::apart;
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::Disk;
@@ -331,7 +333,7 @@ fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
 
 /// Who uses a device, as clauses; empty if nobody does, or if that cannot be told.
 fn users_of(device: &Path) -> Vec<Text> {
-    let claims = File::open(device).map_err(|_| ()).and_then(|node| claims(&node, device).map_err(|_| ()));
+    let claims = apart(|| claims(&File::open(device)?, device).map_err(|_| io::ErrorKind::Other.into()));
     let claims = claims.unwrap_or_default().into_iter().filter(|claim| !claim.is_signature);
     claims.map(|claim| claim.by).collect()
 }
@@ -360,12 +362,16 @@ fn clean(attachments: &Attachments) -> Result<Vec<PathBuf>> {
 
 fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Result<()> {
     if let Some(number) = folder.number()? {
+        // Ends its connection, and whatever waits for that, though loop devices keep it mounted.
+        let _ = rustix::mount::unmount(folder.point(), UnmountFlags::FORCE | UnmountFlags::NOFOLLOW);
         for device in loops_on(&folder.point(), number)? {
             // One that is still mounted goes when that is unmounted.
             device.let_go(number)?;
             devices.push(device.path);
         }
-        rustix::mount::unmount(folder.point(), UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
+        if folder.number()?.is_some() {
+            rustix::mount::unmount(folder.point(), UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
+        }
     }
     devices.extend(folder.nbd().iter().filter(|device| device.clean()).map(NbdRecord::path));
     folder.remove()
@@ -457,23 +463,22 @@ impl Attached {
             }
         }
     }
+}
 
-    /// Refuses while somebody uses one of the devices.
-    ///
-    /// # Errors
-    /// The users of the device, as an error.
-    pub fn refuse_used(&self) -> Result<()> {
-        let used =
-            self.devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
-        let Some((device, users)) = used else { return Ok(()) };
-        let (shown, users) = (shown::path(device), Text::list(users));
-        Err(ErrorKind::Refused
-            .error(text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users))
-            .remedy(text!(
-                "`umount {shown}`, or end what uses it, and detach it then",
-                "`umount {shown}` するか、使っているものを終了してから切り離してください"
-            )))
-    }
+/// Refuses while somebody uses one of the devices.
+///
+/// # Errors
+/// The users of the device, as an error.
+pub fn refuse_used(devices: &[PathBuf]) -> Result<()> {
+    let used = devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
+    let Some((device, users)) = used else { return Ok(()) };
+    let (shown, users) = (shown::path(device), Text::list(users));
+    Err(ErrorKind::Refused
+        .error(text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users))
+        .remedy(text!(
+            "`umount {shown}`, or end what uses it, and try again then",
+            "`umount {shown}` するか、使っているものを終了してから、もう一度実行してください"
+        )))
 }
 
 #[cfg(test)]

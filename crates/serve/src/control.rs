@@ -1,5 +1,6 @@
 //! A served stack is asked and told things while clients use it: one line of JSON in, one line out.
 
+use crate::attach::refuse_used;
 use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
 use kurabe_core::environment::Environment;
@@ -14,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -67,13 +68,15 @@ pub(crate) struct Controls {
     bell: Arc<OwnedFd>,
     model: ModelRecord,
     noise: (NoiseWatch, NoiseMark),
+    /// The block devices, once they are there.
+    pub(crate) devices: OnceLock<Vec<PathBuf>>,
 }
 
 impl Controls {
     pub(crate) fn new(commands: Sender<HubCommand>, bell: Arc<OwnedFd>, model: ModelRecord) -> Self {
         let watch = NoiseWatch::new(&Environment::default());
         let mark = watch.start();
-        Self { commands, bell, model, noise: (watch, mark) }
+        Self { commands, bell, model, noise: (watch, mark), devices: OnceLock::new() }
     }
 
     /// Tells the hub something.
@@ -115,7 +118,11 @@ impl Controls {
             ControlRequest::Wear { layer } => {
                 done(self.ask(|answer| HubCommand::Layer(layer, Control::Wear, answer)))
             }
-            ControlRequest::PowerOn => done(self.ask(HubCommand::PowerOn)),
+            ControlRequest::PowerOn => {
+                // What a file system remembers of before the cut, it would write over what is left.
+                refuse_used(self.devices.get().map_or(&[], Vec::as_slice))?;
+                done(self.ask(HubCommand::PowerOn))
+            }
             ControlRequest::Cut => Ok(json!(self.ask(HubCommand::Cut).ok_or_else(gone)??)),
         }
     }

@@ -4,6 +4,7 @@
 //! FUSE and a loop device). Their requests go through the stack at the real time at which they came, and
 //! are answered at the real time at which the modelled device would have; their bytes are kept beside it.
 
+mod apart;
 mod attach;
 mod clock;
 mod control;
@@ -21,7 +22,9 @@ mod workers;
 
 pub mod protocol;
 
-pub use attach::{Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments};
+pub use attach::{
+    Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments, refuse_used,
+};
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};
 pub use data::DataPlace;

@@ -1,5 +1,6 @@
 //! A served stack, from its request to its last figures.
 
+use crate::apart::apart;
 use crate::attach::{AttachedParts, Attachment, ServedFront};
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, Controls};
@@ -143,6 +144,8 @@ impl Serving {
             let controls = Arc::clone(&serving.controls);
             attachment.attach(AttachedParts { disks, exports, controls, time })?;
             serving.facts.devices = attachment.devices();
+            // They are there once.
+            let _ = serving.controls.devices.set(serving.facts.devices.clone());
         }
         let round_trip_ns = match request.round_trip_ns {
             Some(round_trip_ns) => round_trip_ns,
@@ -159,7 +162,7 @@ impl Serving {
 
     fn measure_round_trip(&self, is_tcp: bool) -> std::io::Result<u64> {
         if let Some(device) = self.facts.devices.first() {
-            return round_trip::measure_device(device);
+            return apart(|| round_trip::measure_device(device));
         }
         let own = |socket: OwnedFd| self.controls.tell(HubCommand::Measure(socket));
         if is_tcp {
@@ -314,7 +317,10 @@ fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export
     let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
     let export = |index: usize| Export {
         name: if exports == 1 { String::new() } else { index.to_string() },
-        description: spec.title.en.clone(),
+        description: match exports {
+            1 => spec.title.en.clone(),
+            _ => format!("disk {} of {exports} of {}", index + 1, spec.title.en),
+        },
         size_bytes,
         is_rotational,
     };
@@ -382,6 +388,14 @@ mod tests {
             assert!(bytes.iter().all(|byte| *byte == bytes[0]));
             Ok(bytes[0])
         }
+    }
+
+    #[test]
+    fn each_of_several_exports_says_which_it_is() {
+        let spec = kurabe_sim::load_device("mirror3-usb").unwrap();
+        let exports = exports_of(&spec, 4096, 3);
+        assert!(exports[1].name == "1" && exports[1].description.starts_with("disk 2 of 3 of three-way"));
+        assert_eq!(exports_of(&spec, 4096, 1)[0].description, spec.title.en);
     }
 
     #[test]

@@ -2,15 +2,18 @@
 
 use crate::client::{eventually, quick, request};
 use crate::machine::{Mounted, can_attach, run};
+use kurabe_core::ErrorKind;
 use kurabe_serve::{
     Address, AttachBy, ControlRequest, PowerRules, ServeRequest, Serving, ask_server, attachment_of,
     clean_attachments,
 };
 use kurabe_sim::load_device;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A stack that is attached, with its state in a folder of its own.
@@ -199,6 +202,10 @@ fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let control = device.serving.facts().control.clone().unwrap();
     ask_server(&control, &ControlRequest::Cut).unwrap();
     assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
+    // The file system would write what it remembers over what is left.
+    let refused = ask_server(&control, &ControlRequest::PowerOn).unwrap_err();
+    assert!(refused.kind() == ErrorKind::Refused && refused.what().en.contains("mounted on"), "{refused:?}");
+    assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
     drop(mounted);
     assert!(read(Path::new(&path), 0, 4096).is_err());
     ask_server(&control, &ControlRequest::PowerOn).unwrap();
@@ -228,6 +235,52 @@ fn writes_in_flight_keep_their_order() {
     // 32 MiB at 180 MB/s are 186 ms, of which a piece waits for half; who comes later waits for less. Out of order they took 488 ms.
     assert!(figures.lateness.mean_service_ns < 150e6, "{figures:?}");
     device.detach();
+}
+
+/// Not a test by itself: a server that is killed while it waits for an answer of its own.
+#[test]
+fn part_wait_for_oneself() {
+    let Some(folder) = std::env::var_os("KURABE_TEST_FOLDER") else { return };
+    let mut spec = quick();
+    spec.set("memory.access", "60s").unwrap();
+    let address = Address::Devices { folder: folder.into(), by: AttachBy::Fuse };
+    let serving =
+        Serving::start(&ServeRequest { spec, address, ..request("ideal-ram-disk", Path::new("")) }).unwrap();
+    std::io::stdout().write_all(b"\nserved\n").unwrap();
+    let _ = read(&serving.facts().devices[0], 0, 4096);
+}
+
+/// The kernel does not end a process that waits for a file system as long as the process itself serves that.
+#[test]
+fn a_killed_server_that_waits_for_itself_is_let_go_by_the_next_start() {
+    if !can_attach() {
+        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("run");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "devices::part_wait_for_oneself", "--nocapture"])
+        .env("KURABE_TEST_FOLDER", &state)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.find(|line| line.as_deref().unwrap() == "served").unwrap().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    child.kill().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let waits = child.try_wait().unwrap().is_none();
+    let cleaned = clean_attachments(&state);
+    let left = attachments(&state);
+    // Whatever came of that, it must not stay for ever.
+    left.iter().for_each(|left| drop(run("umount", &["-f", "-l", left.join("disks").to_str().unwrap()])));
+    eventually("the process has ended", || child.try_wait().unwrap().is_some());
+    assert!(waits, "it waits for itself");
+    assert_eq!(cleaned.unwrap().len(), 1);
+    assert_eq!(left, [] as [PathBuf; 0]);
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(folder.path().to_str().unwrap()), "{mounts}");
 }
 
 /// Who ends without a word leaves nothing: users get errors.

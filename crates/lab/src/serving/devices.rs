@@ -4,7 +4,7 @@ use kurabe_core::mention::{ATTACH, Mention, SERVE};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_serve::{
     ControlRequest, ServedFigures, ask_server, attachment_of, attachments_folder, clean_attachments,
-    control_path, read_answer,
+    control_path, read_answer, refuse_used,
 };
 use serde_json::Value;
 use std::os::unix::fs::FileTypeExt;
@@ -51,7 +51,7 @@ pub struct Detached {
 pub fn detach(device: &Path) -> Result<Detached> {
     let folder = attachments_folder()?;
     let Some(attached) = attachment_of(&folder, device)? else { return remove_left(&folder, device) };
-    attached.refuse_used()?;
+    refuse_used(&attached.devices)?;
     let figures =
         ask_server(&attached.control, &ControlRequest::Stats).and_then(read_answer::<ServedFigures>).ok();
     attached.end()?;

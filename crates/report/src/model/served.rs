@@ -54,7 +54,13 @@ pub fn attached_lines(
     let devices: Vec<String> = facts.devices.iter().map(shown::path).collect();
     let (list, device) = (devices.join(", "), devices.first().cloned().unwrap_or_default());
     let mut lines = vec![
-        text!("{name}, {size}, is attached as {list}", "{name}({size})を {list} として接続しました"),
+        match facts.exports {
+            1 => text!("{name}, {size}, is attached as {list}", "{name}({size})を {list} として接続しました"),
+            exports => text!(
+                "{exports} disks of {name}, {size} each, are attached as {list}",
+                "{name} のディスク {exports} 台(各 {size})を {list} として接続しました"
+            ),
+        },
         text!("  control   {CONTROL} {device} stats", "  制御      {CONTROL} {device} stats"),
     ];
     lines.extend(facts.front.map(|served| front_line(served, request)));
