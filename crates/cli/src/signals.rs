@@ -1,26 +1,27 @@
 //! Ctrl-C and its relatives: once stops and keeps, twice ends at once, whatever hangs.
 //!
 //! The model: a thread of its own hears the signals and never waits for a device, a lock that is held over I/O, or a
-//! terminal. At the second signal another thread takes away programs and test files; the process does not wait for it
-//! longer than [`FAREWELL`], because storage that hangs is why people press twice. What it did not remove, the store
-//! still names, and the next start removes it. A third signal ends the process in the signal handler itself.
+//! terminal. It counts them: those that come together are one wish. At the second wish other threads take away programs and
+//! test files; the process does not wait for them longer than [`FAREWELL`], because storage that hangs is why people press
+//! twice. What they did not remove, the store still names, and the next start removes it.
 
-use crate::lang::t;
+use crate::lang::{lang, t};
 use crate::output::say;
 use kurabe_core::{Error, Result, text};
 use kurabe_lab::RunHandle;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::flag::register_conditional_shutdown;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::exit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
-/// How long the second signal waits for test files to go: removing one takes milliseconds where storage answers, and
+/// Signals that come so soon after another say the same: `timeout` sends one to the process and one to its group, and a
+/// terminal that is closed or a finger that slips sends several.
+const ONE_WISH: Duration = Duration::from_secs(1);
+/// How long the second wish waits for test files to go: removing one takes milliseconds where storage answers, and
 /// longer than a second seems to hang to who pressed the keys.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -33,71 +34,82 @@ pub fn survive_size_limit() -> Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ()).map_err(|error| cannot_listen(&error))
 }
 
-/// Starts to listen: the handle is stopped at the first signal and abandoned at the second.
+/// Starts to listen: the handle is stopped at the first wish and abandoned at the second.
 ///
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen() -> Result<RunHandle> {
-    let (leaving, mut incoming) = hear()?;
     let handle = RunHandle::default();
     let signalled = handle.clone();
-    let listening = Builder::new().spawn(move || {
-        for signal in incoming.forever() {
-            if signalled.is_stopped() {
-                leaving.store(true, Ordering::Relaxed);
-                end_at_once(&signalled, signal);
-            }
-            signalled.stop();
-            aside(|| {
-                say(t(
-                    "\nkurabe: stopping; what was measured is kept (once more ends at once)",
-                    "\nkurabe: 停止します。測定済みの結果は残ります(もう一度で即時終了)",
-                ));
-            });
+    hear(move |signal| {
+        if signalled.is_stopped() {
+            end_at_once(&signalled, signal);
         }
-    });
-    listening.map_err(|error| Error::no_thread(&error))?;
+        signalled.stop();
+        aside(|| {
+            say(t(
+                "\nkurabe: stopping; what was measured is kept (once more ends at once)",
+                "\nkurabe: 停止します。測定済みの結果は残ります(もう一度で即時終了)",
+            ));
+        });
+    })?;
     Ok(handle)
 }
 
-/// Starts to listen for what ends a server: `end` is called at the first signal; the second ends the process, whose sockets
+/// Starts to listen for what ends a server: `end` is called at the first wish; the second ends the process, whose sockets
 /// the next start removes.
 ///
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
-    let (leaving, mut incoming) = hear()?;
+    let mut is_ending = false;
+    hear(move |signal| {
+        if std::mem::replace(&mut is_ending, true) {
+            exit(128 + signal);
+        }
+        end();
+    })
+}
+
+/// Tells each wish from now on, with the signal that it came by.
+fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
+    let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
     let listening = Builder::new().spawn(move || {
-        for _ in incoming.forever() {
-            leaving.store(true, Ordering::Relaxed);
-            end();
+        let mut last: Option<Instant> = None;
+        for signal in incoming.forever() {
+            if last.is_none_or(|last| last.elapsed() >= ONE_WISH) {
+                last = Some(Instant::now());
+                wish(signal);
+            }
         }
     });
     listening.map(|_| ()).map_err(|error| Error::no_thread(&error))
 }
 
-/// Signals from now on, and what to set before the next of them ends the process in its handler.
-fn hear() -> Result<(Arc<AtomicBool>, Signals)> {
-    let leaving = Arc::new(AtomicBool::new(false));
-    for signal in SIGNALS {
-        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
-            .map_err(|error| cannot_listen(&error))?;
-    }
-    let incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
-    Ok((leaving, incoming))
-}
-
 /// Ends the process without waiting for any thread: what they did last is in the store, or is not kept.
 fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
+    let until = Instant::now() + FAREWELL;
     handle.kill_programs();
-    let (handle, (done, removed)) = (handle.clone(), mpsc::channel());
+    let (handle, (done, is_done)) = (handle.clone(), mpsc::channel());
+    let is_said = done.clone();
+    // Nobody listens any more to what took too long.
     aside(move || {
         handle.remove_test_files();
-        // Nobody listens any more when it took too long.
         let _ = done.send(());
     });
-    // Where no thread could be started, this returns at once.
-    let _ = removed.recv_timeout(FAREWELL);
+    aside(move || {
+        let process = std::process::id();
+        let words = text!(
+            "kurabe: ending at once; where storage does not answer, the system keeps process {process} until it does",
+            "kurabe: 即時終了します。ストレージが応答しない場合、応答があるまでプロセス {process} は残ります"
+        );
+        say(words.get(lang()));
+        let _ = is_said.send(());
+    });
+    for _ in 0..2 {
+        // Where no thread could be started, this returns at once.
+        let _ = is_done.recv_timeout(until.saturating_duration_since(Instant::now()));
+    }
     exit(128 + signal)
 }
 

@@ -1,6 +1,6 @@
 //! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
 
-use crate::lab::{Ended, Lab, Live, list_of, names, notices, number, text};
+use crate::lab::{ANOTHER_WISH, Ended, Lab, Live, list_of, names, notices, number, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, can_be_nobody, making_loop_devices, system};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1GiB"];
+pub const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1GiB"];
 /// Longer than anything takes that is waited for.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -23,7 +23,7 @@ struct Device<'l> {
 }
 
 /// Whether this machine has all that it takes; says so if not.
-fn can_attach() -> bool {
+pub fn can_attach() -> bool {
     let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
     let can =
         opens("/dev/fuse") && opens("/dev/loop-control") && system("unshare", &["--mount", "true"]).is_some();
@@ -103,7 +103,7 @@ impl Drop for Device<'_> {
     }
 }
 
-fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub fn eventually(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < TIME_LIMIT, "{what}: not in time");
@@ -111,12 +111,12 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-fn mounts() -> String {
+pub fn mounts() -> String {
     std::fs::read_to_string("/proc/self/mountinfo").unwrap()
 }
 
 /// The folders of attachments; beside them are a lock and a log.
-fn attachments(lab: &Lab) -> Vec<String> {
+pub fn attachments(lab: &Lab) -> Vec<String> {
     names(&lab.beside("run"))
         .into_iter()
         .filter(|name| name != "lock" && !name.starts_with("attach.log"))
@@ -295,6 +295,10 @@ fn a_second_signal_ends_at_once_and_the_next_start_cleans_up() {
     let mount = device.mount();
     kill_process(device.process, Signal::TERM).unwrap();
     eventually("it says what it waits for", || log(&lab).contains("mounted on"));
+    // As `timeout` does: one to the process, and one to its group.
+    kill_process(device.process, Signal::TERM).unwrap();
+    std::thread::sleep(ANOTHER_WISH);
+    assert!(device.lives());
     kill_process(device.process, Signal::TERM).unwrap();
     eventually("it is dead", || !device.lives());
     assert!(write_synced(&mount.point().join("late"), &[1; 4096]).is_err());
@@ -309,6 +313,7 @@ fn several_disks_of_a_box_go_together() {
     let words = ["model:mirror3-usb", "--without", "zfs,mirror", "--exports", "3"];
     let Some(device) = Device::attach(&lab, &words) else { return };
     assert_eq!(device.paths.len(), 3);
+    assert!(device.err.is_empty() && log(&lab).contains("3 disks of mirror3-usb, "), "{}", log(&lab));
     let mount = Device::mount(&device);
     let third = text(&device.paths[2]);
     lab.kurabe(&["detach", third]).is_refusal(6, &["mounted on"]);

@@ -4,8 +4,10 @@
 
 use crate::lab::{Ended, Lab, Live, names, number, text};
 use crate::system::system;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The call of a thread that fails: late enough for the trials before the run, early enough to come.
 const WHEN: u32 = 20;
@@ -16,13 +18,20 @@ fn run(lab: &Lab, inject: &[&str], words: &[&str]) -> Ended {
     Live::start(lab.wrapped(&[&quiet[..], inject].concat(), words)).end()
 }
 
-fn can_inject() -> bool {
+pub fn can_inject() -> bool {
     let can =
         system("strace", &["-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=9", "true"]).is_some();
     if !can {
         eprintln!("skipped: strace is missing or may not trace");
     }
     can
+}
+
+/// The process that a tracer started.
+pub fn traced(tracer: &Live) -> Pid {
+    let tracer = tracer.pid().as_raw_nonzero();
+    let children = std::fs::read_to_string(format!("/proc/{tracer}/task/{tracer}/children")).expect("a list");
+    children.trim().parse().ok().and_then(Pid::from_raw).expect("one child")
 }
 
 /// Every operation of the only cell is accounted for.
@@ -107,6 +116,29 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
     }
     assert_eq!(target.metadata().expect("facts").len(), 4 << 20, "its size stays");
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
+}
+
+/// A device that says so for ever has failed, and Ctrl-C is heard before it is called that.
+#[test]
+fn calls_of_threads_that_are_interrupted_for_ever_end_the_run() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.write("file", vec![7_u8; 4 << 20]);
+    let inject = format!("inject=pread64:error=EINTR:when={WHEN}+");
+    let words = ["--rw", "randread", "--engine", "threads", "--iodepth", "1"];
+    let end = Some((&[8][..], &["failed a read", "os error 4"][..]));
+    meets(&lab, &target, &["-P", text(&target), "-e", &inject], &words, end);
+    let quiet = ["strace", "-f", "-qqq", "-o", "/dev/null", "-P", text(&target), "-e", &inject];
+    let words = [&["run", text(&target), "--json", "--quiet", "--size", "4m", "--time", "50s"], &words[..]];
+    let mut live = Live::start(lab.wrapped(&quiet, &words.concat()));
+    live.wait_for_out("\"event\":\"repetition_started\"");
+    std::thread::sleep(Duration::from_millis(500));
+    let asked = Instant::now();
+    kill_process(traced(&live), Signal::INT).expect("a signal is sent");
+    let ended = live.end();
+    assert!(ended.code() == Some(130) && asked.elapsed() < Duration::from_secs(5), "{ended:#?}");
 }
 
 #[test]

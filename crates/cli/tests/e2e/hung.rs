@@ -4,7 +4,7 @@
 //! and come back as zeros. Once it hangs, nothing reads the kernel's requests any more; they end when this goes. Form of
 //! the requests: linux/fuse.h, version 7.31.
 
-use crate::lab::{Lab, Live, names, text};
+use crate::lab::{ANOTHER_WISH, Lab, Live, names, text};
 use crate::system::system;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -214,12 +214,16 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let words = ["--rw", "randread", "--engine", engine, "--iodepth", "4", "--size", "4m", "--time", "50s"];
     let mut live = lab.start(&lab.target(), &words);
     live.wait_for_out("\"event\":\"progress\"");
+    let pid = live.pid().as_raw_nonzero();
     storage.hang();
     live.signal(signals[0]);
     live.wait_for_err("once more ends at once");
+    std::thread::sleep(ANOTHER_WISH);
     live.signal(signals[1]);
     let ended = live.end();
     storage.still_hangs();
+    let process = format!("the system keeps process {pid}");
+    assert!(ended.err.contains(&process), "{ended:#?}");
     assert_eq!(ended.code(), Some(code), "{ended:#?}");
     assert!(!ended.out.contains("\"event\":\"run_done\""), "{ended:#?}");
 }
@@ -255,8 +259,7 @@ fn a_second_signal_is_heard_although_nobody_reads_what_is_said() {
     storage.hang();
     for signal in [Signal::INT, Signal::TERM] {
         rustix::process::kill_process(pid, signal).expect("a signal is sent");
-        // Two signals that come together may come in any order.
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(ANOTHER_WISH);
     }
     let status = wait(&mut child);
     storage.still_hangs();

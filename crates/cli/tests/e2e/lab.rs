@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// Longest time of any program that a test starts.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// After so long a signal is not the one before.
+pub const ANOTHER_WISH: Duration = Duration::from_millis(1100);
+
 /// Six small cells in about a second.
 pub const SHORT: [&str; 8] = ["--profile", "quick", "--size", "16m", "--runs", "1", "--time", "100ms"];
 /// One small cell of reads, without the trial that `auto` makes first.

@@ -1,7 +1,8 @@
 //! Ctrl-C, SIGTERM, SIGHUP, kill -9 and a reader who goes away: what was measured is kept, no test file stays.
 
-use crate::lab::{Lab, Live, list_of, names, text};
-use rustix::process::Signal;
+use crate::faults::{can_inject, traced};
+use crate::lab::{ANOTHER_WISH, Lab, Live, list_of, names, text};
+use rustix::process::{Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -120,17 +121,42 @@ fn ctrl_c_is_heard_while_an_open_loop_waits_for_its_next_operation() {
 
 #[test]
 fn a_second_signal_ends_at_once_and_leaves_no_test_file() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.target();
+    // From then on each call takes longer than anybody waits.
+    let late =
+        ["strace", "-f", "-qqq", "-o", "/dev/null", "-e", "inject=io_uring_enter:delay_enter=30s:when=200+"];
+    let words =
+        ["run", text(&target), "--json", "--quiet", "--rw", "randread", "--engine", "uring", "--size", "4m"];
+    let mut live = Live::start(lab.wrapped(&late, &[&words[..], &["--time", "50s"]].concat()));
+    live.wait_for_out("\"event\":\"repetition_started\"");
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(traced(&live), Signal::INT).expect("a signal is sent");
+    std::thread::sleep(ANOTHER_WISH);
+    assert_eq!(names(&target).len(), 1, "the test file is there");
+    kill_process(traced(&live), Signal::TERM).expect("a signal is sent");
+    let ended = live.end();
+    assert_eq!(ended.code(), Some(143), "{ended:#?}");
+    assert!(ended.err.contains("ending at once"), "{ended:#?}");
+    assert!(!ended.out.contains("\"event\":\"run_done\""), "it did not wait for the run's end: {ended:#?}");
+    assert!(names(&target).is_empty(), "no test file stays");
+}
+
+/// As `timeout` sends them, and a terminal that is closed.
+#[test]
+fn signals_that_come_together_are_one() {
     let lab = Lab::new();
     let live = in_the_middle(&lab);
-    // Stopped meanwhile, so that both signals are there before it can act on the first.
-    live.signal(Signal::STOP);
-    live.signal(Signal::INT);
-    live.signal(Signal::TERM);
-    live.signal(Signal::CONT);
+    for signal in [Signal::TERM, Signal::TERM, Signal::HUP, Signal::INT] {
+        live.signal(signal);
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let ended = live.end();
-    assert!(matches!(ended.code(), Some(130 | 143)), "{ended:#?}");
-    assert!(names(&lab.target()).is_empty(), "no test file stays");
-    assert!(!ended.out.contains("\"event\":\"run_done\""), "it did not wait for the run's end: {ended:#?}");
+    assert_eq!(ended.code(), Some(130), "{ended:#?}");
+    assert!(ended.out.contains("\"event\":\"run_done\""), "{ended:#?}");
     is_kept_as_interrupted(&lab);
 }
 
