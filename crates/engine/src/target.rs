@@ -563,11 +563,13 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
 /// The smallest power of two that direct reads take; `None` if they take none.
 fn smallest_direct_unit(file: &File) -> Result<Option<u32>> {
     const LARGEST: u32 = 64 << 10;
+    /// So many signals come by no chance: the target itself says so.
+    const MOST_INTERRUPTIONS: u32 = 1000;
     let (_arena, mut leases, _) = Arena::lease(1, LARGEST as usize, Pages::Small)?;
-    let mut unit = 512;
+    let (mut unit, mut interruptions) = (512, 0);
     while unit <= LARGEST {
-        let read = || rustix::io::pread(file, leases[0].bytes_mut(unit as usize), u64::from(unit));
-        match rustix::io::retry_on_intr(read) {
+        match rustix::io::pread(file, leases[0].bytes_mut(unit as usize), u64::from(unit)) {
+            Err(rustix::io::Errno::INTR) if interruptions < MOST_INTERRUPTIONS => interruptions += 1,
             Ok(_) => return Ok(Some(unit)),
             Err(rustix::io::Errno::INVAL) => unit *= 2,
             Err(rustix::io::Errno::OPNOTSUPP) => return Ok(None),

@@ -1,5 +1,5 @@
 //! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
-//! threads, as AmorphousDiskMark does.
+//! threads, as AmorphousDiskMark does. A call that a signal interrupted is told as that: who issued it knows how long to try.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
@@ -8,7 +8,7 @@ use crate::verify::Stamping;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::workload::OpKind;
-use rustix::io::{pread, pwrite, retry_on_intr};
+use rustix::io::{pread, pwrite};
 use std::fs::File;
 
 /// A file, one operation at a time.
@@ -34,10 +34,10 @@ impl ThreadsDevice {
     fn perform(&self, request: &mut Submission<Lease>) -> Transfer {
         let Submission { op, buffer } = request;
         let bytes = buffer.bytes_mut(op.length_bytes as usize);
-        let write = |bytes: &[u8]| retry_on_intr(|| pwrite(&self.file, bytes, op.offset_bytes));
-        let flush = || retry_on_intr(|| rustix::fs::fsync(&self.file));
+        let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
+        let flush = || rustix::fs::fsync(&self.file);
         let result = match (op.kind, &self.stamping) {
-            (OpKind::Read, _) => retry_on_intr(|| pread(&self.file, &mut *bytes, op.offset_bytes)),
+            (OpKind::Read, _) => pread(&self.file, &mut *bytes, op.offset_bytes),
             (OpKind::Write, None) => write(bytes),
             (OpKind::Write, Some(stamping)) => stamping.write(*op, bytes, write),
             (OpKind::Sync, None) => flush().map(|()| 0),

@@ -249,7 +249,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         unserved: count_unserved(source, deadline_ns.min(now_ns).saturating_sub(start_ns)),
     };
     if plan.end_sync && !stop.is_asked() {
-        outcome.end_sync_ns = Some(sync(device, free)?);
+        outcome.end_sync_ns = Some(sync(device, free, stop)?);
     }
     Ok(outcome)
 }
@@ -267,7 +267,7 @@ fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
 }
 
 /// One fsync; returns its time.
-fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
+fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>, stop: &Stop) -> Result<u64> {
     let started_ns = device.now_ns();
     let mut unfinished = Unfinished::new(SYNC, started_ns);
     loop {
@@ -283,7 +283,7 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
         }
         let (outcome, ended_ns) = ended.unwrap_or((Err(ErrorNumber(0)), now_ns));
         match unfinished.take(outcome, ended_ns) {
-            Continuation::On(_) => {}
+            Continuation::On(_) => stop.check()?,
             Continuation::Whole => return Ok(ended_ns - started_ns),
             Continuation::Over(outcome) => return Err(operation_error(SYNC, outcome)),
         }
