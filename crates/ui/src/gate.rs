@@ -91,13 +91,13 @@ impl Refusal {
     }
 }
 
-/// Admits a request or tells why not.
+/// Admits a request or tells why not. Whether its browser was let in: some things everybody may have.
 pub(crate) fn admit(
     (method, uri, headers): (&Method, &Uri, &HeaderMap),
     names: &Names,
     cookie_name: &str,
     sessions: &Sessions,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let host = only(headers, &header::HOST)?.filter(|host| names.has(host)).ok_or(Refusal::Host)?;
     if uri.authority().is_some_and(|authority| !names.has(authority.as_str())) {
         return Err(Refusal::Host);
@@ -131,8 +131,8 @@ pub(crate) fn admit(
         form.then_some(()).ok_or(Refusal::Kind)?;
     }
     let is_open = path.starts_with(ASSETS) || (acts && path == SESSION_PATH);
-    let is_in = || cookies(headers).any(|(name, value)| name == cookie_name && sessions.is_in(value));
-    if is_open || is_in() { Ok(()) } else { Err(Refusal::Session) }
+    let is_in = cookies(headers).any(|(name, value)| name == cookie_name && sessions.is_in(value));
+    if is_open || is_in { Ok(is_in) } else { Err(Refusal::Session) }
 }
 
 /// The value of a header that must not be there twice: who reads the other one reads another request.

@@ -25,6 +25,7 @@ mod pages;
 mod places;
 mod routes;
 mod sampling;
+mod seats;
 mod server;
 mod session;
 mod shared;

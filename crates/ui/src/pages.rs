@@ -191,6 +191,9 @@ pub(crate) fn unworded(status: StatusCode) -> Error {
             text!("this address is not used in this way", "このアドレスはこの方法では使えません")
         }
         StatusCode::REQUEST_TIMEOUT => {
+            text!("what was sent did not arrive in time", "送信が時間内に終わりませんでした")
+        }
+        StatusCode::SERVICE_UNAVAILABLE => {
             text!("the answer took too long and was given up", "時間がかかりすぎたため、応答を打ち切りました")
         }
         StatusCode::PAYLOAD_TOO_LARGE => {

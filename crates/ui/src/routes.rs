@@ -4,17 +4,23 @@ use crate::assets::asset;
 use crate::events::events;
 use crate::gate::{Refusal, SESSION_PATH, admit};
 use crate::pages::{self, InWords, frame};
+use crate::seats::Guest;
+use crate::server::Patience;
 use crate::shared::{App, Reader};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use std::time::Duration;
+use std::sync::Arc;
+use tokio::time::timeout;
 
 /// A form, or a job file that was pasted, is far smaller.
 const MOST_BODY_BYTES: usize = 256 << 10;
+/// Of who is not in yet: a word of 64 digits, and what stands around it.
+const MOST_WORD_BYTES: usize = 1 << 10;
 
 /// What every answer says: nothing is loaded but from here, nothing runs that stands in the markup, nobody frames it.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -32,7 +38,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// All addresses, each answered within a time.
-pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
+pub(crate) fn router(shared: App, patience: Patience) -> Router {
     Router::new()
         .route("/", get(pages::measure::page))
         .route("/board", get(pages::measure::board))
@@ -64,25 +70,17 @@ pub(crate) fn router(shared: App, answer_time: Duration) -> Router {
         .route(SESSION_PATH, post(pages::session::enter))
         .route("/session/new", post(pages::session::another))
         .route("/assets/{name}", get(asset))
-        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
-        .layer(from_fn_with_state((shared.clone(), answer_time), guard))
+        .layer(from_fn_with_state((shared.clone(), patience), guard))
         .with_state(shared)
 }
 
 /// The gate before everything, and words and headers on everything.
-async fn guard(
-    State((shared, answer_time)): State<(App, Duration)>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn guard(State((shared, patience)): State<(App, Patience)>, request: Request, next: Next) -> Response {
     let reader = Reader::of(request.headers(), shared.lang);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let asked = (request.method(), request.uri(), request.headers());
     let mut answer = match admit(asked, &shared.names, &shared.cookie_name, &shared.sessions) {
-        Ok(()) => match tokio::time::timeout(answer_time, next.run(request)).await {
-            Ok(answer) => in_words(answer, reader, &method, &path),
-            Err(_) => in_words(StatusCode::REQUEST_TIMEOUT.into_response(), reader, &method, &path),
-        },
+        Ok(is_in) => in_words(answered(request, next, patience, is_in).await, reader, &method, &path),
         // Who comes without a session is shown where to get one.
         Err(Refusal::Session) if method == Method::GET => {
             (StatusCode::UNAUTHORIZED, frame::answer(pages::session::door(reader.lang))).into_response()
@@ -98,6 +96,28 @@ async fn guard(
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     answer
+}
+
+/// What an admitted request is answered by, once all of it is there: nothing waits for a slow client but his own connection.
+async fn answered(mut request: Request, next: Next, patience: Patience, is_in: bool) -> Response {
+    let guest = request.extensions().get::<Arc<Guest>>().cloned();
+    let tell = |change: fn(&Guest)| guest.iter().for_each(|guest| change(guest));
+    if is_in {
+        tell(Guest::is_resident);
+    }
+    let most_bytes = if request.uri().path() == SESSION_PATH { MOST_WORD_BYTES } else { MOST_BODY_BYTES };
+    DefaultBodyLimit::max(most_bytes).apply(&mut request);
+    let (head, body) = request.into_parts();
+    let whole = Bytes::from_request(Request::from_parts(head.clone(), body), &());
+    let body = match timeout(patience.body, whole).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(refusal)) => return refusal.into_response(),
+        Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+    };
+    tell(Guest::is_answered);
+    let answer = timeout(patience.answer, next.run(Request::from_parts(head, body.into()))).await;
+    tell(Guest::is_waited_for);
+    answer.unwrap_or_else(|_| StatusCode::SERVICE_UNAVAILABLE.into_response())
 }
 
 /// Puts an answer that failed without words into the reader's.

@@ -2,16 +2,19 @@
 //!
 //! The model: one thread serves everything; what takes long is done aside by at most [`ASIDE_THREADS`] others, so that a page
 //! never takes the processors from what is measured. A connection that says nothing, says it too slowly or says too much is
-//! closed; more connections than [`MOST_CONNECTIONS`] are not taken.
+//! closed.
 
 use crate::desk::Desk;
 use crate::door::Door;
 use crate::gate::Names;
 use crate::routes;
+use crate::seats::Seats;
 use crate::session::Sessions;
 use crate::shared::{App, Site};
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
@@ -20,10 +23,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
-/// Connections at a time: several windows, each with six as browsers open them.
-const MOST_CONNECTIONS: usize = 64;
 /// Bytes of a request's head, cookies of other programs on the same host included.
 const MOST_HEAD_BYTES: usize = 64 << 10;
 /// Threads for what takes long.
@@ -51,13 +52,16 @@ pub struct Options {
 pub struct Patience {
     /// Who has not sent the head of a request by then will not.
     pub head: Duration,
-    /// Who has not sent a body by then will not; what is asked for is made in less.
+    /// Who has not sent a body by then will not.
+    pub body: Duration,
+    /// What is asked for is made in less.
     pub answer: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { head: Duration::from_secs(10), answer: Duration::from_secs(60) }
+        let [head, body, answer] = [10, 10, 60].map(Duration::from_secs);
+        Self { head, body, answer }
     }
 }
 
@@ -155,13 +159,13 @@ impl Ui {
             .map_err(|error| cannot_serve(&error))?;
         let Self { shared, listeners, patience } = self;
         runtime.block_on(async {
-            let app = routes::router(Arc::clone(&shared), patience.answer);
-            let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let app = routes::router(Arc::clone(&shared), patience);
+            let seats = Arc::new(Seats::new());
             let accepting: Vec<_> = listeners
                 .into_iter()
                 .map(|listener| {
                     let listener = tokio::net::TcpListener::from_std(listener)?;
-                    Ok(tokio::spawn(accept(listener, app.clone(), Arc::clone(&room), patience.head)))
+                    Ok(tokio::spawn(accept(listener, app.clone(), Arc::clone(&seats), patience.head)))
                 })
                 .collect::<std::io::Result<_>>()
                 .map_err(|error| cannot_serve(&error))?;
@@ -195,24 +199,31 @@ fn cannot_serve(error: &std::io::Error) -> Error {
     ErrorKind::Internal.error(text!("cannot serve the page", "ページを公開できません")).because(error)
 }
 
-async fn accept(listener: tokio::net::TcpListener, app: Router, room: Arc<Semaphore>, head_time: Duration) {
+async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats>, head_time: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors: the connections that are open have to end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
-        let app = app.clone();
+        let Some(guest) = seats.seat().await else { return };
+        let app = TowerToHyperService::new(app.clone());
         tokio::spawn(async move {
+            let own = Arc::clone(&guest);
+            let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(Arc::clone(&own));
+                app.call(request)
+            });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(head_time)
                 .max_buf_size(MOST_HEAD_BYTES)
-                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app))
-                .await;
-            // A client that went away is no news.
-            drop((served, permit));
+                .serve_connection(TokioIo::new(stream), service);
+            tokio::select! {
+                // A client that went away is no news.
+                _ = served => {}
+                () = guest.leaves() => {}
+            }
         });
     }
 }

@@ -4,11 +4,12 @@ use crate::client::{Answer, Served, wait_until};
 use kurabe_ui::Patience;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A page that does not wait long.
 fn impatient() -> Served {
-    Served::waiting(Patience { head: Duration::from_secs(1), answer: Duration::from_secs(1) })
+    let limit = Duration::from_secs(1);
+    Served::waiting(Patience { head: limit, body: limit, answer: Patience::default().answer })
 }
 
 /// The page is there, as soon as there is room again.
@@ -55,6 +56,59 @@ fn a_hundred_connections_do_not_keep_others_out() {
     }
 }
 
+/// As long as others wait for their place, and not for as long as a body may take.
+#[test]
+fn slow_bodies_keep_nobody_out() {
+    let page = Served::new();
+    let cookie = page.enter(page.word());
+    let mut begun = page.post("/session", "{\"word\":\"0\"}").bytes();
+    begun.truncate(begun.len() - 1);
+    let held: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = page.connect();
+            stream.write_all(&begun).expect("written");
+            stream
+        })
+        .collect();
+    let asked = Instant::now();
+    assert_eq!(page.send(&page.get("/")).status, 401);
+    assert_eq!(page.send(&page.get("/").with("Cookie", &cookie)).status, 200);
+    assert!(asked.elapsed() < Patience::default().body, "{:?}", asked.elapsed());
+    drop(held);
+}
+
+#[test]
+fn who_was_let_in_keeps_his_place() {
+    let page = Served::new();
+    let cookie = page.enter(page.word());
+    let mut resident = page.connect();
+    let request = page.get("/").with("Cookie", &cookie).bytes();
+    let kept = String::from_utf8(request).expect("words").replace("Connection: close\r\n", "");
+    resident.write_all(kept.as_bytes()).expect("written");
+    assert!(resident.read(&mut [0; 1 << 16]).expect("an answer") > 0);
+    let strangers: Vec<TcpStream> = (0..64).map(|_| page.connect()).collect();
+    // Places of strangers are free by then.
+    goes_on(&page);
+    let request = page.get("/runs").with("Cookie", &cookie).bytes();
+    resident.write_all(&request).expect("written");
+    let mut rest = String::new();
+    resident.read_to_string(&mut rest).expect("an answer");
+    assert!(rest.contains("HTTP/1.1 200"), "{rest}");
+    drop(strangers);
+}
+
+#[test]
+fn a_thousand_requests_of_a_hundred_clients_are_answered() {
+    let page = Served::new();
+    let request = page.get("/").bytes();
+    let lost: usize = std::thread::scope(|scope| {
+        let ask = || (0..10).filter(|_| page.say(&request).is_none_or(|answer| answer.status != 401)).count();
+        let clients: Vec<_> = (0..100).map(|_| scope.spawn(ask)).collect();
+        clients.into_iter().map(|client| client.join().expect("a client")).sum()
+    });
+    assert_eq!(lost, 0);
+}
+
 #[test]
 fn what_is_too_large_is_refused() {
     let page = impatient();
@@ -64,11 +118,12 @@ fn what_is_too_large_is_refused() {
         page.get("/").with("Cookie", &large).bytes(),
         page.get(&format!("/{large}")).bytes(),
         page.get(&format!("/runs?q={}", &large[..60_000])).bytes(),
+        page.post("/session", &large[..2_000]).bytes(),
         (0..2_000).fold(page.get("/"), |request, number| request.with(&format!("X-{number}"), "y")).bytes(),
     ];
     for request in requests {
         let answer = page.say(&request);
-        let refused = |answer: &Answer| matches!(answer.status, 400 | 401 | 414 | 431);
+        let refused = |answer: &Answer| matches!(answer.status, 400 | 401 | 413 | 414 | 431);
         assert!(answer.as_ref().is_none_or(refused), "{answer:?}");
     }
     goes_on(&page);
