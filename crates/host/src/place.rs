@@ -15,11 +15,12 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// File systems whose files have no numbers of their own.
-const WITHOUT_INODES: [&str; 4] = ["vfat", "msdos", "exfat", "fuseblk"];
+const WITHOUT_INODES: [&str; 3] = ["vfat", "msdos", "exfat"];
 
 /// Whether the numbers of files on a file system of this type mean the same after the next mount.
 pub fn has_lasting_inodes(kind: &str) -> bool {
-    !WITHOUT_INODES.contains(&kind)
+    // FUSE ("fuse.sshfs", "fuseblk"): who serves files may number them anew whenever nobody looks.
+    !WITHOUT_INODES.contains(&kind) && !kind.starts_with("fuse")
 }
 
 /// What is known of an open folder, whose path this is.
@@ -103,6 +104,15 @@ mod tests {
         let other = folder_facts(File::open("/").unwrap(), Path::new("/")).unwrap();
         assert_ne!(facts.inode, other.inode);
         assert!(facts.file_system.is_same(&facts.file_system));
+    }
+
+    /// A test file is known by its mark there.
+    #[test]
+    fn numbers_that_a_program_gives_do_not_last() {
+        assert!(["ext4", "btrfs", "nfs4", "tmpfs"].into_iter().all(has_lasting_inodes));
+        assert!(
+            !["exfat", "fuse", "fuseblk", "fuse.sshfs", "fuse.mergerfs"].into_iter().any(has_lasting_inodes)
+        );
     }
 
     #[test]
