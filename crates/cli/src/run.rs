@@ -15,7 +15,8 @@ use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
-    Progress, headline, render_foreseen, render_result, render_run, render_sweep_result, render_sweep_run,
+    Progress, headline, render_foreseen, render_rescued, render_result, render_run, render_sweep_result,
+    render_sweep_run,
 };
 use kurabe_study::catalogue::Catalogue;
 use std::path::Path;
@@ -39,9 +40,12 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let Some(done) = measured(request, list, args.dry_run, global, command_line)? else { return Ok(()) };
     let listed = list_writes(args, &done, global);
     if let Some(record) = &done.record {
-        match global.json {
-            true => print_record(record, &Catalogue::load()?)?,
-            false => {
+        match (&done.rescued, global.json) {
+            (_, true) => print_record(record, &Catalogue::load()?)?,
+            (Some(file), false) => {
+                print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
+            }
+            (None, false) => {
                 print_page(&match result_follows_progress(global) {
                     true => render_result(record, &style()),
                     false => render_run(record, &headline(&record.header), &style()),
@@ -83,6 +87,8 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
             print_record(record, &Catalogue::load()?)?;
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
+        } else if let Some(file) = &done.rescued {
+            print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
         } else {
             print_page(&match result_follows_progress(global) {
                 true => render_sweep_result(record, &style()),

@@ -16,10 +16,11 @@ use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
 use kurabe_core::mention::{DB, IMPORT};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_engine::Remains;
 use kurabe_host::{health, own_identity};
 use kurabe_store::Store;
+use std::path::PathBuf;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -204,9 +205,13 @@ pub(crate) struct Closed {
     pub(crate) outcome: Result<()>,
 }
 
-/// What ended runs: where the store did not take one, they go into a file of their own, and that is what is said. `outcome`
-/// is how the measuring ended.
-pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Result<T>) -> Result<T> {
+/// What ended runs: where the store did not take one, they go into a file of their own, which is named. `outcome` is how the
+/// measuring ended.
+pub(crate) fn rescued<T>(
+    store: &dyn Store,
+    closed: &mut [Closed],
+    outcome: Result<T>,
+) -> (Result<T>, Option<PathBuf>) {
     let lost: Vec<RunRecord> =
         closed.iter().filter(|run| run.lost).filter_map(|run| run.record.clone()).collect();
     let is_stores = |error: &Error| matches!(error.kind(), ErrorKind::Store | ErrorKind::NoSuchRun);
@@ -215,8 +220,8 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
         failures.extend(std::mem::replace(&mut run.outcome, Ok(())).err());
     }
     if lost.is_empty() {
-        let value = outcome?;
-        return failures.into_iter().next().map_or(Ok(value), Err);
+        let failure = failures.into_iter().next();
+        return (outcome.and_then(|value| failure.map_or(Ok(value), Err)), None);
     }
     let measured = outcome.err().filter(is_stores);
     let failure = measured.into_iter().chain(failures.into_iter().filter(is_stores)).next();
@@ -224,10 +229,10 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
         || text!("the store did not take the run", "保存先に書けませんでした"),
         |failure| failure.what().clone(),
     );
-    let error = match store.rescue(&lost) {
-        Ok(path) => {
-            let path = kurabe_core::shown::path(&path);
-            ErrorKind::Store
+    let (error, file) = match store.rescue(&lost) {
+        Ok(file) => {
+            let path = shown::path(&file);
+            let error = ErrorKind::Store
                 .error(text!(
                     "{what}; what was measured is in {path} instead",
                     "{what}。測定した結果は代わりに {path} に保存しました";
@@ -236,17 +241,19 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
                 .remedy(text!(
                     "`{IMPORT} {path}` takes it into a store; {DB} FILE names another one",
                     "`{IMPORT} {path}` で保存先に取り込めます({DB} FILE で別の保存先を指定できます)"
-                ))
+                ));
+            (error, Some(file))
         }
         Err(error) => {
             let also = Text::of(error.to_string(), error.what().ja.as_str());
-            ErrorKind::Store.error(Text::clauses([what, also]))
+            (ErrorKind::Store.error(Text::clauses([what, also])), None)
         }
     };
-    Err(match failure.as_ref().and_then(Error::cause) {
+    let error = match failure.as_ref().and_then(Error::cause) {
         Some(cause) => error.because(cause),
         None => error,
-    })
+    };
+    (Err(error), file)
 }
 
 #[cfg(test)]

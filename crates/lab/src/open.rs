@@ -19,7 +19,7 @@ use kurabe_engine::{
 use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
 use kurabe_sim::ModelTarget;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A run that has an id and an open target.
@@ -51,6 +51,8 @@ pub struct Done {
     pub id: String,
     /// The run as it is stored; `None` if nothing was measured, and so nothing is kept.
     pub record: Option<RunRecord>,
+    /// Where it is instead, if the store did not take it.
+    pub rescued: Option<PathBuf>,
     /// What was written, of a run that is verified.
     pub writes: Option<WriteList>,
     /// Whether it came to its end; the cells of the record hold in any case.
@@ -201,7 +203,7 @@ impl Journal<'_> {
     pub(crate) fn end(self, outcome: Result<()>) -> Done {
         let store = self.lab.store;
         let mut closed = self.close(outcome.as_ref().err());
-        let outcome = rescued(store, std::slice::from_mut(&mut closed), outcome);
-        Done { id: closed.id, record: closed.record, writes: None, outcome }
+        let (outcome, rescued) = rescued(store, std::slice::from_mut(&mut closed), outcome);
+        Done { id: closed.id, record: closed.record, rescued, writes: None, outcome }
     }
 }

@@ -629,7 +629,7 @@ impl OpenVersus<'_> {
             run.outcome = left.and(run.outcome);
             closed.push(run);
         }
-        let why = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
+        let (why, _) = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
         let records = closed.into_iter().map(|run| run.record).collect();
         VersusDone { records, why, blocks }
     }

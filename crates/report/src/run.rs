@@ -37,12 +37,13 @@ use crate::doc::spark::{course, sparkline};
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{model, words};
 use figures::Figures;
-use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
+use kurabe_core::mention::{DETAILS, EXPORT, IMPORT, PROFILE, RUN, SHOW, WHY};
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, shown, text};
+use std::path::Path;
 use table::RunTable;
 
 /// The whole run: header, table, remarks, and what to do with it next.
@@ -55,14 +56,24 @@ pub fn render_result(record: &RunRecord, style: &Style) -> String {
     below_header(record).and(result(record)).terminal(style)
 }
 
+/// A run that the store did not take, and the file that it is in instead.
+pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &Style) -> String {
+    let file = shown::path(file);
+    let items = vec![
+        text!("saved in {file}", "{file} に保存"),
+        text!("into a store: {IMPORT} {file}", "保存先への取り込み: {IMPORT} {file}"),
+    ];
+    whole_head(record, headline).and(body(record)).and(end(record, items)).terminal(style)
+}
+
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    whole_head(record, headline).and(sweep::doc(record)).and(end(record)).terminal(style)
+    whole_head(record, headline).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
 /// A sweep where its header stands above already.
 pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
-    below_header(record).and(sweep::doc(record)).and(end(record)).terminal(style)
+    below_header(record).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
 fn whole_head(record: &RunRecord, headline: &Text) -> Doc {
@@ -76,6 +87,10 @@ fn below_header(record: &RunRecord) -> Doc {
 }
 
 fn result(record: &RunRecord) -> Doc {
+    body(record).and(stored_end(record))
+}
+
+fn body(record: &RunRecord) -> Doc {
     let table = RunTable::of(record);
     let tables = [
         grid::doc(&table),
@@ -92,7 +107,7 @@ fn result(record: &RunRecord) -> Doc {
     if !notes.is_empty() {
         doc.append(notes.with_gap());
     }
-    doc.and(end(record))
+    doc
 }
 
 /// The first lines of a run, known before it begins.
@@ -129,8 +144,8 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         .done()
 }
 
-/// How the run ended, what else is to be known, and what to do with it.
-fn end(record: &RunRecord) -> Doc {
+/// How a run ended that is in the store, and what to do with it.
+fn stored_end(record: &RunRecord) -> Doc {
     let header = &record.header;
     let id = shown::line(&header.id);
     let mut items = vec![
@@ -150,6 +165,11 @@ fn end(record: &RunRecord) -> Doc {
             "同じ手順で測定: {RUN} {PROFILE} {profile}"
         ));
     }
+    end(record, items)
+}
+
+/// How the run ended, what else is to be known, and where it is.
+fn end(record: &RunRecord, items: Vec<Text>) -> Doc {
     remarks::status(record).append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2)).done()
 }
 

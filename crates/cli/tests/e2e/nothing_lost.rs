@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Repetitions that were told, with the run and the cell of each. The last line may be cut: it was not told.
 fn told_repetitions(out: &str) -> Vec<(String, Value, Value)> {
@@ -130,6 +130,28 @@ fn a_run_whose_store_goes_is_ended_at_once_and_rescued() {
             ["run", text(&target), "--profile", "quick", "--size", "4m", "--runs", "99", "--time", "20ms"];
         lose_and_find(&words, &lab, 1, accident);
     }
+}
+
+#[test]
+fn a_run_that_was_rescued_says_where_it_is() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let words =
+        ["run", text(&target), "--profile", "quick", "--size", "4m", "--runs", "99", "--time", "20ms"];
+    let live = Live::start(lab.command(&words));
+    let begun = Instant::now();
+    while !lab.store().exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no store is made");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Some repetitions.
+    std::thread::sleep(Duration::from_secs(1));
+    removed(&lab.store());
+    let ended = live.end();
+    let files = names(lab.store().parent().expect("a directory"));
+    let file = files.iter().find(|name| name.contains(".rescued-")).expect("a file");
+    assert!(ended.out.contains(file), "{file}: {ended:#?}");
+    assert!(!ended.out.contains("saved as") && !ended.out.contains("kurabe show"), "{ended:#?}");
 }
 
 #[test]
