@@ -34,6 +34,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// How it was measured, a line for each of several jobs.
+    pub fn procedures(&self) -> impl Iterator<Item = &str> {
+        self.procedure.iter().flat_map(|procedure| procedure.lines())
+    }
+
     /// Tool and version: `CrystalDiskMark 8.0.1`.
     pub fn tool_name(&self) -> String {
         match &self.version {
@@ -65,6 +70,26 @@ pub enum Quantity {
     QueueLength,
     /// A score without unit.
     Score,
+}
+
+impl Quantity {
+    /// The most that it can be, in the base unit; what is beyond was never measured. Rates have room for the largest parallel file
+    /// systems thirty times over, times for thirty years, and shares may be of many processors.
+    fn most(self) -> f64 {
+        match self {
+            Self::Rate => 1e15,
+            Self::Iops => 1e12,
+            Self::Latency | Self::Duration => 1e18,
+            Self::Bytes | Self::Count => u64::MAX as f64,
+            Self::Share => 1e6,
+            Self::QueueLength | Self::Score => 1e12,
+        }
+    }
+
+    /// Whether a value can be one of it.
+    pub fn is_possible(self, value: f64) -> bool {
+        (0.0..=self.most()).contains(&value)
+    }
 }
 
 /// How the tool came from what it saw to the figure.

@@ -8,7 +8,10 @@
 use crate::quantity::format_bytes;
 use crate::{Error, ErrorKind, Result, Text, text};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// A profile, a device file, a study, a use: the largest that comes with kurabe has 27 KB, so this leaves room for what
 /// programs write.
@@ -62,11 +65,43 @@ fn no_data_file(what: Text) -> Error {
 ///
 /// # Errors
 /// When it cannot be read, which begins with `what`, or has more bytes than such a file can have.
-pub fn bytes_of_file(name: impl AsRef<std::path::Path>, what: Text, outside: Outside) -> Result<Vec<u8>> {
-    match File::open(name) {
+pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Result<Vec<u8>> {
+    let path = name.as_ref();
+    match open(path) {
         Ok(file) => bytes(file, what, outside),
+        Err(_) if path.is_dir() => {
+            let what = text!("{what}: it is a folder", "{what}(フォルダーです)"; what);
+            Err(ErrorKind::Target
+                .error(what)
+                .remedy(text!("name the files in it", "フォルダーの中のファイルを指定してください")))
+        }
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            let what = text!("{what}: nobody writes into this pipe", "{what}(パイプに書き込むプロセスがありません)"; what);
+            Err(ErrorKind::Target
+                .error(what)
+                .remedy(text!("start what writes into it first", "書き込む側を先に起動してください")))
+        }
         Err(error) => Err(Error::os(what, &error)),
     }
+}
+
+/// How long somebody has to open the other end of a pipe.
+const WRITER_LIMIT: Duration = Duration::from_secs(5);
+
+/// Opens a file. A pipe with a name cannot be opened before somebody opens its other end, so a thread waits there, which ends with
+/// the program.
+fn open(path: &Path) -> io::Result<File> {
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if metadata.is_file() {
+        return File::open(path);
+    }
+    let (sender, opened) = mpsc::channel();
+    let path = path.to_owned();
+    std::thread::spawn(move || sender.send(File::open(path)));
+    opened.recv_timeout(WRITER_LIMIT).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// The bytes that a reader has.
@@ -101,7 +136,6 @@ pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     fn cannot_read() -> Text {
         text!("cannot read x", "x を読めません")
@@ -117,6 +151,24 @@ mod tests {
             bytes(whole, cannot_read(), Outside::DataFile).unwrap().len() as u64,
             MOST_DATA_FILE_BYTES
         );
+    }
+
+    #[test]
+    fn a_folder_and_a_pipe_that_nobody_writes_into_are_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |path: &Path| bytes_of_file(path, cannot_read(), Outside::Import);
+        let error = read(directory.path()).unwrap_err();
+        assert_eq!(error.what().en, "cannot read x: it is a folder");
+        let [silent, pipe] = ["silent", "pipe"].map(|name| directory.path().join(name));
+        assert!(std::process::Command::new("mkfifo").args([&silent, &pipe]).status().unwrap().success());
+        let error = read(&silent).unwrap_err();
+        assert_eq!(error.what().en, "cannot read x: nobody writes into this pipe");
+        let writer = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::write(pipe, b"words")
+        });
+        assert_eq!(read(&pipe).unwrap(), b"words");
+        writer.join().unwrap().unwrap();
     }
 
     #[test]

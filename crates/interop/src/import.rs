@@ -16,6 +16,7 @@ mod dd;
 mod diskspd_text;
 mod diskspd_xml;
 mod elbencho;
+mod fio_job;
 mod fio_json;
 mod fio_options;
 mod fio_text;
@@ -54,7 +55,7 @@ use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// Importers of whole files, the most particular first.
-static FILES: [Importer; 7] = [
+static FILES: [Importer; 8] = [
     gnome_disks::IMPORTER,
     ioping::JSON,
     ioping::RAW,
@@ -62,6 +63,7 @@ static FILES: [Importer; 7] = [
     elbencho::LIVE,
     diskspd_xml::IMPORTER,
     ior::CSV,
+    fio_json::FILE,
 ];
 
 /// Importers of parts of texts.
@@ -113,11 +115,10 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
             Err(NotImported::NotMine(_)) => {}
         }
     }
-    // With `--output-format=normal,json` both tell of the same run.
-    if runs.iter().any(|run| run.origin.tool == "fio") {
-        left_out.retain(|(block, _)| {
-            ![fio_text::NORMAL.what, fio_text::TERSE.what].contains(&block.importer.what)
-        });
+    // With `--output-format=normal,json` both tell of the same run, the JSON in full.
+    if runs.iter().any(|run| run.origin.tool == "fio" && run.origin.format != fio_text::FORMAT) {
+        runs.retain(|run| run.origin.format != fio_text::FORMAT);
+        left_out.retain(|(block, _)| block.importer.tool != fio_text::TERSE.tool);
     }
     let beyond = left_out.len().saturating_sub(LEFT_OUT_NAMED);
     let mut notices: Vec<Notice> = left_out

@@ -9,6 +9,7 @@ mod options;
 mod own;
 mod step;
 
+pub(crate) use crate::job::options::time_ns;
 pub(crate) use crate::job::own::OwnStep;
 
 use crate::job::options::{JobSection, OptionReader, sections};

@@ -221,6 +221,14 @@ fn numbers_that_are_none_make_no_figure() {
     for words in ["1e400", "-5", "\"inf\"", "\"NaN\"", "null", "[1]", "\"0x10\"", "\"１２\""] {
         assert_eq!(rates(words), Vec::<f64>::new(), "{words}");
     }
+    for words in ["-5", "1e308", "1e400"] {
+        let notices = of(words).unwrap().remove(0).notices;
+        let name = format!("no device comes to it: a read: {words} B/s");
+        assert!(notices.iter().any(|notice| notice.text.en.contains(&name)), "{words}: {notices:?}");
+    }
+    let only = "HD Tune: x Benchmark\nBurst Rate : -3.0 MB/sec\n";
+    let error = import("a.txt", only.as_bytes()).unwrap_err();
+    assert!(error.what().en.ends_with("burst rate read: -3.0 MB/sec"), "{error}");
 }
 
 #[test]

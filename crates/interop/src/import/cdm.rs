@@ -194,7 +194,7 @@ impl CdmText {
         }
         notices.extend(results.notice());
         let RunDetails { origin, environment, .. } = self.0;
-        ImportedRun { origin, environment, cells: results.cells, notices }
+        ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false }
     }
 
     /// kurabe's profile, if version and tests name it without doubt.

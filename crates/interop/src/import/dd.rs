@@ -2,15 +2,15 @@
 //!
 //! The model: a line of bytes, time and rate; one line is one cell. Lines that `status=progress` printed before it are
 //! a series. A shell's line with the command above it, if it was kept, tells block size and direction; what goes into a
-//! pipe is neither read from nor written to a target. Of GNU's line only the words differ between languages: bytes, sizes in
-//! brackets, time and rate have their places, so it is known by these; decimals have a point or a comma. GNU's MB is 10^6,
-//! BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected. Sources: GNU
-//! coreutils 9.1 as run here in every language that it has; Japanese and Russian lines as published with coreutils 8;
-//! mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
+//! pipe is neither read from nor written to a target. Of the line only the words differ between languages and systems, so none is
+//! looked at: an amount, sizes for people in brackets or none, a time and a rate stand in this order; a rate's unit is one of bytes
+//! over one of time, which begins as the time's does; and time and rate come to the amount. Decimals have a point or a comma.
+//! GNU's MB is 10^6, BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected.
+//! Sources: GNU coreutils 9.1 as run here in every language that it has; French, Chinese, Japanese and Russian lines as published
+//! with earlier ones; mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
 use super::parts::{self, cell, decimal, digits};
 use super::shapes::LineMark;
-use super::shapes::holes;
 use super::units::{self, figure_of_value, power};
 use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::imported::{
@@ -78,83 +78,108 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
-/// `64+0 records out`, `64+0 レコード出力`, `输出了 64+0 块记录`: whole and cut blocks, and two or three words.
+/// `64+0 records out`, `64+0 レコード出力`, `记录了64+0 的读入`: whole and cut blocks, and a few words.
 fn is_count(line: &str) -> bool {
-    if !line.contains('+') {
-        return false;
-    }
-    let is_blocks =
-        |word: &str| word.split_once('+').is_some_and(|(whole, cut)| digits(whole) && digits(cut));
-    let words: Vec<&str> = line.split_whitespace().take(5).collect();
-    let counts = words.iter().filter(|word| is_blocks(word)).count();
-    let plain = words.iter().filter(|word| word.chars().all(char::is_alphabetic)).count();
-    counts == 1 && (1..=3).contains(&plain) && counts + plain == words.len()
+    let Some((before, after)) = line.split_once('+') else { return false };
+    let digit = |c: char| c.is_ascii_digit();
+    let around = [before.trim_end_matches(digit), after.trim_start_matches(digit)];
+    let words = || around.iter().flat_map(|words| words.split_whitespace());
+    let is_counted = around[0].len() < before.len() && around[1].len() < after.len();
+    is_counted
+        && (1..=3).contains(&words().count())
+        && words().all(|word| word.chars().all(char::is_alphabetic))
 }
 
-/// Beginnings of the words for "copied" where no size in brackets tells what the line is, and of BSD's.
-const COPIED: [&str; 10] =
-    ["copi", "kopi", "kopyala", "kopeeri", "скоп", "复制", "複製", "복사", "コピー", "transferred"];
+/// The numbers of a line, each with its unit, which is the word behind it; none if one of them is part of a word.
+fn numbers(line: &str) -> Vec<(&str, &str)> {
+    let (mut numbers, mut at) = (Vec::new(), 0);
+    while let Some(start) = line[at..].find(|c: char| c.is_ascii_digit()).map(|start| at + start) {
+        let is_of_word = |c: char| c.is_ascii_alphanumeric() || "+-./:=_".contains(c);
+        if line[..start].ends_with(is_of_word) {
+            return Vec::new();
+        }
+        let number = number_at(&line[start..]);
+        at = start + number.len();
+        let ends_word = |c: char| c.is_whitespace() || ",;()，、（）".contains(c);
+        numbers.push((number, line[at..].trim_start().split(ends_word).next().unwrap_or("")));
+    }
+    numbers
+}
+
+/// The number that words begin with: `5`, `2,13335`, `7.2538e-05`.
+fn number_at(words: &str) -> &str {
+    let digits = |from: usize| words[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let mut end = digits(0);
+    for marks in [[".", ","], ["e-", "e+"]] {
+        let mark = marks.iter().find(|mark| words[end..].starts_with(**mark)).map_or(0, |mark| mark.len());
+        if mark > 0 && digits(end + mark) > 0 {
+            end += mark + digits(end + mark);
+        }
+    }
+    &words[..end]
+}
+
+/// Where a number lies that was rounded to what is printed, and a little beyond: the rate was made of a time with more digits.
+fn range(printed: &str) -> Option<(f64, f64)> {
+    let value = decimal(printed)?;
+    let places = printed.split(['.', ',']).nth(1).map_or(0, str::len);
+    let slack = 0.5 * 10_f64.powi(-(places as i32)) + 0.05 * value;
+    Some(((value - slack).max(0.0), value + slack))
+}
 
 impl TransferLine {
     fn read(line: &str) -> Option<Self> {
-        let line = line.trim();
-        // Russian and Ukrainian put the word for "copied" first.
-        let before = line.strip_prefix("скопировано ").or(line.strip_prefix("скопійовано "));
-        let (bytes, rest) = before.unwrap_or(line).split_once(' ').filter(|(bytes, _)| digits(bytes))?;
-        if let Some([seconds, rate]) = holes("bytes transferred in {} secs ({} bytes/sec)", rest) {
-            return Self::of(bytes, (seconds, "secs"), (rate, "bytes/sec"), false);
-        }
-        // Sizes for people stand in brackets, or nothing does.
-        let (sizes, rest) = match (rest.find('('), rest.find(')')) {
-            (Some(open), Some(close)) if open < close => {
-                (Some(&rest[open + 1..close]), format!("{}{}", &rest[..open], &rest[close + 1..]))
-            }
-            _ => (None, rest.to_owned()),
-        };
-        let rest = rest.replace(['，', '、'], ", ");
-        let parts: Vec<&str> = rest.split(", ").map(str::trim).collect();
-        let (words, time, rate) = match parts[..] {
-            [words, time, rate] => (words, time, rate),
-            // toybox and BSD print no comma behind the word.
-            [words, rate] => ("transferred", words.split_once("transferred ")?.1, rate),
+        // Every one ends with a rate; few other lines have this character.
+        let (_, end) = line.rsplit_once('/')?;
+        let numbers = numbers(line);
+        let (rest, rate) = match numbers.split_last()? {
+            (rate, rest) if rate.1.contains('/') => (rest, Some(*rate)),
+            // Infinite, in the words of the language.
+            ((seconds, _), _) if decimal(seconds) == Some(0.0) => (numbers.as_slice(), None),
             _ => return None,
         };
-        let copied = || words.split(' ').any(|word| COPIED.iter().any(|copied| word.contains(copied)));
-        let is_size = |sizes: &str| sizes.starts_with(|c: char| c.is_ascii_digit()) && sizes.ends_with('B');
-        if words.is_empty()
-            || words.contains(|c: char| c.is_ascii_digit())
-            || !(before.is_some() || sizes.is_some_and(is_size) || copied())
-        {
+        let &[(bytes, byte_word), ref sizes @ .., (seconds, time_unit)] = rest else { return None };
+        let initial = |unit: &str| match unit.chars().next()? {
+            // Russian and Ukrainian lines have either letter for either unit.
+            'с' | 'c' => Some('s'),
+            letter => Some(letter),
+        };
+        let is_time = !time_unit.is_empty() && initial(time_unit) == initial(end);
+        let has_sizes = sizes.len() <= 2 && sizes.iter().all(|(_, unit)| bytes_in(unit, 1000.0).is_some());
+        if !is_time || !has_sizes || byte_word.is_empty() || !digits(bytes) {
             return None;
         }
-        let (seconds, unit) = split_unit(time).filter(|(_, unit)| is_second(unit))?;
-        Self::of(bytes, (seconds, unit), split_unit(rate)?, unit == "seconds" && !rate.contains(' '))
-    }
-
-    /// `binary` is of busybox, whose units are powers of 1024.
-    fn of(
-        bytes: &str,
-        (seconds, seconds_unit): (&str, &str),
-        (rate, rate_unit): (&str, &str),
-        binary: bool,
-    ) -> Option<Self> {
-        let figure = |quantity, statistic, printed, unit, factor| {
-            figure_of_value(quantity, statistic, decimal(printed)? * factor, printed, unit)
-        };
-        let factor = units_of_rate(rate_unit, binary)?;
-        let correction = (factor > units_of_rate(rate_unit, false)?).then(|| {
+        let Some((rate, rate_unit)) = rate else { return Self::of(bytes, (seconds, time_unit), None) };
+        let is_busybox = time_unit == "seconds" && line.contains(&[rate, rate_unit].concat());
+        let (unit, _) = rate_unit.split_once('/')?;
+        let factor = |thousand| if unit == byte_word { Some(1.0) } else { bytes_in(unit, thousand) };
+        let (decimal_factor, factor) = (factor(1000.0)?, factor(if is_busybox { 1024.0 } else { 1000.0 })?);
+        let ((least_s, most_s), (least, most)) = (range(seconds)?, range(rate)?);
+        let moved = decimal(bytes)? / factor;
+        if moved < least_s * least || moved > most_s * most {
+            return None;
+        }
+        let correction = (factor > decimal_factor).then(|| {
             let reason = text!(
                 "busybox prints powers of 1024 with decimal names",
                 "busybox は 1024 の累乗を 10 進の単位名で表示します"
             );
             units::binary(&rate_unit.replacen("B/s", "iB/s", 1), reason)
         });
-        let rate = figure(Quantity::Rate, Statistic::Mean, rate, rate_unit, factor);
+        let rate =
+            figure_of_value(Quantity::Rate, Statistic::Mean, decimal(rate)? * factor, rate, rate_unit)?;
+        Self::of(bytes, (seconds, time_unit), Some(PrintedFigure { correction, ..rate }))
+    }
+
+    fn of(bytes: &str, (seconds, time_unit): (&str, &str), rate: Option<PrintedFigure>) -> Option<Self> {
+        let sum = |quantity, printed, unit, factor| {
+            figure_of_value(quantity, Statistic::Sum, decimal(printed)? * factor, printed, unit)
+        };
         Some(Self {
             seconds: decimal(seconds)?,
-            rate: rate.map(|rate| PrintedFigure { correction, ..rate }),
-            time: figure(Quantity::Duration, Statistic::Sum, seconds, seconds_unit, 1e9)?,
-            bytes: figure(Quantity::Bytes, Statistic::Sum, bytes, "bytes", 1.0)?,
+            rate,
+            time: sum(Quantity::Duration, seconds, time_unit, 1e9)?,
+            bytes: sum(Quantity::Bytes, bytes, "bytes", 1.0)?,
         })
     }
 
@@ -183,25 +208,11 @@ fn series(progress: &[TransferLine]) -> Option<PrintedSeries> {
     units::series(Quantity::Rate, name, unit, SeriesAxis::Time, points)
 }
 
-/// `148 MB/s`, `1.7GB/s`, `1.001s` as number and unit.
-fn split_unit(words: &str) -> Option<(&str, &str)> {
-    let words = words.trim();
-    // GNU prints times below 0.1 ms as `7.2538e-05 s`.
-    let at = words.find(' ').or_else(|| words.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ','))?;
-    let (number, unit) = words.split_at(at);
-    (!number.is_empty() && !unit.trim().is_empty()).then(|| (number, unit.trim()))
-}
-
-/// Whether a unit is a second.
-fn is_second(unit: &str) -> bool {
-    matches!(unit, "s" | "seconds" | "秒" | "с" | "c" | "сек")
-}
-
-/// Bytes per second of a unit.
-fn units_of_rate(unit: &str, binary: bool) -> Option<f64> {
-    let (unit, _) = unit.split_once('/').filter(|(_, time)| is_second(time) || *time == "sec")?;
-    let base = if binary { 1024.0 } else { 1000.0 };
-    power(base, &["B bytes Б", "kB KB кБ", "MB МБ", "GB ГБ", "TB ТБ", "PB ПБ"], unit)
+/// Bytes in a unit: a letter for bytes, and before it one for a power of a thousand, Latin or Cyrillic; `i` makes it one of 1024.
+fn bytes_in(unit: &str, thousand: f64) -> Option<f64> {
+    let prefix = unit.strip_suffix(['B', 'o', 'Б'])?;
+    let (prefix, base) = prefix.strip_suffix('i').map_or((prefix, thousand), |prefix| (prefix, 1024.0));
+    power(base, &["", "k K к К", "M М", "G Г", "T Т", "P П"], prefix)
 }
 
 impl<'a> DdCommand<'a> {
@@ -266,7 +277,7 @@ mod tests {
             rate("20971520 bytes transferred in 1.967966 secs (10656444 bytes/sec)"),
             Some(10_656_444.0)
         );
-        assert_eq!(rate("1234 bytes (1234 B, 1.2 KiB) transferred 1.001s, 1233 kB/s"), Some(1.233e6));
+        assert_eq!(rate("1234 bytes (1234 B, 1.2 KiB) transferred 1.001s, 1233 B/s"), Some(1233.0));
         let busybox = rate("4194304 bytes (4.0MB) copied, 0.003766 seconds, 1.0GB/s").unwrap();
         assert!((busybox - 1024_f64.powi(3)).abs() < 1.0, "{busybox}");
         assert_eq!(rate("12 bytes (12B) copied, 1.000000 seconds, 12B/s"), Some(12.0));
@@ -284,7 +295,7 @@ mod tests {
     fn every_language_of_coreutils_is_read() {
         for (line, seconds, expected) in [
             ("268435456 Bytes (268 MB, 256 MiB) kopiert, 0.585084 s, 459 MB/s", 0.585_084, 459e6),
-            ("268435456 Bytes (268 MB, 256 MiB) kopiert, 0,585084 s, 1,4 GB/s", 0.585_084, 1.4e9),
+            ("268435456 Bytes (268 MB, 256 MiB) kopiert, 0,195084 s, 1,4 GB/s", 0.195_084, 1.4e9),
             ("8 Bytes kopiert, 0,00010094 s, 79,3 kB/s", 0.000_100_94, 79.3e3),
             ("268435456 octets (268 MB, 256 MiB) copiés, 2,13335 s, 126 MB/s", 2.133_35, 126e6),
             ("999 octets copiés, 0,000647691 s, 1,5 MB/s", 0.000_647_691, 1.5e6),
@@ -305,6 +316,23 @@ mod tests {
             ("512 байт скопировано, 0,0202791 s, 25,2 kB/s", 0.020_279_1, 25.2e3),
             ("скопійовано 8 байтів, 9.455e-05 s, 84.6 kB/s", 9.455e-5, 84.6e3),
             ("268435456 baiti (268 MB, 256 MiB) kopeeritud, 0.0272828 s, 9.8 GB/s", 0.027_282_8, 9.8e9),
+            // French with blanks that do not break a line, and its own word for bytes.
+            ("1073741824 octets (1,1\u{a0}Go, 1,0\u{a0}Gio) copiés, 5,2\u{a0}s, 206\u{a0}Mo/s", 5.2, 206e6),
+            (
+                "1073741824\u{202f}octets (1,1\u{202f}Go) copiés, 0,716\u{202f}s, 1,5\u{202f}Go/s",
+                0.716,
+                1.5e9,
+            ),
+            // Chinese without blanks, and with a second of its own.
+            ("268435456字节(268 MB)已复制，0.526899 秒，509 MB/秒", 0.526_899, 509e6),
+            ("268435456位元組（268 MB）已複製，0.526899 s，509 MB/s", 0.526_899, 509e6),
+            // 2004, before the rate was for people, and 2005.
+            ("268435456 bytes transferred in 2.134 secs (125789810 bytes/sec)", 2.134, 125_789_810.0),
+            ("268435456 bytes transferred in 2.134 seconds (125789810 bytes/sec)", 2.134, 125_789_810.0),
+            ("268435456 bytes (268 MB) copied, 2.134 seconds, 126 MB/s", 2.134, 126e6),
+            ("268435456 bytes (268 MB) copied, 2.134 secs, 126 MB/s", 2.134, 126e6),
+            // A language that nobody asked about.
+            ("268435456 bait (268 MB, 256 MiB) telah disalin, 2,134 detik, 126 MB/detik", 2.134, 126e6),
             ("268435456 bajtova (268 MB, 256 MiB) je kopirano, 0.00250855 s, 107 GB/s", 0.002_508_55, 107e9),
         ] {
             let transfer = TransferLine::read(line).unwrap_or_else(|| panic!("{line}"));
@@ -315,6 +343,8 @@ mod tests {
             "64+0 Datensätze aus",
             "64+0 enregistrements écrits",
             "输出了 64+0 块记录",
+            "记录了64+0 的读入",
+            "64+0\u{a0}enregistrements lus",
             "64+0 записей отправлено",
         ] {
             assert!(is_count(line), "{line}");
@@ -326,6 +356,8 @@ mod tests {
             "12 files (3 new) moved, 5 s, 2 MB/s",
             "5 apples, 1 s, 2 MB/s",
             "7 bytes (x) copied, 3 h, 2 MB/s",
+            "7 bytes copied, 3 s, 2 MB/s",
+            "268435456 bytes (268 MB) copied, 2.134 m, 126 MB/s",
         ] {
             assert_eq!(rate(line), None, "{line}");
         }

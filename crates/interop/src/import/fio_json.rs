@@ -8,30 +8,45 @@
 //! only the last of a row counts. They are known by their beginning: it is the same for all, while a fio that was started
 //! later, and appended to the same file, began after the one before it ended.
 //!
-//! A cell is called by what its options do, so that it meets the cells of other tools that do the same, and by its job's name
-//! where two do the same. Without `group_reporting` each thread of a job has a cell, which is one of them and not the job.
+//! What is made of the jobs is the same for all forms of fio's results (`fio_job`).
 
 use super::dates;
-use super::fio_options::{JobOptions, direction, label, percentile};
-use super::json_tree::Json;
+use super::fio_job::{JobResult, run_of};
+use super::fio_options::{JobOptions, percentile};
+use super::json_tree::{Json, JsonError, object, raw_documents, raw_members, tree};
 use super::parts;
 use super::units::{self, Named, ToolUnit, figures_of};
 use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
-use kurabe_core::record::{Cell, Notice};
+use kurabe_core::imported::{FigureOf, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::text;
-use std::collections::{HashMap, HashSet};
+use serde_json::value::RawValue;
 
 const KEYS: &[&str] = &["\"fio version\""];
 pub(super) const IMPORTER: Importer =
     Importer::of(("fio JSON", "fio", &["fio version", "fio"]), Recognizer::Object(KEYS), read);
 
+/// What fio writes when it is ended by a signal.
+pub(super) const SIGNAL: &str = "fio: terminating on signal {}";
+
+/// A file that holds nothing else, which needs not be taken apart into lines.
+pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recognizer::File, |input| {
+    let mut rest = input.text().unwrap_or("").trim();
+    while let Some(Ok((_, after))) = object(rest) {
+        rest = after.trim_start();
+    }
+    if rest.is_empty() {
+        read(input)
+    } else {
+        parts::not_mine(text!("it holds other lines", "ほかの行があります"))
+    }
+});
+
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 
 /// fio's latencies: name, name of what they are of.
-const LATENCIES: [(&str, FigureOf); 3] = [
+pub(super) const LATENCIES: [(&str, FigureOf); 3] = [
     ("clat", FigureOf::CompletionLatency),
     ("lat", FigureOf::TotalLatency),
     ("slat", FigureOf::SubmissionLatency),
@@ -47,19 +62,56 @@ const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [
     ),
 ];
 
+/// A document of fio's, whose jobs are taken apart one after another: thousands of them at once would take the memory of many files.
+struct Document<'a> {
+    /// All that it holds besides.
+    head: Json,
+    jobs: Vec<&'a RawValue>,
+}
+
+impl<'a> Document<'a> {
+    fn of(raw: &'a str) -> Result<Self, String> {
+        let mut members = raw_members(raw)?;
+        // Those of several machines stand under another key.
+        let key =
+            ["jobs", "client_stats"].into_iter().find(|key| members.iter().any(|(name, _)| name == key));
+        let at = members.iter().position(|(name, _)| Some(name.as_str()) == key);
+        let jobs = at.map(|at| members.swap_remove(at).1.get());
+        let jobs = jobs.map_or(Ok(Vec::new()), serde_json::from_str).unwrap_or_default();
+        let head = members.into_iter().map(|(name, raw)| Ok((name, tree(raw.get(), 1)?)));
+        Ok(Self { head: Json::Object(head.collect::<Result<_, String>>()?), jobs })
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = Result<Json, String>> {
+        self.jobs.iter().map(|raw| tree(raw.get(), 2))
+    }
+}
+
 /// Reads fio's JSON.
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let mut documents = parts::documents_with(input, "fio", KEYS)?;
-    documents.retain(|json| json.get("fio version").is_some());
+    let raws = raw_documents(parts::text_with(input, KEYS)?);
+    let documents = raws.and_then(|raws| {
+        let own = raws.into_iter().filter(|(_, raw)| KEYS.iter().all(|key| raw.contains(key)));
+        own.map(|(line, raw)| Ok((line, Document::of(raw).map_err(|cause| JsonError { line, cause })?)))
+            .collect()
+    });
+    let documents: Vec<(usize, Document<'_>)> =
+        documents.map_err(|error| parts::damaged_json(input, "fio", error))?;
     let mut runs: Vec<ImportedRun> = Vec::new();
+    let is_followed =
+        |at: usize| documents.get(at + 1).is_some_and(|(_, next)| continues(&documents[at].1, next));
+    let last: Vec<bool> = (0..documents.len()).map(|at| !is_followed(at)).collect();
+    // Of several runs it is not known which one the signal ended.
+    let is_alone = last.iter().filter(|is_last| **is_last).count() == 1;
+    let signal = input.holes(SIGNAL).map(|[number]| number).filter(|_| is_alone);
     let mut dropped = 0;
-    for at in 0..documents.len() {
-        if documents.get(at + 1).is_some_and(|next| continues(&documents[at], next)) {
+    for ((line, document), is_last) in documents.iter().zip(last) {
+        if !is_last {
             dropped += 1;
             continue;
         }
-        let document = std::mem::replace(&mut documents[at], Json::Null);
-        let mut run = run(input, &document);
+        let failed = |cause| parts::damaged_json(input, "fio", JsonError { line: *line, cause });
+        let mut run = run(input, document, signal).map_err(failed)?;
         if dropped > 0 {
             run.notices.push(parts::notice(text!(
                 "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
@@ -72,27 +124,21 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(runs)
 }
 
-/// Jobs of a document; those of several machines stand under another key.
-fn jobs(document: &Json) -> &[Json] {
-    document.get("jobs").or(document.get("client_stats")).map_or(&[], Json::items)
-}
-
 /// Whether `next` is a later report of the same fio: the same jobs, never less done, and begun at the same time.
-fn continues(document: &Json, next: &Json) -> bool {
-    let (before, after) = (jobs(document), jobs(next));
-    if before.is_empty() || before.len() != after.len() {
+fn continues(document: &Document<'_>, next: &Document<'_>) -> bool {
+    if document.jobs.is_empty() || document.jobs.len() != next.jobs.len() {
         return false;
     }
-    let more = before.iter().zip(after).all(|(before, after)| {
+    let [before, after] = [document, next].map(|one| one.jobs().flatten().collect::<Vec<Json>>());
+    let more = before.iter().zip(&after).all(|(before, after)| {
         let done =
             |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
         let same = ["jobname", "groupid"].iter().all(|key| before.get(key) == after.get(key))
             && before.get("job options") == after.get("job options");
         same && DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word))
     });
-    let (Some(this), Some(next)) = (DocumentTimes::of(document), DocumentTimes::of(next)) else {
-        return false;
-    };
+    let times = DocumentTimes::of(&document.head, &before).zip(DocumentTimes::of(&next.head, &after));
+    let Some((this, next)) = times else { return false };
     more && next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
 }
 
@@ -105,10 +151,9 @@ struct DocumentTimes {
 }
 
 impl DocumentTimes {
-    fn of(document: &Json) -> Option<Self> {
-        let elapsed =
-            jobs(document).iter().filter_map(|job| job.count_of("elapsed")).max()?.checked_mul(1000)?;
-        let runtimes = jobs(document).iter().flat_map(|job| DIRECTIONS.map(|word| job.get(word)));
+    fn of(document: &Json, jobs: &[Json]) -> Option<Self> {
+        let elapsed = jobs.iter().filter_map(|job| job.count_of("elapsed")).max()?.checked_mul(1000)?;
+        let runtimes = jobs.iter().flat_map(|job| DIRECTIONS.map(|word| job.get(word)));
         let runtime = runtimes.flatten().filter_map(|ddir| ddir.count_of("runtime")).max().unwrap_or(0);
         Some(match document.count_of("timestamp_ms") {
             Some(end_ms) if runtime > 0 => Self { end_ms, elapsed_ms: runtime, has_ms: true },
@@ -138,76 +183,18 @@ impl DocumentTimes {
     }
 }
 
-fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
-    let mut cells: Vec<(&str, Cell)> = Vec::new();
-    let mut notices = Vec::new();
-    let mut target = None;
-    let mut procedures: Vec<String> = Vec::new();
-    let mut lines = HashSet::new();
-    let mut direct: Vec<Option<String>> = Vec::new();
-    let mut apart = 0;
-    let mut entries: HashMap<_, usize> = HashMap::new();
-    for job in jobs(document) {
-        *entries.entry(entry(job)).or_default() += 1;
-    }
-    for job in jobs(document) {
-        let mut options = JobOptions::of(document, job);
-        options.threads_apart = entries.get(&entry(job)).is_some_and(|count| *count > 1);
-        let group = job_cells(job, &options);
-        direct.push(options.direct());
-        apart += usize::from(options.threads_apart && !group.is_empty());
-        if !group.is_empty() {
-            target = target.or_else(|| options.get(&["filename", "directory"]).map(str::to_owned));
-            procedures.extend(options.line().filter(|line| lines.insert(line.clone())));
-        }
-        notices.extend(error_of(job));
-        let name = job.text_of("jobname").unwrap_or("");
-        cells.extend(group.into_iter().map(|cell| (name, cell)));
-    }
-    if apart > 0 {
-        notices.push(parts::notice(text!(
-            "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
-             did not print, is what the job did",
-            "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
-             出力されていません"
-        )));
-    }
-    direct.dedup();
-    let direct = if let [direct] = direct.as_slice() { direct.clone() } else { None };
+fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Result<ImportedRun, String> {
+    let head = &document.head;
     let version =
-        document.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
-    let epoch = document.count_of("timestamp").and_then(dates::from_epoch);
+        head.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
+    let epoch = head.count_of("timestamp").and_then(dates::from_epoch);
     let origin = Origin {
         version,
-        measured_at: epoch.or_else(|| document.text_of("time").and_then(dates::from_ctime)),
-        target,
-        procedure: (!procedures.is_empty()).then(|| procedures.join("\n")),
-        facts: direct.map(|direct| ("direct".to_owned(), direct)).into_iter().collect(),
+        measured_at: epoch.or_else(|| head.text_of("time").and_then(dates::from_ctime)),
         ..input.origin("fio", "fio-json")
     };
-    ImportedRun { origin, environment: environment(document), cells: told_apart(cells), notices }
-}
-
-/// What entries of several threads of one job, and of no two jobs, have in common.
-fn entry(job: &Json) -> (Option<&str>, Option<&str>, Option<&str>) {
-    (job.text_of("jobname"), job.text_of("groupid"), job.text_of("hostname"))
-}
-
-/// Cells of several jobs that do the same bear the names of their jobs, too.
-fn told_apart(cells: Vec<(&str, Cell)>) -> Vec<Cell> {
-    let mut names: HashMap<(String, String), HashSet<&str>> = HashMap::new();
-    for (name, cell) in &cells {
-        names.entry((cell.label.clone(), cell.part.clone())).or_default().insert(name);
-    }
-    let named = |(name, mut cell): (&str, Cell)| {
-        let several =
-            names.get(&(cell.label.clone(), cell.part.clone())).is_some_and(|names| names.len() > 1);
-        if several && cell.label != name {
-            cell.label = format!("{} {}", cell.label, parts::repeated(name));
-        }
-        cell
-    };
-    cells.into_iter().map(named).collect()
+    let results = document.jobs().map(|job| Ok(result(head, &job?))).collect::<Result<_, String>>()?;
+    Ok(ImportedRun { environment: environment(head), ..run_of(results, signal, origin) })
 }
 
 /// The devices whose counters fio read.
@@ -218,42 +205,21 @@ fn environment(document: &Json) -> Environment {
     Environment { devices: devices.collect(), ..Environment::default() }
 }
 
-fn error_of(job: &Json) -> Option<Notice> {
-    let number = job.count_of("error").filter(|number| *number != 0)?;
-    let name = job.text_of("jobname").unwrap_or("");
-    Some(parts::notice(text!(
-        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
-        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
-    )))
-}
-
-/// A cell for each direction that did I/O, and one of the syncs if there were any.
-fn job_cells(job: &Json, options: &JobOptions) -> Vec<Cell> {
-    let name = job.text_of("jobname").unwrap_or("");
-    let host = job.text_of("hostname").map(|host| format!("{host} ")).unwrap_or_default();
-    let mut cells = Vec::new();
-    let mut shape = ImportedCell::default();
-    options.describe("read", &mut shape);
-    let shape = options.shape(&shape);
-    let label_of = |word: &str| label(&format!("{host}{}", shape.as_deref().unwrap_or(name)), word);
-    for word in DIRECTIONS {
-        let Some(ddir) = job.get(word) else { continue };
-        let figures = figures(ddir);
-        if !ddir.text_of("io_bytes").is_some_and(units::positive) || figures.is_empty() {
-            continue;
-        }
-        let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
-        options.describe(word, &mut imported);
-        cells.push(parts::cell(label_of(word), direction(word), imported));
+/// What a job came to in each direction in which it did I/O, and of its syncs if there were any.
+fn result(document: &Json, job: &Json) -> JobResult {
+    let did = |word: &'static str| Some((word, job.get(word)?));
+    let moved = |(_, ddir): &(&str, &Json)| ddir.text_of("io_bytes").is_some_and(units::positive);
+    let of_directions = DIRECTIONS.into_iter().filter_map(did).filter(moved);
+    let syncs = job.get("sync").map(|sync| ("sync", latency(sync, "lat", &FigureOf::SyncLatency)));
+    let directions = of_directions.map(|(word, ddir)| (word, figures(ddir))).chain(syncs);
+    let run_ms = DIRECTIONS.iter().filter_map(|word| job.get(word)?.count_of("runtime")).max();
+    JobResult {
+        entry: ["jobname", "groupid", "hostname"].map(|key| job.text_of(key).unwrap_or("").to_owned()),
+        options: JobOptions::of(document, job),
+        error: job.count_of("error").unwrap_or(0),
+        directions: directions.filter(|(_, figures)| !figures.is_empty()).collect(),
+        run_ns: run_ms.map(|ms| ms as f64 * 1e6),
     }
-    let syncs = job.get("sync").map(|sync| latency(sync, "lat", &FigureOf::SyncLatency)).unwrap_or_default();
-    if !syncs.is_empty() {
-        let mut imported = ImportedCell { runs: Some(1), figures: syncs, ..ImportedCell::default() };
-        options.describe("sync", &mut imported);
-        (imported.block_bytes, imported.sequential, imported.read_percent) = (None, None, None);
-        cells.push(parts::cell(label_of("sync"), None, imported));
-    }
-    cells
 }
 
 /// Figures of a direction: the rate, operations, latencies, the samples' spread, and the totals.

@@ -182,7 +182,8 @@ fn fio_2_prints_microseconds_and_kibibytes() {
     assert_eq!(run.origin.tool_name(), "fio 2.16");
     let [read, write] = run.cells.as_slice() else { panic!() };
     assert_eq!((of(read).block_bytes, of(write).block_bytes), (Some(8192), Some(16_384)));
-    assert_eq!(of(read).read_percent, Some(60.0));
+    // It was asked for 60 % and counts what it moved: blocks of writes are twice as large.
+    assert_eq!(of(read).read_percent.map(f64::round), Some(50.0));
     assert_figure(&of(read).figures[0], "82666", "KiB/s", 82_666.0 * 1024.0);
     let clat = |statistic| figure(read, Quantity::Latency, statistic, Some("completion latency"));
     assert_figure(clat(Statistic::Mean), "79.565982", "us", 79_565.982);
@@ -190,4 +191,47 @@ fn fio_2_prints_microseconds_and_kibibytes() {
     // 682 operations of 8 KiB.
     let moved = figure(read, Quantity::Bytes, Statistic::Sum, Some("data moved"));
     assert_figure(moved, "5456", "KiB", 682.0 * 8192.0);
+}
+
+#[test]
+fn a_run_that_a_signal_ended_says_so() {
+    let read = |text: &str| super::super::import("a.json", text.as_bytes()).unwrap();
+    let options = "rw=read bs=4k time_based=1 runtime=300";
+    let cut = document(1_700_000_048_000, 48_000, &[("a", options)]);
+    let remark = |text: &str| {
+        let run = read(text).remove(0);
+        (run.interrupted, run.notices.first().map(|notice| notice.text.en.clone()).unwrap_or_default())
+    };
+    let figures = "after 48 s of 5 min: the figures are of that part";
+    let signal = format!("fio: terminating on signal 2\n{cut}");
+    assert_eq!(remark(&signal), (true, format!("fio was ended by signal 2 {figures}")));
+    assert_eq!(remark(&cut), (true, format!("fio ended {figures}")));
+    let whole = document(1_700_000_300_000, 300_000, &[("a", options)]);
+    assert_eq!(remark(&whole), (false, String::new()));
+    // Where all is written once, it takes as long as it takes.
+    let once = document(1_700_000_048_000, 48_000, &[("a", "rw=read bs=4k runtime=300")]);
+    assert_eq!(remark(&once), (false, String::new()));
+}
+
+#[test]
+fn the_share_of_reads_is_what_was_done() {
+    let mix = |reads: u64, writes: u64| {
+        let text = format!(
+            "{{\"fio version\": \"fio-3.36\", \"jobs\": [{{\"jobname\": \"half\", \"job options\": {{\"rw\": \"randrw\", \"bs\": \"4k\",
+             \"rwmixread\": \"50\", \"ioengine\": \"psync\"}},
+             \"read\": {{\"io_bytes\": 4096, \"bw_bytes\": 10, \"runtime\": 7, \"total_ios\": {reads}}},
+             \"write\": {{\"io_bytes\": 4096, \"bw_bytes\": 10, \"runtime\": 7, \"total_ios\": {writes}}}}}]}}"
+        );
+        super::super::import("a.json", text.as_bytes()).unwrap().remove(0)
+    };
+    let run = mix(1600, 8400);
+    assert_eq!(run.cells[0].label, "RND 4 KiB Q1 T1 16 % read");
+    assert_eq!(of(&run.cells[0]).read_percent, Some(16.0));
+    let remark = "RND 4 KiB Q1 T1 16 % read: 16 % of the operations were reads, where 50 % was asked for";
+    assert_eq!(run.notices[0].text.en, remark);
+    // Each operation is drawn, so few of them are seldom the half.
+    for (reads, writes) in [(5040, 4960), (56, 44)] {
+        let run = mix(reads, writes);
+        assert_eq!((run.cells[0].label.as_str(), run.notices.len()), ("RND 4 KiB Q1 T1 50 % read", 0));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::json_tree::Json;
 use super::parts::{self, number, repeated};
+use crate::job::time_ns;
 
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
 
@@ -14,9 +15,13 @@ const OPTIONS_MOST: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct JobOptions {
     in_order: Vec<(String, String)>,
+    /// Whether none is missing that was given, so that fio's defaults hold for all others.
+    are_all: bool,
     /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
     /// threads, and no figure of them together.
     pub(super) threads_apart: bool,
+    /// The share of reads in percent that the job came to, where what it was asked for is not known.
+    pub(super) read_percent: Option<f64>,
 }
 
 impl JobOptions {
@@ -30,7 +35,18 @@ impl JobOptions {
         let mut in_order = members(document.get("global options"));
         in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
         in_order.extend(own);
-        Self { in_order, threads_apart: false }
+        Self { in_order, are_all: true, ..Self::default() }
+    }
+
+    /// Some of the options, of which the others are not known.
+    pub(super) fn of_pairs<const COUNT: usize>(pairs: [(&str, &str); COUNT]) -> Self {
+        let mut options = Self::default();
+        pairs.into_iter().for_each(|(name, value)| options.add(name, value));
+        options
+    }
+
+    pub(super) fn add(&mut self, name: &str, value: &str) {
+        self.in_order.push((name.to_owned(), value.to_owned()));
     }
 
     /// An option by one of its names.
@@ -61,14 +77,22 @@ impl JobOptions {
         cell.threads = self.threads().filter(|_| !self.threads_apart);
         (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         cell.sequential = sequential(pattern);
-        if matches!(base(pattern), "rw" | "readwrite" | "randrw") {
-            let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
-            let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
-            cell.read_percent = percent(&["rwmixread"])
-                .or(written)
-                .or(Some(50.0))
-                .filter(|share| (0.0..=100.0).contains(share));
-        }
+        let share = self.read_percent.unwrap_or_else(|| self.asked_read_percent());
+        let is_mix = matches!(base(pattern), "rw" | "readwrite" | "randrw");
+        cell.read_percent = Some(share).filter(|share| is_mix && (0.0..=100.0).contains(share));
+    }
+
+    /// The share of reads in percent that a mix was asked for.
+    fn asked_read_percent(&self) -> f64 {
+        let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
+        let written = || percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
+        percent(&["rwmixread"]).or_else(written).unwrap_or(50.0)
+    }
+
+    /// How long the job was to go on, whatever it had done by then.
+    pub(super) fn asked_ns(&self) -> Option<u64> {
+        self.get(&["time_based"]).filter(|words| *words != "0")?;
+        time_ns(self.get(&["runtime", "timeout"])?)
     }
 
     /// A place or a length in bytes; shares of the target (`50%`) and ranges are not known here.
@@ -89,7 +113,8 @@ impl JobOptions {
 
     /// Whether I/O went past the page cache: `1` or `0`; nothing if there are no options to tell.
     pub(super) fn direct(&self) -> Option<String> {
-        let given = self.get(&["direct"]).or_else(|| self.get(&["rw", "readwrite"]).map(|_| "0"))?;
+        let default = || self.get(&["rw", "readwrite"]).filter(|_| self.are_all).map(|_| "0");
+        let given = self.get(&["direct"]).or_else(default)?;
         matches!(given, "0" | "1").then(|| given.to_owned())
     }
 
@@ -212,13 +237,9 @@ mod tests {
 
     #[test]
     fn options_tell_block_size_by_direction() {
-        let job = |bs: &str| JobOptions {
-            in_order: vec![
-                ("rw".into(), "randrw:4".into()),
-                ("bs".into(), bs.into()),
-                ("rwmixread".into(), "70".into()),
-            ],
-            threads_apart: false,
+        let job = |bs: &str| {
+            let pairs = [("rw", "randrw:4"), ("bs", bs), ("rwmixread", "70")];
+            JobOptions::of_pairs(pairs)
         };
         let mut cell = ImportedCell::default();
         job("4k,8k").describe("trim", &mut cell);
@@ -237,15 +258,13 @@ mod tests {
     fn options_tell_where_a_job_goes() {
         let job = |offset: &str, size: &str| {
             let mut cell = ImportedCell::default();
-            let given = [("rw", "read"), ("offset", offset), ("size", size)];
-            let in_order = given.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-            JobOptions { in_order, ..JobOptions::default() }.describe("read", &mut cell);
+            JobOptions::of_pairs([("rw", "read"), ("offset", offset), ("size", size)])
+                .describe("read", &mut cell);
             (cell.offset_bytes, cell.span_bytes)
         };
         assert_eq!(job("1m", "2097152"), (Some(1 << 20), Some(2 << 20)));
         assert_eq!(job("10%", "50%"), (None, None), "shares of what nobody told");
         let parts = [("size", "1m"), ("numjobs", "4"), ("offset_increment", "1m")];
-        let in_order = parts.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-        assert_eq!(JobOptions { in_order, ..JobOptions::default() }.span_bytes(), Some(4 << 20));
+        assert_eq!(JobOptions::of_pairs(parts).span_bytes(), Some(4 << 20));
     }
 }

@@ -1,62 +1,278 @@
-//! fio's texts, which are not read: they round or leave out what its JSON holds in full, and their forms changed with the versions.
+//! fio's texts. The normal one, of 1 to 3, is read: it is what people paste. It rounds what the JSON holds in full, which a notice
+//! says. Its terse lines, made for programs, hold less than the JSON and are refused.
+//!
+//! The model: a line tells what a job is to do, another begins what it came to, and below that stand lines of its directions, each
+//! followed by its latencies. Before version 3, KB and MB are powers of 1024. fio's manual, "Interpreting the output", of 2.2 and
+//! 3.33.
 
-use super::shapes::{LineMark, LineShapes};
+use super::dates;
+use super::fio_job::{JobResult, run_of};
+use super::fio_json::{LATENCIES, SIGNAL};
+use super::fio_options::{JobOptions, percentile};
+use super::shapes::{LineMark, LineShapes, holes};
+use super::units::{self, figure_of_value, power};
 use super::{ImportedRuns, Importer, Input, Recognizer, parts};
-use kurabe_core::{Text, mention::Mention, text};
+use kurabe_core::imported::{FigureOf, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::{mention::Mention, text};
+use std::collections::HashMap;
 
-/// `  read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(…)`, and of fio 2 `  read : io=1024.0MB, bw=…, iops=…`.
-const OF_NORMAL: LineShapes = LineShapes {
-    begins: &[],
-    belongs: &[
-        "read{}: IOPS={}",
-        "write{}: IOPS={}",
-        "trim{}: IOPS={}",
-        "mixed{}: IOPS={}",
-        "read{}: io={}bw={}",
-        "write{}: io={}bw={}",
-        "trim{}: io={}bw={}",
-        "mixed{}: io={}bw={}",
-    ],
-};
+const DESCRIPTION: &str = "{}: (g={}): rw={}, bs={}, ioengine={}, iodepth={}";
+const RESULT: &str = "{}: (groupid={}, jobs={}): err={}: pid={}";
+const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
+const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
+/// fio's words before these.
+const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
+const SPREAD: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
+/// Without descriptions, which stand before JSON, too.
+const OF_NORMAL: LineShapes = LineShapes { begins: &[], belongs: &[RESULT, SINCE_3, BEFORE_3] };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
+const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
 
+pub(super) const FORMAT: &str = "fio-text";
 pub(super) const NORMAL: Importer =
-    Importer::of(("fio's normal text", "fio", &["ioengine="]), Recognizer::Shapes(OF_NORMAL), |input| {
-        let what = text!("this is fio's normal text", "これは fio の通常のテキスト出力です");
-        refused(input, &OF_NORMAL, "read: IOPS=…, BW=…", what)
-    });
+    Importer::of(("fio's normal text", "fio", &["ioengine="]), Recognizer::Shapes(OF_NORMAL), read);
 pub(super) const TERSE: Importer =
     Importer::of(("fio's terse text", "fio", &[";fio-"]), Recognizer::Shapes(OF_TERSE), |input| {
+        let own = input.lines().find(|(_, line)| OF_TERSE.mark(line) != LineMark::None);
+        let Some((number, _)) = own else { return parts::without_line("3;fio-3.33;NAME;0;0;…") };
         let what = text!("this is fio's terse text", "これは fio の terse 出力です");
-        refused(input, &OF_TERSE, "3;fio-3.33;NAME;0;0;…", what)
+        let remedy = text!(
+            "have fio write its figures in full: {IN_FULL} JOB",
+            "fio に値を丸めずに書かせてください: {IN_FULL} ジョブ"
+        );
+        Err(parts::broken_line(input, number, what).remedy(remedy).into())
     });
 
-fn refused(input: &Input<'_>, shapes: &LineShapes, example: &str, what: Text) -> ImportedRuns {
-    let own = input.lines().find(|(_, line)| shapes.mark(line) != LineMark::None);
-    let Some((number, _)) = own else { return parts::without_line(example) };
-    let remedy = text!(
-        "have fio write its figures in full: {} JOB",
-        "fio に値を丸めずに書かせてください: {} ジョブ",
-        Mention::Shell("fio --output-format=json --output=result.json")
-    );
-    Err(parts::broken_line(input, number, what).remedy(remedy).into())
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let mut described: HashMap<&str, JobOptions> = HashMap::new();
+    let mut jobs: Vec<JobResult> = Vec::new();
+    let mut origin = input.origin("fio", FORMAT);
+    let mut ranks = None;
+    for (_, line) in input.lines() {
+        origin.version = origin.version.or_else(|| line.trim().strip_prefix("fio-").map(str::to_owned));
+        if let Some([name, _, rw, bs, engine, depth]) = holes(DESCRIPTION, line) {
+            let sizes = block_sizes(bs);
+            let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
+            described.insert(name, JobOptions::of_pairs(pairs));
+        } else if let Some([name, group, threads, error, process]) = holes(RESULT, line) {
+            let mut options = described.get(name).cloned().unwrap_or_default();
+            options.add("numjobs", threads);
+            let date = process.split_once(": ").and_then(|(_, date)| dates::from_ctime(date));
+            origin.measured_at = origin.measured_at.or(date);
+            let error = error.parse().unwrap_or(0);
+            let entry = [name, group, ""].map(str::to_owned);
+            jobs.push(JobResult { entry, options, error, ..JobResult::default() });
+        } else if let Some((word, figures)) = direction(line) {
+            if jobs.is_empty() {
+                jobs.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
+            }
+            if let Some(job) = jobs.last_mut() {
+                job.directions.push((word, figures));
+            }
+        } else if let Some([word, unit]) = holes("{} percentiles ({}):", line) {
+            ranks = latency_of(word).zip(Some(unit));
+        } else if let Some(job) = jobs.last_mut() {
+            add_latencies(&mut job.directions, ranks.as_ref(), line);
+        }
+    }
+    if jobs.iter().all(|job| job.directions.is_empty()) {
+        return parts::without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
+    }
+    jobs.iter_mut().for_each(finish);
+    let mut run = run_of(jobs, input.holes(SIGNAL).map(|[number]| number), origin);
+    run.notices.push(parts::notice(text!(
+        "fio's text rounds its figures; in full it writes them with {IN_FULL}",
+        "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
+    )));
+    Ok(vec![run])
+}
+
+/// `4K-4K/8K-8K/4K-4K` or `(R) 4096B-4096B, (W) 8.0KiB-8.0KiB` as the option has them; empty if one is a range.
+fn block_sizes(words: &str) -> String {
+    let sizes = words.split(['/', ',']).map(|range| {
+        let range = range.trim_start_matches(|c: char| " (RWT)".contains(c));
+        let (size, _) = range.split_once('-').filter(|(low, high)| low == high)?;
+        Some(format!("{:.0}", value(size, 1024.0)?.0))
+    });
+    sizes.collect::<Option<Vec<_>>>().unwrap_or_default().join(",")
+}
+
+/// The line of a direction: fio's word for it, and the figures.
+fn direction(line: &str) -> Option<(&'static str, Vec<PrintedFigure>)> {
+    let since_3 = holes(SINCE_3, line)
+        .map(|[word, iops, rate, _, data, time_ms, _]| (word, data, rate, iops, time_ms, 1000.0));
+    let before_3 = || {
+        holes(BEFORE_3, line)
+            .map(|[word, data, rate, iops, time_ms]| (word, data, rate, iops, time_ms, 1024.0))
+    };
+    let (word, data, rate, iops, time_ms, thousand) = since_3.or_else(before_3)?;
+    let word = DIRECTIONS.into_iter().find(|direction| *direction == word)?;
+    let sized = |quantity, statistic, words, thousand| {
+        let (value, number, unit) = value(words, thousand)?;
+        figure_of_value(quantity, statistic, value, number, unit)
+    };
+    let mut rate = sized(Quantity::Rate, Statistic::Mean, rate, thousand);
+    if thousand == 1024.0 {
+        rate.iter_mut().for_each(|rate| units::mark_binary_unit(rate, "fio 2"));
+    }
+    let iops = value(iops, 1000.0)
+        .and_then(|(value, ..)| figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS"));
+    let data = sized(Quantity::Bytes, Statistic::Sum, data, thousand)
+        .map(|data| PrintedFigure { of: Some(FigureOf::DataMoved), ..data });
+    let time = units::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, time_ms);
+    Some((word, [rate, iops, data, time].into_iter().flatten().collect()))
+}
+
+/// `48.1MiB/s`, `1024.0MB`, `12.3k`: the value, its digits, and what stands behind them.
+fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
+    let end = words.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(words.len());
+    let (number, unit) = words.split_at(end);
+    let prefix = unit.split(['i', 'B']).next().unwrap_or("");
+    let base = if unit.contains('i') { 1024.0 } else { thousand };
+    Some((parts::number(number)? * power(base, &["", "k K", "M", "G", "T", "P"], prefix)?, number, unit))
+}
+
+fn latency_of(word: &str) -> Option<FigureOf> {
+    LATENCIES.into_iter().find(|(name, _)| *name == word).map(|(_, of)| of)
+}
+
+/// A latency in a unit such as `usec`.
+fn latency(of: &FigureOf, unit: &str, statistic: Statistic, words: &str) -> Option<PrintedFigure> {
+    let ns = power(1000.0, &["nsec", "usec", "msec", "sec"], unit)?;
+    let figure = figure_of_value(Quantity::Latency, statistic, value(words, 1000.0)?.0 * ns, words, unit)?;
+    Some(PrintedFigure { of: Some(of.clone()), ..figure })
+}
+
+/// What a line below that of a direction tells of its latencies, or of syncs.
+fn add_latencies(
+    directions: &mut Vec<(&'static str, Vec<PrintedFigure>)>,
+    ranks: Option<&(FigureOf, &str)>,
+    line: &str,
+) {
+    if let Some([word, unit, low, high, mean, deviation]) = holes(SPREAD, line) {
+        if word == "sync" {
+            directions.push(("sync", Vec::new()));
+        }
+        let of = if word == "sync" { Some(FigureOf::SyncLatency) } else { latency_of(word) };
+        let Some((of, (_, figures))) = of.zip(directions.last_mut()) else { return };
+        let spread = [
+            (Statistic::Mean, mean),
+            (Statistic::Lowest, low),
+            (Statistic::Highest, high),
+            (Statistic::StandardDeviation, deviation),
+        ];
+        figures
+            .extend(spread.into_iter().filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
+    } else if let (Some((of, unit)), Some(row)) = (ranks, line.trim().strip_prefix('|'))
+        && let Some((_, figures)) = directions.last_mut()
+    {
+        let of_rank = |entry: &str| {
+            let [rank, words] = holes("{}th=[{}]", entry)?;
+            latency(of, unit, percentile(rank)?, words)
+        };
+        figures.extend(row.split(',').filter_map(of_rank));
+    }
+}
+
+/// What follows from the directions of a job; the latency that people compare comes first, as in the JSON.
+fn finish(job: &mut JobResult) {
+    let first = |word: &str, quantity| {
+        let (_, figures) = job.directions.iter().find(|(direction, _)| *direction == word)?;
+        figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
+    };
+    let operations = first("read", Quantity::Iops).zip(first("write", Quantity::Iops));
+    // Which share it was asked for is not told.
+    job.options.read_percent = operations.map(|(reads, writes)| 100.0 * reads / (reads + writes));
+    let times_ns = DIRECTIONS.iter().filter_map(|word| first(word, Quantity::Duration));
+    job.run_ns = times_ns.max_by(f64::total_cmp);
+    for (_, figures) in &mut job.directions {
+        figures.sort_by_key(|figure| match figure.quantity {
+            Quantity::Rate | Quantity::Iops => 0,
+            Quantity::Latency => {
+                1 + LATENCIES.iter().position(|(_, of)| figure.of.as_ref() == Some(of)).unwrap_or(0)
+            }
+            _ => 1 + LATENCIES.len(),
+        });
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::import;
+    use super::super::units::test::*;
+    use super::*;
     use kurabe_core::Lang;
 
+    const FIO_2: &str = "db: (g=0): rw=randrw, bs=4K-4K/8K-8K/4K-4K, ioengine=libaio, iodepth=32
+fio-2.2.10
+Starting 4 processes
+
+db: (groupid=0, jobs=4): err= 0: pid=4231: Tue Mar  1 10:20:30 2016
+  read : io=1024.0MB, bw=8192.5KB/s, iops=2048, runt=128000msec
+    slat (usec): min=3, max=200, avg= 5.12, stdev=10.01
+    clat (msec): min=5, max=30, avg=15.60, stdev= 2.01
+     lat (msec): min=5, max=31, avg=15.65, stdev= 2.01
+    clat percentiles (usec):
+     |  1.00th=[ 9000],  5.00th=[11000], 10.00th=[12000], 20.00th=[13000],
+     | 99.90th=[28000]
+    bw (KB  /s): min=500000, max=540000, per=100.00%, avg=523000.00, stdev=1000.00
+  write: io=10752MB, bw=86016KB/s, iops=10752, runt=128000msec
+    clat (usec): min=30, max=13600, avg=45.12, stdev=10.01
+  cpu          : usr=0.10%, sys=2.50%, ctx=1030, majf=0, minf=2060
+";
+
     #[test]
-    fn texts_of_fio_are_refused_with_the_remedy() {
-        for (text, what) in [
-            ("fio-3.33\n   read: IOPS=12.3k, BW=48.1MiB/s (50.4MB/s)(2886MiB/60001msec)\n", "normal"),
-            ("  read : io=1024.0MB, bw=55500KB/s, iops=13875, runt= 18893msec\n", "normal"),
-            ("3;fio-3.33;a;0;0;819200;819200;12800;1000;0;0;0.000000;0.000000\n", "terse"),
-        ] {
-            let error = import("a.txt", text.as_bytes()).unwrap_err();
-            assert!(error.what().en.contains(&format!("fio's {what} text")), "{error}");
-            assert!(error.render(Lang::En).contains("--output-format=json"), "{error}");
-        }
+    fn the_text_of_fio_2_is_read() {
+        let run = import("a.txt", FIO_2.as_bytes()).unwrap().remove(0);
+        assert_eq!(run.origin.tool_name(), "fio 2.2.10");
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2016-03-01T10:20:30"));
+        let read = find(&run, "RND 4 KiB Q32 T4 16 % read read");
+        let printed = of(read);
+        assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(4096), Some(32), Some(4)));
+        assert_figure(&printed.figures[0], "8192.5", "KB/s", 8192.5 * 1024.0);
+        assert_eq!(printed.figures[0].correction.as_ref().map(|correction| correction.factor), Some(1.024));
+        assert_eq!(printed.figures[1].value, 2048.0);
+        let clat = |statistic| figure(read, Quantity::Latency, statistic, Some("completion latency"));
+        assert_eq!(&printed.figures[2], clat(Statistic::Mean));
+        assert_figure(clat(Statistic::Mean), "15.60", "msec", 15.6e6);
+        assert_figure(clat(Statistic::Percentile(99.9)), "28000", "usec", 28e6);
+        let moved = figure(read, Quantity::Bytes, Statistic::Sum, Some("data moved"));
+        assert_figure(moved, "1024.0", "MB", 1_073_741_824.0);
+        assert_eq!(of(&run.cells[1]).block_bytes, Some(8192));
+        assert!(run.notices[0].text.en.contains("rounds its figures"), "{:?}", run.notices);
+        assert_eq!(run.origin.facts.get("direct"), None, "the text does not tell");
+    }
+
+    #[test]
+    fn the_text_of_fio_3_is_read() {
+        let text = "fio: terminating on signal 2
+r: (g=0): rw=randread, bs=(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, (T) 16.0KiB-16.0KiB, ioengine=psync, iodepth=8
+r: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 13:23:23 2026
+   read: IOPS=12.3k, BW=192MiB/s (201MB/s)(11.2GiB/60001msec); 0 zone resets
+    clat (nsec): min=1200, max=13.6k, avg=4512.12, stdev=10.01
+  fsync/fdatasync/sync_file_range:
+    sync (usec): min=30, max=200, avg=45.12, stdev=10.01
+";
+        let run = import("a.txt", text.as_bytes()).unwrap().remove(0);
+        let read = find(&run, "RND 16 KiB Q1 T1 read");
+        assert_figure(&of(read).figures[0], "192", "MiB/s", 192.0 * 1_048_576.0);
+        assert_figure(&of(read).figures[1], "12.3k", "IOPS", 12_300.0);
+        let highest = figure(read, Quantity::Latency, Statistic::Highest, Some("completion latency"));
+        assert_figure(highest, "13.6k", "nsec", 13_600.0);
+        let syncs = find(&run, "RND 16 KiB Q1 T1 sync");
+        assert_eq!(of(syncs).figures[0].of, Some(FigureOf::SyncLatency));
+        assert!(
+            run.interrupted && run.notices[0].text.en.contains("signal 2 after 1 min: "),
+            "{:?}",
+            run.notices
+        );
+    }
+
+    #[test]
+    fn the_terse_text_is_refused_with_the_remedy() {
+        let text = "3;fio-3.33;a;0;0;819200;819200;12800;1000;0;0;0.000000;0.000000\n";
+        let error = import("a.txt", text.as_bytes()).unwrap_err();
+        assert!(error.what().en.contains("fio's terse text"), "{error}");
+        assert!(error.render(Lang::En).contains("--output-format=json"), "{error}");
     }
 }

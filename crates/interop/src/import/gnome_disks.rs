@@ -66,7 +66,7 @@ struct Saved {
     entries: Vec<(String, GVariant)>,
 }
 
-/// A list of samples: its key, the label of its cell, direction, quantity, base units and name of the unit of a value.
+/// A list of samples: its key, the name of its series, direction, quantity, base units and name of the unit of a value.
 type SampleList = (&'static str, &'static str, Direction, Quantity, f64, &'static str);
 const SAMPLES: [SampleList; 3] = [
     ("read-samples", "rate", Direction::Read, Quantity::Rate, 1.0, "bytes/s"),
@@ -122,8 +122,13 @@ impl Saved {
 }
 
 fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> Result<Cell> {
-    let (_, label, direction, quantity, factor, unit) = list;
+    let (_, name, direction, quantity, factor, unit) = list;
     let count = samples.len();
+    // As the steps of the profile that measures as GNOME Disks does are called, so that both meet.
+    let label = match quantity {
+        Quantity::Latency => "access 4 KiB".to_owned(),
+        _ => format!("{count} × {}", format_bytes(sample_bytes)),
+    };
     let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
     let (printed, unit_printed, procedure, block_bytes, sequential) = match quantity {
         Quantity::Latency => {
@@ -137,17 +142,17 @@ fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> 
         }
     };
     let figure = figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed);
-    let figure = figure.ok_or_else(|| damaged(label))?;
+    let figure = figure.ok_or_else(|| damaged(name))?;
     let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
     let imported = ImportedCell {
         procedure: Some(procedure),
         block_bytes,
         sequential,
         figures: vec![PrintedFigure { of: Some(FigureOf::Samples), ..figure }],
-        series: units::series(*quantity, label, unit, SeriesAxis::Offset, points).into_iter().collect(),
+        series: units::series(*quantity, name, unit, SeriesAxis::Offset, points).into_iter().collect(),
         ..ImportedCell::default()
     };
-    Ok(cell(*label, Some(*direction), imported))
+    Ok(cell(label, Some(*direction), imported))
 }
 
 /// A size as `g_format_size` shows it: decimal units, one digit after the point.

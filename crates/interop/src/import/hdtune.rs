@@ -17,6 +17,8 @@ const HEADING: &str = "HD Tune{}:{} Benchmark";
 const DETAILS: [DetailLine; 2] =
     [(HEADING, &[Detail::Nothing, Detail::Target]), ("CPU Usage", &[Detail::Fact("CPU Usage")])];
 const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
+/// As later versions have it.
+const LATER_RATE: ToolUnit = units::unit("MB/s", Quantity::Rate, 1e6);
 const TRANSFER: [FigureName; 3] = [
     (RATE, Statistic::Mean, "Transfer Rate Average"),
     (RATE, Statistic::Lowest, "Transfer Rate Minimum"),
@@ -46,8 +48,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         for (unit, statistic, name) in names {
             let is_named = |(_, line): &(usize, &str)| key_value(line).is_some_and(|(key, _)| key == *name);
             let Some((number, line)) = input.lines().find(is_named) else { continue };
-            let printed = key_value(line).and_then(|(_, value)| value.strip_suffix(unit.name));
-            figures.push(unit.figure(*statistic, printed).ok_or_else(|| parts::unreadable(input, number))?);
+            let (_, value) = key_value(line).unwrap_or_default();
+            let figure = [*unit, LATER_RATE]
+                .iter()
+                .find_map(|unit| unit.figure(*statistic, value.strip_suffix(unit.name)));
+            figures.push(figure.ok_or_else(|| parts::unreadable(input, number))?);
         }
         // An access time below half of the last digit is printed as 0.0: it is no figure.
         figures.retain(|figure| figure.quantity != Quantity::Latency || figure.value > 0.0);
@@ -59,4 +64,21 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         "HD Tune の MB が 10^6 か 2^20 バイトかは示されていません。10^6 として読みました。実際の速度は 4.9 % 高い可能性があります"
     ))];
     Ok(vec![ImportedRun { origin: details.origin, cells, notices, ..ImportedRun::default() }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::import;
+    use super::super::units::test::*;
+
+    #[test]
+    fn what_a_benchmark_took_of_the_processor_is_kept() {
+        let run = &imported("consumer/hdtune.txt")[0];
+        assert_eq!(run.origin.facts["CPU Usage"], "3.9%");
+        let text =
+            "HD Tune Pro: ST2000DM001 Benchmark\n\nTransfer Rate Average : 160.2 MB/s\nCPU Usage : 2.1%\n";
+        let run = import("a.txt", text.as_bytes()).unwrap().remove(0);
+        assert_figure(&of(&run.cells[0]).figures[0], "160.2", "MB/s", 160.2e6);
+        assert_eq!(run.origin.facts["CPU Usage"], "2.1%");
+    }
 }

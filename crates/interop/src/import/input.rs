@@ -4,6 +4,8 @@ use super::parts::key_value;
 use super::shapes::holes;
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use kurabe_core::imported::Origin;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// A file to be read, or a part of one.
 pub(crate) struct Input<'a> {
@@ -12,17 +14,16 @@ pub(crate) struct Input<'a> {
     /// Its bytes; of a part those of the whole.
     pub(crate) bytes: &'a [u8],
     /// Its text with `\n` as the end of a line, if it is text.
-    text: Option<String>,
-    /// Where its lines begin.
-    starts: Vec<usize>,
+    text: Option<Cow<'a, str>>,
+    /// Where its lines begin, once an error asks.
+    starts: OnceCell<Vec<usize>>,
     /// What a part is of.
     part_of: Option<Whole<'a>>,
 }
 
 /// The file that a part is of.
 struct Whole<'a> {
-    text: &'a str,
-    starts: &'a [usize],
+    input: &'a Input<'a>,
     /// The numbers there of the part's lines.
     numbers: Vec<usize>,
 }
@@ -31,10 +32,11 @@ impl<'a> Input<'a> {
     /// Decodes what can be decoded: UTF-8, UTF-16 with or without its mark, else Shift_JIS or windows-1252.
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        let text = decode(bytes).map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
-        let ends = text.as_deref().unwrap_or("").match_indices('\n').map(|(at, _)| at + 1);
-        let starts = std::iter::once(0).chain(ends).collect();
-        Self { name, bytes, text, starts, part_of: None }
+        let text = decode(bytes).map(|text| match text.contains('\r') {
+            true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+            false => text,
+        });
+        Self { name, bytes, text, starts: OnceCell::new(), part_of: None }
     }
 
     /// What a tool wrote into this file, in one of its formats; nothing else is known of it so far.
@@ -54,9 +56,9 @@ impl<'a> Input<'a> {
         Input {
             name: self.name,
             bytes: self.bytes,
-            text: Some(words.join("\n")),
-            starts: Vec::new(),
-            part_of: Some(Whole { text: self.text().unwrap_or(""), starts: &self.starts, numbers }),
+            text: Some(words.join("\n").into()),
+            starts: OnceCell::new(),
+            part_of: Some(Whole { input: self, numbers }),
         }
     }
 
@@ -96,16 +98,16 @@ impl<'a> Input<'a> {
 
     /// A line of the file as it stands there.
     pub(super) fn as_written(&self, number: usize) -> &str {
-        let (text, starts) = match &self.part_of {
-            Some(whole) => (whole.text, whole.starts),
-            None => (self.text().unwrap_or(""), self.starts.as_slice()),
-        };
+        let whole = self.part_of.as_ref().map_or(self, |whole| whole.input);
+        let text = whole.text().unwrap_or("");
+        let ends = || text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = whole.starts.get_or_init(|| std::iter::once(0).chain(ends()).collect());
         let start = starts.get(number.saturating_sub(1)).copied().unwrap_or(text.len());
         text[start..].lines().next().unwrap_or("")
     }
 }
 
-fn decode(bytes: &[u8]) -> Option<String> {
+fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) => (encoding, &bytes[mark..]),
         None => (guess(bytes)?, bytes),
@@ -115,7 +117,7 @@ fn decode(bytes: &[u8]) -> Option<String> {
     if encoding == SHIFT_JIS && (bad || text.contains(|c| ('\u{e000}'..='\u{f8ff}').contains(&c))) {
         (text, bad) = WINDOWS_1252.decode_without_bom_handling(body);
     }
-    (!bad && !text.contains('\0')).then(|| text.into_owned())
+    (!bad && !text.contains('\0')).then_some(text)
 }
 
 /// Text of ASCII characters in UTF-16 has a zero in every second byte.

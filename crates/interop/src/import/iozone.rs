@@ -48,12 +48,13 @@ struct MatrixCell<'a> {
 }
 
 /// The lines of throughput mode; the first of them begins a test.
-const THROUGHPUT: [(&str, Statistic, FigureOf); 5] = [
+const THROUGHPUT: [(&str, Statistic, FigureOf); 6] = [
     ("Children see throughput for{}={} {}", Statistic::Sum, FigureOf::SumOfProcesses),
     ("Parent sees throughput for{}={} {}", Statistic::Sum, FigureOf::SeenByParent),
     ("Min throughput per process{}={} {}", Statistic::Lowest, FigureOf::EachProcess),
     ("Max throughput per process{}={} {}", Statistic::Highest, FigureOf::EachProcess),
     ("Avg throughput per process{}={} {}", Statistic::Mean, FigureOf::EachProcess),
+    ("Min xfer{}={} {}", Statistic::Lowest, FigureOf::EachProcess),
 ];
 const HEADERS: [&str; 2] = ["kB{}reclen{}write{}rewrite{}", "KB{}reclen{}write{}rewrite{}"];
 const BEGAN: &str = "Run began:{}";
@@ -71,8 +72,19 @@ const SHAPES: LineShapes = LineShapes {
         THROUGHPUT[4].0,
     ],
 };
-const DETAILS: [DetailLine; 5] = [
+const DETAILS: [DetailLine; 16] = [
     ("Version $Revision:{}$", &[Detail::Version]),
+    ("Compiled for {}.", &[Detail::Fact("Compiled for")]),
+    ("Build", &[Detail::Fact("Build")]),
+    ("File size set to {}", &[Detail::Fact("File size")]),
+    ("Using minimum file size of {}.", &[Detail::Fact("Minimum file size")]),
+    ("Using maximum file size of {}.", &[Detail::Fact("Maximum file size")]),
+    ("Using Minimum Record Size {}", &[Detail::Fact("Minimum Record Size")]),
+    ("Using Maximum Record Size {}", &[Detail::Fact("Maximum Record Size")]),
+    ("Time Resolution = {}.", &[Detail::Fact("Time Resolution")]),
+    ("Processor cache size set to {}.", &[Detail::Fact("Processor cache size")]),
+    ("Processor cache line size set to {}.", &[Detail::Fact("Processor cache line size")]),
+    ("File stride size set to {}.", &[Detail::Fact("File stride size")]),
     (BEGAN, &[Detail::Date(dates::from_ctime)]),
     ("Command line used:{}", &[Detail::Procedure]),
     ("Record Size {} kB", &[Detail::BlockBytes(kib)]),
@@ -251,6 +263,7 @@ fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
         let unit = match unit {
             "kB/sec" | "KB/sec" => units::unit("kB/sec", Quantity::Rate, 1024.0),
             "ops/sec" => units::unit("ops/sec", Quantity::Iops, 1.0),
+            "kB" => units::unit("kB", Quantity::Bytes, 1024.0),
             _ => continue,
         };
         let is_first = of == FigureOf::SumOfProcesses;
@@ -382,5 +395,24 @@ mod tests {
         let mean = figure(find(run, "re-readers"), Quantity::Rate, Statistic::Mean, Some("per process"));
         assert_figure(mean, "5066731.00", "kB/sec", 5_066_731.0 * 1024.0);
         assert_eq!(run.cells.len(), 4);
+        let least = figure(find(run, "rewriters"), Quantity::Bytes, Statistic::Lowest, Some("per process"));
+        assert_figure(least, "448.00", "kB", 448.0 * 1024.0);
+    }
+
+    #[test]
+    fn what_it_tells_of_its_run_is_kept() {
+        let facts = |name: &str| imported(name).remove(0).origin.facts;
+        let throughput = facts("lab/iozone-throughput.txt");
+        let expected = [
+            ("Build", "linux-AMD64"),
+            ("Compiled for", "64 bit mode"),
+            ("File size", "1024 kB"),
+            ("File stride size", "17 * record size"),
+            ("Processor cache line size", "32 bytes"),
+            ("Processor cache size", "1024 kBytes"),
+            ("Time Resolution", "0.000001 seconds"),
+        ];
+        assert_eq!(throughput, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(facts("lab/iozone.txt")["Maximum file size"], "256 kilobytes");
     }
 }

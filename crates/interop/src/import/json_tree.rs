@@ -71,15 +71,22 @@ impl Json {
     }
 }
 
-/// All documents of a text that begin with `{` at the start of a line, blanks apart. Other lines between them are passed
-/// over, also those of a shell that begin so: no key follows their `{`.
+/// All documents of a text.
 pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
-    let mut trees = Vec::new();
+    let failed = |line: usize| move |cause| JsonError { line, cause };
+    let trees = raw_documents(text)?.into_iter().map(|(line, raw)| tree(raw, 0).map_err(failed(line)));
+    trees.collect()
+}
+
+/// The documents of a text that begin with `{` at the start of a line, blanks apart, each with that line. Other lines between them
+/// are passed over, also those of a shell that begin so: no key follows their `{`.
+pub(super) fn raw_documents(text: &str) -> Result<Vec<(usize, &str)>, JsonError> {
+    let mut raws = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while !rest.is_empty() {
         let after = match object(rest) {
             Some(Ok((raw, after))) => {
-                trees.push(tree(raw, 0).map_err(|cause| JsonError { line, cause })?);
+                raws.push((line, raw));
                 after
             }
             Some(Err(error)) if !is_no_object(rest, &error) => {
@@ -91,7 +98,13 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
         line += rest[..rest.len() - after.len()].matches('\n').count();
         rest = after;
     }
-    Ok(trees)
+    Ok(raws)
+}
+
+/// The members of an object in their order, their values unread.
+pub(super) fn raw_members(raw: &str) -> Result<Vec<(String, &RawValue)>, String> {
+    let Members(members) = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    Ok(members)
 }
 
 /// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
@@ -108,7 +121,8 @@ fn is_no_object(text: &str, error: &serde_json::Error) -> bool {
     !error.is_eof() && error.line() == 1 && !object.chars().take(error.column()).any(|c| c == '"')
 }
 
-fn tree(raw: &str, depth: u32) -> Result<Json, String> {
+/// A value within so many others.
+pub(super) fn tree(raw: &str, depth: u32) -> Result<Json, String> {
     if depth > DEPTH_MAX {
         return Err(format!("more than {DEPTH_MAX} values within each other"));
     }
@@ -116,8 +130,8 @@ fn tree(raw: &str, depth: u32) -> Result<Json, String> {
     let raw = raw.trim();
     Ok(match raw.as_bytes().first() {
         Some(b'{') => {
-            let Members(members) = serde_json::from_str(raw).map_err(failed)?;
-            let members = members.into_iter().map(|(key, raw)| Ok((key, tree(raw.get(), depth + 1)?)));
+            let members =
+                raw_members(raw)?.into_iter().map(|(key, raw)| Ok((key, tree(raw.get(), depth + 1)?)));
             Json::Object(members.collect::<Result<_, String>>()?)
         }
         Some(b'[') => {

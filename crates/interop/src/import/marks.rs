@@ -132,7 +132,7 @@ fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Impo
     details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
     let notices = (tool.notices)(&details, &results).into_iter().chain(results.notice()).collect();
     let RunDetails { origin, environment, .. } = details;
-    Ok(ImportedRun { origin, environment, cells: results.cells, notices })
+    Ok(ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false })
 }
 
 /// How it was measured, as it was printed under these names.

@@ -4,7 +4,7 @@
 //! lose figures but never yields a wrong one.
 
 use super::Input;
-use super::json_tree::{Json, documents};
+use super::json_tree::{Json, JsonError, documents};
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::quantity::{format_bytes, parse_bytes};
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
@@ -167,18 +167,26 @@ pub(super) fn broken(what: Text) -> Error {
 
 /// The JSON documents of a text that a tool wrote.
 pub(super) fn documents_of(input: &Input<'_>, text: &str, tool: &str) -> Result<Vec<Json>> {
-    documents(text).map_err(|error| {
-        let what =
-            text!("the JSON of {tool} ends or breaks here", "{tool} の JSON がここで途切れるか壊れています");
-        broken_line(input, input.number(error.line), what).because(error.cause)
-    })
+    documents(text).map_err(|error| damaged_json(input, tool, error))
+}
+
+/// The error of JSON that is none.
+pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> Error {
+    let what =
+        text!("the JSON of {tool} ends or breaks here", "{tool} の JSON がここで途切れるか壊れています");
+    broken_line(input, input.number(error.line), what).because(error.cause)
 }
 
 /// The JSON documents of a file of a tool that is known by these keys, which stand in it between quotes.
 pub(super) fn documents_with(input: &Input<'_>, tool: &str, keys: &[&str]) -> Result<Vec<Json>, NotImported> {
+    Ok(documents_of(input, text_with(input, keys)?, tool)?)
+}
+
+/// The text of a file that is known by these keys, which stand in it between quotes.
+pub(super) fn text_with<'i>(input: &'i Input<'_>, keys: &[&str]) -> Result<&'i str, NotImported> {
     let text = input.text().unwrap_or("");
     if keys.iter().all(|key| text.contains(key)) {
-        return Ok(documents_of(input, text, tool)?);
+        return Ok(text);
     }
     let quoted: Vec<String> = keys.iter().map(|key| format!("`{}`", key.trim_matches('"'))).collect();
     let word = if keys.len() == 1 { "key" } else { "keys" };

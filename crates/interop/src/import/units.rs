@@ -1,8 +1,9 @@
 //! Printed characters made into figures and series.
 //!
 //! The model: a `ToolUnit` knows its name, its quantity and how many base units it is; together with printed characters
-//! it makes a figure. Characters that are no number, or a negative or endless one, make none, so a damaged file can
-//! lose figures but never yields a wrong one. Where a file names no unit, the tool's manual does.
+//! it makes a figure. Characters that are no number make none, and of a negative number or an endless one the figure is such that the
+//! `Importer` refuses it by its name; so a damaged file can lose figures but never yields a wrong one. Where a file names no unit, the
+//! tool's manual does.
 
 use super::parts::{decimal, notice, number};
 use kurabe_core::imported::{
@@ -81,7 +82,7 @@ impl ToolUnit {
         printed: impl Into<Option<&'p str>>,
     ) -> Option<PrintedFigure> {
         let printed = printed.into()?.trim();
-        let value = self.value(printed)?;
+        let value = self.value(printed).or_else(|| impossible(printed))?;
         let without_letter = || &printed[..printed.len() - 1];
         let (printed, name) = match (self.scale, self.quantity, printed.chars().last()) {
             (SuffixScale::ForPeople, Quantity::Rate, Some('k')) => (without_letter(), "kB/s"),
@@ -134,6 +135,18 @@ impl ToolUnit {
     }
 }
 
+/// The value of a number that nothing comes to: one with a minus, or one that is endless in base units.
+fn impossible(printed: &str) -> Option<f64> {
+    let digits = printed.strip_prefix('-').unwrap_or(printed);
+    let value = digits.parse::<f64>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?;
+    let is_negative = digits.len() < printed.len();
+    match number(digits) {
+        Some(_) if is_negative => Some(-value).filter(|value| *value < 0.0),
+        None if value.is_finite() => None,
+        _ => Some(f64::INFINITY),
+    }
+}
+
 /// The power of a base that a unit is, among the names of its powers from 0 on, each one word or several.
 pub(super) fn power(base: f64, names: &[&str], name: &str) -> Option<f64> {
     let power = names.iter().position(|words| words.split(' ').any(|word| word == name))?;
@@ -147,7 +160,7 @@ pub(super) fn time_with_unit(statistic: Statistic, words: &str) -> Option<Printe
     units.iter().find(|unit| unit.name == &words[digits.len()..])?.figure(statistic, digits)
 }
 
-/// A figure of this value in base units; `None` unless it is finite and not negative.
+/// A figure of this value in base units; `None` if it is no number.
 pub(super) fn figure_of_value(
     quantity: Quantity,
     statistic: Statistic,
@@ -155,7 +168,7 @@ pub(super) fn figure_of_value(
     printed: &str,
     unit: &str,
 ) -> Option<PrintedFigure> {
-    (value.is_finite() && value >= 0.0).then(|| PrintedFigure {
+    (!value.is_nan()).then(|| PrintedFigure {
         quantity,
         statistic,
         value,
@@ -385,14 +398,17 @@ mod tests {
     }
 
     #[test]
-    fn only_finite_numbers_that_are_not_negative_become_figures() {
+    fn only_finite_numbers_that_are_not_negative_become_values() {
         assert_eq!(number("12.5"), Some(12.5));
         assert_eq!(number(" 0.5e1 "), Some(5.0));
         for words in ["", "-1", "inf", "NaN", "+++++", "1e999", "1,5", "0x10"] {
             assert_eq!(number(words), None, "{words}");
         }
         assert_eq!(MIB_PER_S.figure(Statistic::Mean, "2").map(|f| f.value), Some(2_097_152.0));
-        assert_eq!(MIB_PER_S.figure(Statistic::Mean, "1e308").map(|f| f.value), None);
+        let value = |words| MIB_PER_S.figure(Statistic::Mean, words).map(|figure| figure.value);
+        let endless = Some(f64::INFINITY);
+        assert_eq!(["1e308", "1e999", "-1.5"].map(value), [endless, endless, Some(-1.5)]);
+        assert_eq!(["-0", "5.", "-nan", "inf", "-"].map(value), [None; 5]);
         let powers = unit_of_powers("B", Quantity::Bytes);
         assert_eq!(
             [powers.value("1.5K"), powers.value("2"), powers.value("2k")],

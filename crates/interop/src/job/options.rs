@@ -267,7 +267,8 @@ pub(super) fn size_remedy() -> Text {
     text!("a size such as 4k, 1m, 16g", "4k、1m、16g のように書いてください")
 }
 
-fn time_ns(word: &str) -> Option<u64> {
+/// A time of fio's in ns; a bare number is seconds.
+pub(crate) fn time_ns(word: &str) -> Option<u64> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
     let factor: u64 = match word[digits..].trim() {
         "us" | "usec" => 1_000,
