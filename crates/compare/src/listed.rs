@@ -11,7 +11,7 @@ use crate::key::CellKey;
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;
-use kurabe_stats::cell_figure;
+use kurabe_stats::{cell_figure, compared_values};
 use serde::{Deserialize, Serialize};
 
 /// What a figure tells of its run.
@@ -70,7 +70,11 @@ pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
         .cells
         .iter()
         .zip(CellName::of_run(run))
-        .filter_map(|(cell, name)| Some((name, cell_figure(cell, statistic)?)))
+        .filter_map(|(cell, name)| {
+            // What another tool printed is one value.
+            let printed = || compared_values(cell).first().copied();
+            Some((name, cell_figure(cell, statistic).or_else(printed)?))
+        })
         .collect();
     let best = |direction: Direction| {
         let of_direction =
@@ -222,6 +226,21 @@ mod tests {
         assert_eq!(listed.random_4k_read_rate_bytes_per_s, label("RND 4 KiB Q1 T1"));
         assert!(listed.best_read_rate_bytes_per_s > listed.random_4k_read_rate_bytes_per_s);
         assert_eq!((listed.changes, listed.only_cell, listed.first_figure), (None, None, None));
+    }
+
+    #[test]
+    fn a_run_of_another_tool_is_told_by_what_was_printed() {
+        let file = include_str!("../../store/tests/fixtures/export-v2-imported.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
+        let run: RunRecord = serde_json::from_value(file["run"].clone()).unwrap();
+        let printed = |direction: Direction| {
+            let of_direction = run.cells.iter().filter(|cell| cell.direction == Some(direction));
+            of_direction.flat_map(compared_values).max_by(f64::total_cmp)
+        };
+        let listed = in_list(&run);
+        assert!(printed(Direction::Read).is_some());
+        assert_eq!(listed.best_read_rate_bytes_per_s, printed(Direction::Read));
+        assert_eq!(listed.best_write_rate_bytes_per_s, printed(Direction::Write));
     }
 
     #[test]

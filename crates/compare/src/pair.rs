@@ -13,7 +13,7 @@ use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{
     Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure, is_tie,
-    judge, repetition_value, stutter, two_groups,
+    judge, repetition_value, sampled, stutter, two_groups,
 };
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ pub struct Pair {
 pub struct Side {
     /// The mean of the values compared, in bytes per second or ns.
     pub mean: f64,
-    /// How many values are compared: repetitions, or a single figure.
+    /// How many values are compared: repetitions, samples, or a single figure.
     pub count: usize,
     /// Whether another tool printed it.
     pub printed: bool,
@@ -80,6 +80,8 @@ pub struct ComparedCell {
     pub other: Side,
     /// What is compared: every repetition by the mean, or the best of either side, because one tool printed no more.
     pub statistic: Statistic,
+    /// Whether samples of one pass are compared, because another tool kept them and no more.
+    pub by_samples: bool,
     /// By how much they differ; `None` if a side has no usable value.
     pub compared: Option<Compared>,
     /// What a side's only value says against the other's, if it came out so again: it shows no spread, so there is no verdict.
@@ -127,6 +129,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         .map(|(matched, (((sides, (compared, course)), statistic), tails))| {
             let Matched { name, counterpart, cells: [one, two] } = matched;
             let sides = judged(sides, course);
+            let by_samples = sampled(&[one, two]).is_some();
             ComparedCell {
                 counterpart: counterpart.cloned(),
                 key: name.key.clone(),
@@ -138,7 +141,8 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
                 other: side(two, &sides.other),
                 statistic,
                 by_single_figures: compared.and_then(|compared| by_single_figures(&sides, &compared, margin)),
-                compared,
+                by_samples,
+                compared: if by_samples { compared.map(of_samples) } else { compared },
                 course,
                 pair_ns: course.map(|_| pair_ns(one, two)),
                 tails,
@@ -170,7 +174,8 @@ fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
     if in_turns {
         return (in_blocks(one, two, repetition_value), Statistic::Mean);
     }
-    let (mut lists, statistic) = alike(&[one, two]);
+    let by_samples = sampled(&[one, two]).map(|lists| (lists, Statistic::Mean));
+    let (mut lists, statistic) = by_samples.unwrap_or_else(|| alike(&[one, two]));
     let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
     (Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }, statistic)
 }
@@ -240,6 +245,14 @@ fn by_single_figures(sides: &Sides, compared: &Compared, margin: f64) -> Option<
         speed if speed < 1.0 / (1.0 + margin) => Verdict::Slower,
         _ => Verdict::Same,
     })
+}
+
+/// What was compared of samples: how many more of them would settle it, nobody can choose.
+fn of_samples(compared: Compared) -> Compared {
+    match compared.verdict {
+        Verdict::NotEnough { .. } => Compared { verdict: Verdict::NotEnough { more: None }, ..compared },
+        _ => compared,
+    }
 }
 
 fn side(cell: &Cell, values: &[f64]) -> Side {

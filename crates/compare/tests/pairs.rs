@@ -221,6 +221,26 @@ fn a_repetition_that_sampled_counts_once() {
 }
 
 /// A run of a profile on a modelled target of 4 GiB, each of whose cells comes to something else, with scatter.
+#[test]
+fn samples_that_another_tool_kept_are_an_interval() {
+    let (measured, mut saved) =
+        (kurabe_testkit::kinds::run_samples(), kurabe_testkit::kinds::run_gnome_file());
+    for (saved, measured) in saved.cells.iter_mut().zip(&measured.cells) {
+        (saved.label, saved.part, saved.measure) =
+            (measured.label.clone(), measured.part.clone(), measured.measure);
+    }
+    let cells = pair(&measured, &saved, 0.05).cells;
+    assert_eq!(cells.len(), 3, "{:?} {:?}", CellKey::of_run(&measured), CellKey::of_run(&saved));
+    for cell in &cells {
+        let compared = cell.compared.expect("values");
+        assert!(cell.by_samples && cell.baseline.count.min(cell.other.count) >= 100, "{cell:?}");
+        assert!(compared.speed.low < compared.speed.value && compared.speed.value < compared.speed.high);
+        assert!(!matches!(compared.verdict, Verdict::NotEnough { more: Some(_) }), "{compared:?}");
+    }
+    // Two runs of kurabe can be repeated.
+    assert!(pair(&measured, &measured, 0.05).cells.iter().all(|cell| !cell.by_samples));
+}
+
 fn computed(profile: Profile) -> RunRecord {
     let mut run = measured();
     let repetition = run.cells[0].repetitions[0].clone();

@@ -73,7 +73,7 @@ pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
 fn compared(pair: &Pair, about: &[String]) -> Doc {
     let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
-    doc.say_all(counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)));
+    doc.say_all(counterparts(pair).into_iter().chain(value_note(pair)).chain(single_note(pair)));
     doc.append(missing(pair)).append(tails::doc(pair)).append(unevenness(pair)).append(turns::doc(pair));
     doc.gap().append(fairness(pair, about)).done()
 }
@@ -192,9 +192,16 @@ pub(crate) fn table(pair: &Pair) -> Table {
     Table::new(columns, rows).stacks()
 }
 
-/// That the best stands against the best.
-fn statistic_note(pair: &Pair) -> Option<Text> {
-    pair.cells.iter().any(|cell| cell.statistic == Statistic::Best).then(|| {
+/// What is compared where it is not each repetition: the best of either side, or the samples of one pass.
+fn value_note(pair: &Pair) -> Option<Text> {
+    let has = |is_it: fn(&ComparedCell) -> bool| pair.cells.iter().any(is_it);
+    if has(|cell| cell.by_samples) {
+        return Some(text!(
+            "The other tool kept the samples of one pass, and these are compared: an interval shows how samples vary, not how passes do.",
+            "他ツールの記録にある 1 回分のサンプルどうしを比べています。区間はサンプルのばらつきによるもので、測り直したときの差は含みません。"
+        ));
+    }
+    has(|cell| cell.statistic == Statistic::Best).then(|| {
         text!(
             "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
             "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"

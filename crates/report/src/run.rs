@@ -133,7 +133,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         second.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
-        second.extend(origin.procedure.as_deref().map(|procedure| shown::line(procedure).into()));
+        second.extend(words::procedures(origin));
         let file = shown::line(&origin.file);
         second.push(text!("imported from {file}", "{file} から取り込み"));
     }

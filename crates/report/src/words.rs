@@ -7,6 +7,7 @@ pub use help::help_in_japanese;
 
 use crate::doc::Role;
 use kurabe_core::environment::FileSystemJournal;
+use kurabe_core::imported::Origin;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
@@ -106,6 +107,16 @@ pub(crate) fn size_and_data(header: &RunHeader) -> Vec<Text> {
 }
 
 /// `best of 3`; nothing for the mean.
+/// Lines of a procedure that are shown; more are counted.
+const PROCEDURES_SHOWN: usize = 3;
+
+/// How another tool measured, one item for each of its jobs.
+pub(crate) fn procedures(origin: &Origin) -> Vec<Text> {
+    let more = origin.procedures().count().saturating_sub(PROCEDURES_SHOWN);
+    let shown = origin.procedures().take(PROCEDURES_SHOWN).map(|words| Text::same(shown::line(words)));
+    shown.chain((more > 0).then(|| text!("and {more} more jobs", "ほか {more} ジョブ"))).collect()
+}
+
 pub(crate) fn statistic_of(statistic: Statistic, count: usize) -> Option<Text> {
     match statistic {
         Statistic::Mean => None,

@@ -6,10 +6,11 @@
 //! Imported cells have no repetitions, and so none of these figures.
 //!
 //! Cells are compared by other values: there the repetition is the unit, so one that sampled the target counts once, by the
-//! mean of its samples. A printed figure of another tool is one value, of which no spread is known.
+//! mean of its samples. A printed figure of another tool is one value, of which no spread is known; where the tool kept the samples that
+//! it is the mean of, they are the values.
 
 use crate::figure::figure;
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
@@ -114,6 +115,32 @@ pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
         None => figure(Statistic::Best, &list, cell.measure == Measure::Rate).into_iter().collect(),
     });
     (only_best.collect(), Statistic::Best)
+}
+
+/// The samples of cells of which another tool kept no more than one pass, so that its only figure shows no spread; of a cell that
+/// kurabe measured several times its repetitions. `None` of other cells.
+pub fn sampled(cells: &[&Cell]) -> Option<Vec<Vec<f64>>> {
+    let printed: Vec<Option<Vec<f64>>> = cells.iter().map(|cell| printed_samples(cell)).collect();
+    printed.iter().any(Option::is_some).then_some(())?;
+    let measured = |cell: &Cell| match compared_values(cell) {
+        single if single.len() < 2 && cell.imported.is_none() => cell_values(cell),
+        several => several,
+    };
+    Some(
+        printed
+            .into_iter()
+            .zip(cells)
+            .map(|(printed, cell)| printed.unwrap_or_else(|| measured(cell)))
+            .collect(),
+    )
+}
+
+/// The samples that a tool kept beside its figure, which is their mean.
+fn printed_samples(cell: &Cell) -> Option<Vec<f64>> {
+    let imported = cell.imported.as_ref()?;
+    let main = main_figure(imported, cell.measure).filter(|main| main.of == Some(FigureOf::Samples))?;
+    let series = imported.series.iter().find(|series| series.quantity == main.quantity)?;
+    Some(series.points.iter().map(|(_, value)| *value).collect())
 }
 
 /// Whether a tool's main figure of a cell is its best run.

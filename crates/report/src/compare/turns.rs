@@ -236,6 +236,7 @@ mod tests {
             other: side(),
             statistic: Statistic::Mean,
             by_single_figures: None,
+            by_samples: false,
             compared: Some(Compared {
                 speed: nothing,
                 speed_by_median: nothing,

@@ -47,6 +47,13 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
                 word, holds
             ),
         ),
+        RunStatus::Interrupted if record.header.origin.is_some() => {
+            let words = text!(
+                "{word}: the figures are of the time until then",
+                "{word}: 数値は中断までのものです"; word
+            );
+            (role, words)
+        }
         RunStatus::Interrupted => (role, text!("{word}: {holds}", "{word}: {holds}"; word, holds)),
         RunStatus::Failed => {
             let error =

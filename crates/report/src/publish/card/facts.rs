@@ -80,7 +80,7 @@ pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
         items.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
-        items.extend(origin.procedure.as_deref().map(|procedure| Text::same(shown::line(procedure))));
+        items.extend(words::procedures(origin));
         items.push(text!("as that tool printed it", "そのツールの表示値"));
     }
     items

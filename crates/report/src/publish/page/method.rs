@@ -39,7 +39,7 @@ pub(super) fn fields(record: &RunRecord) -> Vec<Field> {
     put(text!("engine", "エンジン"), remarks::engines(&record.cells).into_iter().collect());
     if let Some(origin) = &header.origin {
         put(text!("tool", "ツール"), vec![origin.tool_name().into()]);
-        put(text!("procedure", "手順"), origin.procedure.iter().map(same).collect());
+        put(text!("procedure", "手順"), words::procedures(origin));
         put(text!("file", "ファイル"), vec![same(&origin.file)]);
     }
     put(Text::same("kurabe"), vec![same(&header.kurabe_version)]);

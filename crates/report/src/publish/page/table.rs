@@ -9,7 +9,7 @@ use crate::doc::{Column, Entry, Role, Table, TableForm, TableRow};
 use crate::run::{derived, remarks};
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
-use kurabe_stats::{DerivedFigure, Estimate};
+use kurabe_stats::{Compared, DerivedFigure, Estimate};
 
 /// Up to this many runs stand side by side; of more, each has a row of its own.
 const SIDE_BY_SIDE: usize = 6;
@@ -166,12 +166,20 @@ fn interval(speed: &Estimate) -> Option<Text> {
     Some(text!("{low} to {high}", "{low}〜{high}"))
 }
 
+/// The sign of a verdict before words, and its role; single figures, which have no verdict, have none.
+fn signed(cell: &ComparedCell, compared: &Compared, words: Text) -> (Role, Text) {
+    if cell.by_single_figures.is_some() {
+        return (Role::Plain, words);
+    }
+    let (_, sign, role) = verdict_marks(compared.verdict);
+    (role, words.map(|words| format!("{sign} {words}")))
+}
+
 fn verdict_entry(cell: &ComparedCell) -> Entry {
     let words = verdict(cell).1;
     match &cell.compared {
         Some(compared) => {
-            let (_, sign, role) = verdict_marks(compared.verdict);
-            let words = words.map(|words| format!("{sign} {words}"));
+            let (role, words) = signed(cell, compared, words);
             Entry::number(words, compared.speed.value).role(role)
         }
         None => Entry::new(Role::Quiet, words),
@@ -189,11 +197,10 @@ fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> 
     let Some(cell) = row.entries[index].as_ref().and_then(|entry| entry.against) else { return figure };
     let words = verdict(cell).1;
     let Some(compared) = &cell.compared else { return figure.under(words) };
-    let (_, sign, role) = verdict_marks(compared.verdict);
-    let signed = |words: Text| words.map(|words| format!("{sign} {words}"));
-    let figure = figure.role(role);
+    let (role, below) = signed(cell, compared, if in_words { words.clone() } else { ratio(&compared.speed) });
+    let figure = figure.role(role).under(below);
     if in_words {
-        return figure.under(signed(words));
+        return figure;
     }
     let (name, value) = (&row.name, row.entries[index].as_ref().and_then(|entry| entry.value));
     let value = Text::same(value.map_or(number::NONE.to_owned(), |value| row.figure(value).to_string()));
@@ -201,5 +208,5 @@ fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> 
         true => text!("{name} · {value}: {words}", "{name} · {value}: {words}"; name, value, words),
         false => Text::default(),
     };
-    Entry { hint, ..figure.under(signed(ratio(&compared.speed))) }
+    Entry { hint, ..figure }
 }
