@@ -69,6 +69,8 @@ fn sentence(error: &clap::Error) -> Option<String> {
 
 /// What a parser of numbers says in English; the parsers of kurabe speak the reader's language themselves.
 const PARSERS: &str = "\
+{} is not in {}..=4294967295
+  {1} 以上の整数です
 {} is not in {}..={}
   {1} から {2} までの整数です
 {} is not in {}..

@@ -103,7 +103,8 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
         text!(
             "an operation stands in line for {waited} of its time, in {line}, while others are served; where it is served, \
              this takes {rest}, counted by the model",
-            "1 操作の時間の {waited} は順番待ち({line})です。残りの時間では、これが {rest} を占めます(モデルによる計数)"; line
+            "1 操作の時間の {waited} は順番待ち({line})です。それを除いた時間の {rest} を、このボトルネックが占めます\
+             (モデルによる計数)"; line
         )
     };
     let limit = Limit {

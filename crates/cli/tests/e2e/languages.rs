@@ -67,8 +67,67 @@ fn the_table_says_the_same_in_both_languages() {
     assert_eq!(figures("en"), figures("ja"));
 }
 
-/// English of two words and more that stands in Japanese output, too: names and lines for a shell.
-const NAMES: [&str; 1] = ["kurabe run"];
+/// English of two words and more that stands in Japanese output, too: commands, what programs say of themselves, a title.
+const NAMES: [&str; 7] = [
+    "git pull",
+    "git version",
+    "hardware user's guide",
+    "nvme format",
+    "time git pull",
+    "wipefs from",
+    "zpool iostat",
+];
+
+/// A line for each command, and for what it says of something wrong.
+const LINES: [&str; 47] = [
+    "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
+    "run model:hitachi-hds721616plat80 --profile quick --dry-run",
+    "run target --profile cdm-9 --dry-run",
+    "run /missing",
+    "run target --iodepth 0",
+    "run target --profile wrong.toml",
+    "run target --profile missing.toml",
+    "run model:ideal-ram-disk --profile quick --time 0",
+    "versus model:ideal-ram-disk --vary bs=4k",
+    "list --last 0",
+    "import nothing",
+    "sweep model:ideal-ram-disk --dry-run",
+    "list",
+    "list --served",
+    "show last",
+    "show last --details",
+    "show last --chart all",
+    "why last",
+    "why last --cell 1",
+    "versus model:ideal-ram-disk model:samsung-980 --dry-run",
+    "history",
+    "report last -o -",
+    "rm nothing",
+    "export last --format markdown",
+    "export last --format fio",
+    "check",
+    "study list",
+    "study show scsi-emulators",
+    "catalogue",
+    "catalogue show scsi-gnome/rascsi-1gb",
+    "profiles",
+    "profiles show snia-pts-iops",
+    "models",
+    "models show samsung-980",
+    "models show raid-9260",
+    "models show rascsi",
+    "vm model:samsung-980",
+    "serve nothing --socket s",
+    "control nothing stats",
+    "detach /dev/nothing",
+    "doctor target",
+    "man run",
+    "card nothing",
+    "label nothing a=b",
+    "attach nothing",
+    "record nothing -- true",
+    "export last --format cdm-text",
+];
 
 /// Phrases of two words and more in small letters, outside of quotation marks and of lines for a shell.
 fn phrases(output: &str) -> BTreeSet<String> {
@@ -97,7 +156,7 @@ fn phrases(output: &str) -> BTreeSet<String> {
 /// What a run of each command on models, in a store of three runs, says in English and in Japanese.
 fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
     ["en", "ja"].map(|lang| {
-        let ended = lab.kurabe(&[words, &["--lang", lang]].concat());
+        let ended = lab.kurabe(&[&["--lang", lang], words].concat());
         ended.out + &ended.err
     })
 }
@@ -110,56 +169,25 @@ fn a_japanese_run_of_each_command_prints_no_english() {
     lab.write("wrong.toml", "schema = 1\nname = 3\n");
     let imported =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer/cdm-8.0.1-partial.txt");
-    let mut commands: Vec<Vec<&str>> = [
-        "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
-        "run model:hitachi-hds721616plat80 --profile quick --dry-run",
-        "run target --profile cdm-9 --dry-run",
-        "run /missing",
-        "run target --iodepth 0",
-        "run target --profile wrong.toml",
-        "run target --profile missing.toml",
-        "run model:ideal-ram-disk --vary bs=4k,8k",
-        "sweep model:ideal-ram-disk --dry-run",
-        "list",
-        "list --served",
-        "show last",
-        "show last --details",
-        "show last --chart all",
-        "why last",
-        "why last --cell 1",
-        "versus model:ideal-ram-disk model:samsung-980 --dry-run",
-        "history",
-        "report last -o -",
-        "rm nothing",
-        "export last --format markdown",
-        "export last --format fio",
-        "check",
-        "study list",
-        "study show scsi-emulators",
-        "catalogue",
-        "catalogue show scsi-gnome/rascsi-1gb",
-        "profiles",
-        "profiles show snia-pts-iops",
-        "models",
-        "models show samsung-980",
-        "models show raid-9260",
-        "models show rascsi",
-        "vm model:samsung-980",
-        "serve nothing --socket s",
-        "control nothing stats",
-        "detach /dev/nothing",
-        "doctor target",
-    ]
-    .iter()
-    .map(|line| line.split(' ').collect())
-    .collect();
+    let mut commands: Vec<Vec<&str>> = LINES.iter().map(|line| line.split(' ').collect()).collect();
     commands.push(vec!["import", imported]);
     commands.push(vec!["compare", &fast, &slow]);
     commands.push(vec!["recommend", &fast, &slow, "--for", "database"]);
+    let help = lab.kurabe(&["--help"]).ok().out;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    let listed = listed.filter_map(|line| line.split(' ').next().filter(|word| !word.is_empty()));
+    // A page for a shell is no text for people, and the browser's page has tests of its own.
+    for command in listed.filter(|command| !["completions", "ui", "help"].contains(command)) {
+        assert!(commands.iter().any(|words| words[0] == command), "no line for `kurabe {command}`");
+        commands.push(vec![command, "--help"]);
+    }
     let mut english = Vec::new();
     for words in &commands {
         let [en, ja] = said(&lab, words).map(|output| phrases(&output));
-        let left = ja.intersection(&en).filter(|phrase| !NAMES.contains(&phrase.as_str()));
+        let left = ja
+            .intersection(&en)
+            .filter(|phrase| !phrase.starts_with("kurabe ") && !NAMES.contains(&phrase.as_str()));
         english.extend(left.map(|phrase| format!("kurabe {}: {phrase}", words.join(" "))));
     }
     assert!(english.is_empty(), "{} phrases:\n{}", english.len(), english.join("\n"));

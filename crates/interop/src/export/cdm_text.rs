@@ -96,11 +96,20 @@ fn block(record: &RunRecord, lang: Lang) -> String {
     let _ =
         writeln!(out, "{RULE}\nkurabe {} (as CrystalDiskMark 9 prints it)", one_line(&header.kurabe_version));
     let whose = match (&header.origin, &header.model) {
-        (Some(origin), _) => format!("figures of {}, not of kurabe", origin.tool_name()),
-        (None, Some(_)) => "figures of a model, not measured on a device".to_owned(),
-        (None, None) => "figures of kurabe, not of CrystalDiskMark".to_owned(),
+        (Some(origin), _) => {
+            let tool = origin.tool_name();
+            text!("figures of {tool}, not of kurabe", "{tool} の値(kurabe の測定ではありません)")
+        }
+        (None, Some(_)) => text!(
+            "figures of a model, not measured on a device",
+            "モデルの計算値(実機の測定値ではありません)"
+        ),
+        (None, None) => text!(
+            "figures of kurabe, not of CrystalDiskMark",
+            "kurabe の測定値(CrystalDiskMark の値ではありません)"
+        ),
     };
-    let _ = writeln!(out, "{:>78}\n{RULE}", one_line(&whose));
+    let _ = writeln!(out, "{:>78}\n{RULE}", one_line(whose.get(lang)));
     out.push_str("* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n");
     out.push_str("* KB = 1000 bytes, KiB = 1024 bytes\n\n");
     let mut section = String::new();

@@ -2,6 +2,7 @@
 
 use crate::doc;
 use crate::doc::{Column, Cut, Doc, Fields, Paragraph, Role, Style, Table, filled};
+use crate::machine::seen::seen;
 use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::format_bytes;
@@ -29,7 +30,8 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
     }
     for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
         let table = entries[0].table;
-        let title = table.title.map(|title| format!("{title} · {}", table.tool));
+        let (title, tool) = (table.title.clone(), seen(&table.tool));
+        let title = text!("{title} · {tool}", "{title} · {tool}"; title, tool);
         doc.push(Paragraph::new(title).role(Role::Quiet));
         doc.append(of_table(entries, is_narrow)).gap();
     }
@@ -90,7 +92,7 @@ pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
         (text!("table", "表"), Some(table.title.clone())),
         (text!("source", "出典"), Some(entry.source().to_owned().into())),
         (text!("year", "年"), table.year.map(|year| year.to_string().into())),
-        (text!("tool", "ツール"), Some(table.tool.clone().into())),
+        (text!("tool", "ツール"), Some(seen(&table.tool))),
         (text!("procedure", "手順"), Some(table.procedure.clone())),
         (text!("test size", "テストサイズ"), table.size_bytes.map(|size| format_bytes(size).into())),
         (text!("statistic", "統計量"), Some(table.statistic.name())),

@@ -2,8 +2,8 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
-use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::{Text, text};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Text, number, text};
 use kurabe_study::{Part, Study, StudyRow};
 use serde_json::{Value, json};
 
@@ -63,8 +63,7 @@ fn part_doc(part: &Part) -> Doc {
         1 => text!("1 run", "1 回"),
         runs => text!("{runs} runs", "{runs} 回"),
     };
-    let mut profile =
-        vec![part.profile.name.clone().into(), size, runs, format_time_setting(rules.time_ns).into()];
+    let mut profile = vec![part.profile.name.clone().into(), size, runs, number::planned_time(rules.time_ns)];
     profile.extend(part.catalogue.as_ref().map(|table| text!("beside {table}", "公表値 {table}")));
     doc.aside(Text::join(profile, [" · "; 2]));
     for axis in &part.axes {
