@@ -30,7 +30,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Liveness, Number, claims, life_of, mounts_at};
 use loop_device::{LoopDevice, file_system_of, loops_on};
 use nbd_device::{NbdDevice, NbdRecord, free_nbd_devices, nbd_name};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsRawFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -364,6 +364,7 @@ fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Resul
     if let Some(number) = folder.number()? {
         // Ends its connection, and whatever waits for that, though loop devices keep it mounted.
         let _ = rustix::mount::unmount(folder.point(), UnmountFlags::FORCE | UnmountFlags::NOFOLLOW);
+        wait_for_killed(folder);
         for device in loops_on(&folder.point(), number)? {
             // One that is still mounted goes when that is unmounted.
             device.let_go(number)?;
@@ -375,6 +376,15 @@ fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Resul
     }
     devices.extend(folder.nbd().iter().filter(|device| device.clean()).map(NbdRecord::path));
     folder.remove()
+}
+
+/// What a killed process was about to make is there when it has ended.
+fn wait_for_killed(folder: &AttachmentFolder) {
+    let pid = folder.process().and_then(|process| Pid::from_raw(i32::try_from(process.pid).ok()?));
+    if let Some(process) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
+        let limit = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit));
+    }
 }
 
 /// An attachment, as others find it.
