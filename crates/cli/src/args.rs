@@ -221,7 +221,7 @@ pub struct RunIds {
     pub runs: Vec<String>,
     #[arg(long, help = t("Also runs that another machine or a container may still be measuring", "別のマシンやコンテナーで測定中かもしれないものも削除する"))]
     pub force: bool,
-    #[arg(long, short, help = t("Do not ask before several runs, or the last one, are removed", "複数の測定や last を、確認せずに削除する"))]
+    #[arg(long, short, help = t("Do not ask before several runs, or one that is not named by its id, are removed", "複数の測定や、ID 以外で指定した測定を、確認せずに削除する"))]
     pub yes: bool,
 }
 

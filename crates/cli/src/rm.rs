@@ -6,7 +6,7 @@ use crate::output::{can_ask, say, tell};
 use crate::stored::store_with_runs;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::remove_run;
-use kurabe_store::{LAST, Store};
+use kurabe_store::Store;
 use std::io::BufRead;
 
 /// Runs the command.
@@ -17,7 +17,8 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
-    let is_plain = ids.len() == 1 && !args.runs[0].eq_ignore_ascii_case(LAST);
+    // What `last` and a label mean changes.
+    let is_plain = ids.len() == 1 && ids[0].starts_with(&args.runs[0].to_ascii_lowercase());
     if !is_plain && !args.yes {
         confirm(&*store, &ids)?;
     }
@@ -43,8 +44,8 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
     };
     if !can_ask() {
         return refused(text!(
-            "several runs, or the last one, are removed only after a question, and there is no terminal to ask on",
-            "複数の測定や last の削除には確認が必要ですが、確認できる端末がありません"
+            "several runs, or one that is not named by its id, are removed only after a question, and there is no terminal to ask on",
+            "複数の測定や、ID 以外で指定した測定の削除には確認が必要ですが、確認できる端末がありません"
         ));
     }
     let runs = names.join("\n");

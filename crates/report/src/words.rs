@@ -106,7 +106,6 @@ pub(crate) fn size_and_data(header: &RunHeader) -> Vec<Text> {
     }
 }
 
-/// `best of 3`; nothing for the mean.
 /// Lines of a procedure that are shown; more are counted.
 const PROCEDURES_SHOWN: usize = 3;
 
@@ -117,6 +116,7 @@ pub(crate) fn procedures(origin: &Origin) -> Vec<Text> {
     shown.chain((more > 0).then(|| text!("and {more} more jobs", "ほか {more} ジョブ"))).collect()
 }
 
+/// `best of 3`; nothing for the mean.
 pub(crate) fn statistic_of(statistic: Statistic, count: usize) -> Option<Text> {
     match statistic {
         Statistic::Mean => None,

@@ -60,7 +60,8 @@ impl JobOptions {
             .in_order
             .iter()
             .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") });
-        let line = words.collect::<Vec<_>>().join(" ");
+        // The end of a line is where another job's options begin.
+        let line = words.collect::<Vec<_>>().join(" ").replace('\r', "\\r").replace('\n', "\\n");
         (!line.is_empty()).then(|| repeated(&line))
     }
 
