@@ -75,7 +75,7 @@ fn what_cannot_be_undone_is_asked_for() {
     let lab = Lab::new();
     let ids: Vec<String> = (0..3).map(|_| lab.model_run("1us")).collect();
     // Without a terminal nobody can agree.
-    lab.kurabe(&["rm", "last"]).is_refusal(6, &["the last one", "--yes"]);
+    lab.kurabe(&["rm", "last"]).is_refusal(6, &["not named by its id", "--yes"]);
     lab.kurabe(&["rm", &ids[0], &ids[1]]).is_refusal(6, &["--yes"]);
     assert_eq!(lab.list().len(), 3);
     let both = format!("rm {} {}", ids[0], ids[1]);

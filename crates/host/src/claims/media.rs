@@ -4,7 +4,6 @@ use super::wipefs;
 use crate::block::BlockNode;
 use crate::command::{ProgramOutcome, Runner};
 use crate::platform::{self, Object};
-use crate::processes::own_pid;
 use crate::roots::Roots;
 use crate::signature::Signature;
 use kurabe_core::shown;
@@ -76,8 +75,10 @@ impl Media for RealMedia {
 
     fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature> {
         let Ok(node) = self.node(block) else { return Vec::new() };
-        // A descriptor of this process is another one of the program's.
-        let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", own_pid(&self.roots)));
+        let Ok(thread) = std::fs::read_link(self.roots.proc.join("thread-self")) else { return Vec::new() };
+        // A descriptor of this thread is another one of the program's.
+        let own_name = format!("/proc/{}/", thread.display());
+        let node = node.to_string_lossy().replace("/proc/thread-self/", &own_name);
         let arguments: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
         match Runner::System.run(wipefs::PROGRAM, &arguments, wipefs::LIMIT) {
             ProgramOutcome::Ended(answer) => wipefs::parse(&answer),
