@@ -4,9 +4,7 @@ use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
-use kurabe_report::{
-    entry_json, render_beside, render_catalogue, render_entry, run_standings, standings_doc,
-};
+use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry};
 use kurabe_study::catalogue::{Catalogue, beside};
 
 /// Runs the command.
@@ -14,7 +12,7 @@ use kurabe_study::catalogue::{Catalogue, beside};
 /// # Errors
 /// When there is no such entry.
 pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::built_in();
     match &args.action {
         Some(CatalogueAction::Show { id }) => {
             let entry = catalogue.entry(id)?;
@@ -32,16 +30,6 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
             }
         }
     }
-}
-
-/// Shows beside which published figures a run stands.
-///
-/// # Errors
-/// When standard output takes nothing more.
-pub fn show_standings(record: &RunRecord, catalogue: &Catalogue) -> Result<()> {
-    let Some(doc) = standings_doc(&run_standings(record, catalogue)) else { return Ok(()) };
-    print("\n")?;
-    print_page(&doc.terminal(&style()))
 }
 
 /// Shows a run beside an entry.

@@ -6,8 +6,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_lab::files::{self, Existing};
-use kurabe_report::{Mode, Style, run_figures, run_standings};
-use kurabe_study::catalogue::Catalogue;
+use kurabe_report::{Mode, Style, Summary, run_figures};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -142,13 +141,12 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 ///
 /// # Errors
 /// When standard output takes nothing more.
-pub fn print_record(record: &RunRecord, catalogue: &Catalogue) -> Result<()> {
-    let published = run_standings(record, catalogue);
+pub fn print_record(record: &RunRecord) -> Result<()> {
     print_json(&serde_json::json!({
         "event": "record",
         "run": record,
         "figures": run_figures(record),
-        "published": published,
+        "summary": Summary::of(record),
     }))
 }
 

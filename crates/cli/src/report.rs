@@ -10,7 +10,6 @@ use kurabe_core::{Error, ErrorKind, Result, number, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};
 use kurabe_report::{MadeReport, PageTheme, Report, ReportFormat};
 use kurabe_store::without_paths;
-use kurabe_study::catalogue::Catalogue;
 use std::io::Write;
 use std::path::Path;
 
@@ -32,7 +31,6 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     }
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.judged.margin, &args.judged.about, title, lang());
-    let report = report.beside(&Catalogue::load()?);
     let theme = PageTheme::named(&args.theme).unwrap_or_default();
     let made = report.made(format, theme, args.chart.as_deref())?;
     if let MadeReport::Words(_, left_out) = &made {

@@ -1,7 +1,6 @@
 //! `kurabe run` and `kurabe sweep`: a request, measured and shown.
 
 use crate::args::{Global, RunArgs, SweepArgs};
-use crate::catalogue::show_standings;
 use crate::lang::{lang, t};
 use crate::output::{
     error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
@@ -18,7 +17,6 @@ use kurabe_report::{
     Progress, headline, render_foreseen, render_rescued, render_result, render_run, render_sweep_result,
     render_sweep_run,
 };
-use kurabe_study::catalogue::Catalogue;
 use std::path::Path;
 
 /// `kurabe run`
@@ -41,7 +39,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let listed = list_writes(args, &done, global);
     if let Some(record) = &done.record {
         match (&done.rescued, global.json) {
-            (_, true) => print_record(record, &Catalogue::load()?)?,
+            (_, true) => print_record(record)?,
             (Some(file), false) => {
                 print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
             }
@@ -50,7 +48,6 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
                     true => render_result(record, &style()),
                     false => render_run(record, &headline(&record.header), &style()),
                 })?;
-                show_standings(record, &Catalogue::load()?)?;
             }
         }
     }
@@ -84,7 +81,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     };
     if let Some(record) = &done.record {
         if global.json {
-            print_record(record, &Catalogue::load()?)?;
+            print_record(record)?;
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
         } else if let Some(file) = &done.rescued {

@@ -1,7 +1,7 @@
 //! The commands that work on stored runs: list, show, why, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
-use crate::catalogue::{show_beside, show_standings};
+use crate::catalogue::show_beside;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_page, print_record, say, style, tell, write_out};
 use crate::pivot::digests;
@@ -124,18 +124,15 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         };
     }
     // A mistyped entry is told at once, not below the run.
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::built_in();
     args.beside.iter().try_for_each(|entry| catalogue.entry(entry).map(|_| ()))?;
     let show_beside =
-        || args.beside.iter().try_for_each(|entry| show_beside(&record, entry, &catalogue, global));
+        || args.beside.iter().try_for_each(|entry| show_beside(&record, entry, catalogue, global));
     if global.json {
-        print_record(&record, &catalogue)?;
+        print_record(&record)?;
         return show_beside();
     }
     print_page(&render_run(&record, &headline(&record.header), &style()))?;
-    if args.beside.is_none() {
-        show_standings(&record, &catalogue)?;
-    }
     if args.details {
         print("\n")?;
         print_page(&render_details(&record, &style()))?;
@@ -180,7 +177,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
     if args.format == "markdown" {
         let report = Report::new(records.iter().collect(), USUAL_MARGIN, &[], None, lang());
-        return write_out(&report.beside(&Catalogue::load()?).markdown(), args.output.as_deref());
+        return write_out(&report.markdown(), args.output.as_deref());
     }
     let Some(format) = ExportFormat::of_word(&args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };

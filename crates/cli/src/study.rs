@@ -21,21 +21,21 @@ use kurabe_study::{STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_st
 /// # Errors
 /// When a study, a model or a target is not there, or cannot be measured.
 pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::built_in();
     match &args.action {
         StudyAction::List => {
-            let all = all_studies(&catalogue)?;
+            let all = all_studies(catalogue)?;
             match global.json {
                 true => all.iter().try_for_each(|study| print_json(&study_json(study))),
                 false => print_page(&render_studies(&all, &style())),
             }
         }
         StudyAction::Show { name, toml: true } => {
-            load_study(name, &catalogue)?;
+            load_study(name, catalogue)?;
             write(&Shown::source(&text_of(STUDIES, name)?))
         }
         StudyAction::Show { name, toml: false } => {
-            let study = load_study(name, &catalogue)?;
+            let study = load_study(name, catalogue)?;
             match global.json {
                 true => print_json(&study_json(&study)),
                 false => print_page(&render_study_file(&study, &style())),

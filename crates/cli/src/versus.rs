@@ -14,7 +14,6 @@ use kurabe_lab::{Envelope, Happening, Lab, Stream};
 use kurabe_report::{
     VersusProgress, accept, headline, pairs_json, render_foreseen_versus, render_versus, too_short,
 };
-use kurabe_study::catalogue::Catalogue;
 use serde_json::json;
 
 /// Runs the command.
@@ -72,8 +71,7 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             let fastest = fastest_of(&runs, args.margin);
             accepted = accept(&pairs, &args.fail_on);
             if json {
-                let catalogue = Catalogue::load()?;
-                records.iter().try_for_each(|record| print_record(record, &catalogue))?;
+                records.iter().try_for_each(print_record)?;
                 let mut answer = pairs_json("versus", &pairs, fastest.as_ref())?;
                 answer["blocks"] = json!(blocks);
                 answer["ended"] = ended.map_or_else(|| "error".into(), |why| json!(why));

@@ -30,7 +30,9 @@ pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,
     PivotWords, pivot,
 };
-pub use recommend::{FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells};
+pub use recommend::{
+    BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells,
+};
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
-pub use uses::{USES, Use, UseLimit, UseWork};
+pub use uses::{LeastRate, USES, Use, UseLimit, UseWork};

@@ -7,7 +7,7 @@
 
 use crate::fairness::{Difference, Weight, differences};
 use crate::key::CellKey;
-use crate::uses::{Use, UseWork};
+use crate::uses::{LeastRate, Use, UseWork};
 use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -25,6 +25,8 @@ const FARTHEST: f64 = 2.0;
 /// What each halving of the part of the test size that a cell keeps to counts: in a small part a cache answers. So does each
 /// pass over it beforehand.
 const OF_A_HALVED_SPAN: f64 = 0.25;
+/// Up to this distance a cell has the block size and the depth of the part, so that what the part needs may be asked of it.
+const SAME_WORK: f64 = 0.4;
 /// Blocks up to this take no time worth speaking of to be moved, so that an operation that takes long stood still.
 const SMALL_BLOCK: u32 = 64 << 10;
 /// A run counts as better than another if it is in this share of the draws: of two equal runs either may come out first, so
@@ -89,14 +91,32 @@ pub struct Standing {
 /// A limit that a run breaks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Out {
-    /// The stall, in ns.
-    pub stall_ns: u64,
-    /// The limit, in ns.
-    pub limit_ns: u64,
+    /// Which limit.
+    pub broken: BrokenLimit,
     /// The cell in which it was.
     pub cell: String,
     /// What that means for the use.
     pub reason: Text,
+}
+
+/// What a run does beside what the use bears.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BrokenLimit {
+    /// It stood still for too long.
+    Stall {
+        /// The stall, in ns.
+        stall_ns: u64,
+        /// The longest that the use bears, in ns.
+        limit_ns: u64,
+    },
+    /// It is too slow.
+    Rate {
+        /// Its rate in bytes per second.
+        bytes_per_s: f64,
+        /// The least that the use needs.
+        least_bytes_per_s: f64,
+    },
 }
 
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
@@ -154,11 +174,18 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
+    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
+    let mut outs: Vec<Option<Out>> = worst.iter().map(|worst| stalled(*worst, purpose)).collect();
     for work in &purpose.work {
         let share = work.share / whole;
         let nearest = nearest_cells(runs, work);
+        if let Some((least, nearest)) = work.least.as_ref().zip(nearest.as_ref()) {
+            for (out, cell) in outs.iter_mut().zip(&nearest.cells) {
+                *out = out.take().or_else(|| too_slow(least, nearest.distance, cell));
+            }
+        }
         let (label, cell, exact) = match &nearest {
             Some(Nearest { key, cells, distance }) => {
                 (cells[0].label.clone(), Some(key.clone()), *distance == 0.0)
@@ -183,8 +210,6 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
-    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
-    let outs = worst.iter().map(|worst| broken_limit(*worst, purpose)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
         standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
@@ -317,16 +342,24 @@ fn doublings(a: u64, b: u64) -> f64 {
     (a.max(1) as f64 / b.max(1) as f64).log2().abs()
 }
 
-/// The worst limit of the use that a run breaks.
-fn broken_limit(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
+/// Whether a run stood still for longer than the use bears.
+fn stalled(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
     let limit = purpose.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
     let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit.worst_stall_ns)?;
-    Some(Out {
-        stall_ns,
-        limit_ns: limit.worst_stall_ns,
-        cell: [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned(),
-        reason: limit.reason.clone(),
-    })
+    let broken = BrokenLimit::Stall { stall_ns, limit_ns: limit.worst_stall_ns };
+    Some(Out { broken, cell: cell_name(cell), reason: limit.reason.clone() })
+}
+
+/// Whether a cell is slower than its part of the use needs.
+fn too_slow(least: &LeastRate, distance: f64, cell: &Cell) -> Option<Out> {
+    let bytes_per_s = mean(&compared_values(cell));
+    let is_slower = distance <= SAME_WORK && bytes_per_s < least.bytes_per_s;
+    let broken = BrokenLimit::Rate { bytes_per_s, least_bytes_per_s: least.bytes_per_s };
+    is_slower.then(|| Out { broken, cell: cell_name(cell), reason: least.reason.clone() })
+}
+
+fn cell_name(cell: &Cell) -> String {
+    [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned()
 }
 
 /// The longest time in which a run stood still, and where: a stall that stopped everything, and with small blocks a time

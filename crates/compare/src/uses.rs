@@ -55,6 +55,17 @@ pub struct UseWork {
     pub iodepth: u32,
     /// Its weight among the parts.
     pub share: f64,
+    /// The rate below which a disk is of no use for it.
+    pub least: Option<LeastRate>,
+}
+
+/// The rate that a part of a use needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeastRate {
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// What less would mean.
+    pub reason: Text,
 }
 
 /// What disqualifies a disk for a use.
@@ -111,7 +122,7 @@ fn list<'f>(root: &DataTable<'f>, key: &str) -> Result<Vec<Value<'f>>> {
 }
 
 fn work(value: &Value<'_>) -> Result<UseWork> {
-    let table = value.table(&["access", "direction", "block", "iodepth", "share"])?;
+    let table = value.table(&["access", "direction", "block", "iodepth", "share", "least"])?;
     let block = table.require("block")?;
     let block_bytes = block.parsed(parse_bytes)?;
     if block_bytes == 0 {
@@ -125,6 +136,14 @@ fn work(value: &Value<'_>) -> Result<UseWork> {
         block_bytes,
         iodepth: table.require("iodepth")?.integer(1..=65_536)? as u32,
         share: table.require("share")?.positive()?,
+        least: table.read("least", |least| {
+            let least = least.table(&["bytes_per_s", "reason", "source"])?;
+            least.require("source")?.string()?;
+            Ok(LeastRate {
+                bytes_per_s: least.require("bytes_per_s")?.parsed(parse_bytes)? as f64,
+                reason: least.require("reason")?.text()?,
+            })
+        })?,
     })
 }
 

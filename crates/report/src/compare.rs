@@ -5,7 +5,7 @@ pub(crate) mod fastest;
 mod gate;
 mod history;
 mod pivot;
-mod recommend;
+pub(crate) mod recommend;
 pub(crate) mod tails;
 mod turns;
 pub(crate) mod verdict;

@@ -13,9 +13,9 @@ mod positions;
 mod profile;
 pub(crate) mod remarks;
 mod replay;
-pub(crate) mod standing;
 pub(crate) mod steady;
 mod steps;
+mod summary;
 pub(crate) mod sweep;
 pub(crate) mod table;
 pub(crate) mod times;
@@ -29,7 +29,7 @@ pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
 pub use remarks::notices_doc;
-pub use standing::{band_words, run_standings, standings_doc};
+pub use summary::{Summary, Unfit, usual_words};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
 
 use crate::doc::layout::{Line, display_width, pad_left, pad_right};
@@ -63,17 +63,25 @@ pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &
         text!("saved in {file}", "{file} に保存"),
         text!("into a store: {IMPORT} {file}", "保存先への取り込み: {IMPORT} {file}"),
     ];
-    whole_head(record, headline).and(body(record)).and(end(record, items)).terminal(style)
+    whole_head(record, headline)
+        .and(summary(record))
+        .and(body(record))
+        .and(end(record, items))
+        .terminal(style)
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    whole_head(record, headline).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
+    whole_head(record, headline)
+        .and(summary(record))
+        .and(sweep::doc(record))
+        .and(stored_end(record))
+        .terminal(style)
 }
 
 /// A sweep where its header stands above already.
 pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
-    below_header(record).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
+    below_header(record).and(summary(record)).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
 fn whole_head(record: &RunRecord, headline: &Text) -> Doc {
@@ -87,7 +95,13 @@ fn below_header(record: &RunRecord) -> Doc {
 }
 
 fn result(record: &RunRecord) -> Doc {
-    body(record).and(stored_end(record))
+    summary(record).and(body(record)).and(stored_end(record))
+}
+
+/// The run in one sentence.
+fn summary(record: &RunRecord) -> Doc {
+    let sentence = Summary::of(record).map(|summary| Paragraph::new(summary.sentence).role(Role::Strong));
+    sentence.map_or_else(Doc::new, |sentence| Doc::of(sentence).with_gap())
 }
 
 fn body(record: &RunRecord) -> Doc {

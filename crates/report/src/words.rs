@@ -54,6 +54,13 @@ pub(crate) fn notice(kind: NoticeKind) -> Text {
     }
 }
 
+/// Words as a sentence of their own: with a capital letter and a full stop.
+pub(crate) fn sentence(words: &Text) -> Text {
+    let mut letters = words.en.chars();
+    let capital = letters.next().into_iter().flat_map(char::to_uppercase);
+    Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja))
+}
+
 /// The engine as the kernel interface it uses.
 pub(crate) fn engine(name: &str) -> Text {
     match name {

@@ -9,11 +9,8 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ExportFormat, export};
-use kurabe_report::{
-    Embedded, PageTheme, Report, card, render_pair, render_run, run_standings, standings_doc,
-};
+use kurabe_report::{Embedded, PageTheme, Report, Summary, card, render_pair, render_run};
 use kurabe_stats::{cell_figure, compared_values};
-use kurabe_study::catalogue::Catalogue;
 use kurabe_testkit::{any_record, ssd};
 use proptest::prelude::*;
 
@@ -117,51 +114,28 @@ fn flat(page: &str) -> String {
 }
 
 #[test]
-fn every_output_tells_the_same_of_published_figures() {
-    let (run, catalogue) = (ssd::run(), Catalogue::load().unwrap());
-    let standings = run_standings(&run, &catalogue);
-    assert!(standings.len() > 1, "{standings:?}");
+fn every_output_begins_with_the_same_sentence() {
+    let run = ssd::run();
+    let summary = Summary::of(&run).unwrap();
     let embedded = |_| Embedded::default();
+    let figure = cell_figure(&run.cells[0], Statistic::Mean).unwrap();
+    let figure = number::measured(run.cells[0].measure, figure).number;
     for lang in [Lang::En, Lang::Ja] {
         let report = Report::new(vec![&run], 0.05, &[], None, lang);
-        assert!(!flat(&report.markdown()).contains("kurabecatalogue"), "only where it is asked for");
-        let report = report.beside(&catalogue);
         let outputs = [
-            (
-                "terminal",
-                standings_doc(&run_standings(&run, &catalogue)).unwrap().terminal(&style(lang, 400)),
-            ),
+            ("terminal", render_run(&run, &ssd::headline(), &style(lang, 400))),
             ("page", report.html(PageTheme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
+            ("card", card(&run, Theme::Light, lang)),
         ];
+        let sentence = flat(&summary.sentence.line(lang));
         for (name, words) in outputs {
             let words = flat(&words);
-            for standing in &standings {
-                let nearest = standing.nearest.as_ref().unwrap();
-                let device = nearest.device.get(lang);
-                let mut expected = vec![
-                    number::rate(standing.bytes_per_s).to_string(),
-                    format!("{device}:{}", number::rate(nearest.bytes_per_s)),
-                ];
-                for band in standing.bands.iter().filter(|band| band.holds(standing.bytes_per_s)) {
-                    expected.push(band.class.name().take(lang));
-                    expected.push(number::rate(band.high_bytes_per_s).to_string());
-                }
-                for part in expected {
-                    assert!(words.contains(&flat(&part)), "{name}, {lang:?}: no {part} in {words}");
-                }
-            }
+            let place = words.find(&sentence).unwrap_or_else(|| panic!("{name}: no {sentence} in {words}"));
+            assert!(words.rfind(&figure).is_some_and(|table| place < table), "{name}: {words}");
         }
     }
-    // What `--json` has are the very figures, with their units in the names.
-    let json = serde_json::to_value(&standings).unwrap();
-    for (standing, entry) in standings.iter().zip(json.as_array().unwrap()) {
-        assert_eq!(entry["bytes_per_s"], standing.bytes_per_s);
-        assert_eq!(entry["nearest"]["bytes_per_s"], standing.nearest.as_ref().unwrap().bytes_per_s);
-        assert_eq!(entry["bands"][0]["low_bytes_per_s"], standing.bands[0].low_bytes_per_s);
-        assert_eq!(entry["cell_index"], standing.cell_index);
-    }
-    // Of several runs the table is one of comparison.
+    // Of several runs the answer is how they compare.
     let several = Report::new(vec![&run, &run], 0.05, &[], None, Lang::En);
-    assert_eq!(several.clone().beside(&catalogue).markdown(), several.markdown());
+    assert!(!flat(&several.markdown()).contains(&flat(&summary.sentence.en)));
 }

@@ -5,21 +5,22 @@
 
 mod beside;
 mod imported;
+mod likeness;
 mod read;
-mod standing;
 mod work;
 
 pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
-pub use standing::{Band, CellStanding, NearFigure, standings};
+pub use likeness::{Band, CellLikeness, Likeness, likeness};
 pub use work::RateWork;
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{ErrorKind, Result, Text, closest, mention, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, closest, mention, text};
 use serde::Serialize;
+use std::sync::LazyLock;
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -84,23 +85,23 @@ words_of_key! {
     /// A kind of device that people tell apart by what it is like to use.
     DeviceClass {
         /// A disk that turns.
-        HardDisk = "hard-disk": ("hard disk", "ハードディスク"),
+        HardDisk = "hard-disk": ("a hard disk", "ハードディスク"),
         /// An SD card, microSD included.
-        SdCard = "sd-card": ("SD card", "SD カード"),
+        SdCard = "sd-card": ("an SD card", "SD カード"),
         /// A stick on USB 2, at 480 Mbit/s.
-        Usb2Stick = "usb-2-stick": ("USB 2 stick", "USB 2 メモリー"),
+        Usb2Stick = "usb-2-stick": ("a USB 2 stick", "USB 2 メモリー"),
         /// A stick on USB 3.
-        Usb3Stick = "usb-3-stick": ("USB 3 stick", "USB 3 メモリー"),
+        Usb3Stick = "usb-3-stick": ("a USB 3 stick", "USB 3 メモリー"),
         /// An SSD in a box on USB 3.
-        UsbSsd = "usb-ssd": ("SSD on USB", "USB 接続の SSD"),
+        UsbSsd = "usb-ssd": ("an SSD on USB", "USB 接続の SSD"),
         /// An SSD on SATA at 6 Gbit/s.
-        SataSsd = "sata-ssd": ("SATA SSD", "SATA SSD"),
+        SataSsd = "sata-ssd": ("a SATA SSD", "SATA SSD"),
         /// An NVMe SSD on four lanes of PCIe 3.
-        NvmePcie3 = "nvme-pcie-3": ("NVMe PCIe 3", "NVMe PCIe 3"),
+        NvmePcie3 = "nvme-pcie-3": ("an NVMe SSD on PCIe 3", "NVMe SSD (PCIe 3)"),
         /// The same on PCIe 4.
-        NvmePcie4 = "nvme-pcie-4": ("NVMe PCIe 4", "NVMe PCIe 4"),
+        NvmePcie4 = "nvme-pcie-4": ("an NVMe SSD on PCIe 4", "NVMe SSD (PCIe 4)"),
         /// The same on PCIe 5.
-        NvmePcie5 = "nvme-pcie-5": ("NVMe PCIe 5", "NVMe PCIe 5"),
+        NvmePcie5 = "nvme-pcie-5": ("an NVMe SSD on PCIe 5", "NVMe SSD (PCIe 5)"),
     }
 }
 
@@ -228,7 +229,17 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The one that comes with kurabe.
+    /// The one that comes with kurabe, read once.
+    ///
+    /// # Panics
+    /// Never: its files are part of the program, and a test reads them.
+    pub fn built_in() -> &'static Self {
+        static READ: LazyLock<Catalogue> =
+            LazyLock::new(|| Catalogue::load().unwrap_or_else(|error| panic!("{}", error.render(Lang::En))));
+        &READ
+    }
+
+    /// Reads the one that comes with kurabe.
     ///
     /// # Errors
     /// When a file is wrong.

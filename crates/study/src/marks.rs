@@ -133,7 +133,7 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
     if let Some(carried) = LIBRARY.get() {
         return Ok(carried);
     }
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::built_in();
     let (mut carried, mut devices) = (Vec::new(), Devices::default());
     for (name, _) in STUDIES {
         carried.extend(carried_marks(&study_named(name, &catalogue)?, &mut devices)?);

@@ -7,9 +7,8 @@ use axum::http::HeaderMap;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
-use kurabe_study::catalogue::Catalogue;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// What all requests have in common.
@@ -40,19 +39,6 @@ impl Site {
     pub(crate) fn launch_address(&self) -> Result<String> {
         Ok(format!("{}/#{}", self.address, self.sessions.launch()?))
     }
-}
-
-/// The published figures, read once.
-///
-/// # Errors
-/// When the catalogue is wrong.
-pub(crate) fn catalogue() -> Result<&'static Catalogue> {
-    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
-    if let Some(catalogue) = CATALOGUE.get() {
-        return Ok(catalogue);
-    }
-    let read = Catalogue::load()?;
-    Ok(CATALOGUE.get_or_init(|| read))
 }
 
 /// Does what may take its time beside the thread that serves.

@@ -54,6 +54,7 @@ mod shown;
 mod signals;
 mod slips;
 mod studies;
+mod summaries;
 mod sweeping;
 mod terminal;
 mod traces;

@@ -1,6 +1,6 @@
 //! What bounded a cell, in kinds.
 
-use kurabe_core::Text;
+use kurabe_core::{Text, text};
 use serde::Serialize;
 
 /// What bounded a cell.
@@ -64,4 +64,29 @@ pub struct Limit {
     pub evidence: Text,
     /// What would tell, or tell more, if something would.
     pub next: Option<Text>,
+}
+
+impl Limit {
+    /// The limit in a few words, as a part of a sentence about the run.
+    pub fn name(&self) -> Text {
+        match self.kind {
+            LimitKind::Link | LimitKind::Cause => self.sentence.clone(),
+            LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
+            LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
+            LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),
+            LimitKind::Host => text!("the computer's own I/O path", "コンピューター側の処理"),
+            LimitKind::Mechanics => text!("seek and rotation", "シークと回転待ち"),
+            LimitKind::WriteCache => {
+                text!("what it writes once its cache is full", "キャッシュが埋まったあとの書き込み速度")
+            }
+            LimitKind::Stalls => text!("pauses of the device", "デバイスの停滞"),
+            LimitKind::Saturated => text!("operations that wait for each other", "デバイスの飽和(順番待ち)"),
+            LimitKind::OneAtATime => text!("the response time of an operation", "1 操作の応答時間"),
+            LimitKind::ServesOne => {
+                text!("a device that serves one at a time", "1 操作ずつしか処理できないこと")
+            }
+            LimitKind::DeviceRate => text!("the device's own data rate", "デバイス自身の転送速度"),
+            LimitKind::Unknown => text!("something unknown", "不明な要因"),
+        }
+    }
 }

@@ -4,9 +4,9 @@ use crate::compare::facts::Spoken;
 use crate::compare::head;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::words;
-use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use, names};
+use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, mention::COMPARE, number, text};
+use kurabe_core::{Text, mention::COMPARE, number, shown, text};
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;
@@ -68,7 +68,7 @@ fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> 
 }
 
 /// Below this share of the use that was measured, no choice follows.
-const COVERED_ENOUGH: f64 = 0.5;
+pub(crate) const COVERED_ENOUGH: f64 = 0.5;
 
 /// The answer in a sentence, for runs with these names.
 pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
@@ -196,12 +196,27 @@ fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
 /// What keeps a run out.
 fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
     let out = standing.out.as_ref()?;
-    let (name, cell) = (&names[standing.run], &out.cell);
-    let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
-    let reason = &out.reason;
-    Some(text!(
-        "{name} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({reason})",
-        "{name} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({reason})";
-        name, reason
-    ))
+    let (name, why) = (&names[standing.run], why_out(out));
+    Some(text!("{name} is out: {why}", "{name} は除外: {why}"; name, why))
+}
+
+/// Which limit of a use a run breaks.
+pub(crate) fn why_out(out: &Out) -> Text {
+    let (cell, reason) = (shown::line(&out.cell), &out.reason);
+    match out.broken {
+        BrokenLimit::Stall { stall_ns, limit_ns } => {
+            let (stall, limit) = (number::latency_ns(stall_ns), number::latency_ns(limit_ns));
+            text!(
+                "it stood still for {stall} in {cell}, and this use bears {limit} at most ({reason})",
+                "{cell} で {stall} 止まりました。この用途の上限は {limit} です({reason})"; reason
+            )
+        }
+        BrokenLimit::Rate { bytes_per_s, least_bytes_per_s } => {
+            let (rate, least) = (number::rate(bytes_per_s), number::rate(least_bytes_per_s));
+            text!(
+                "it does {rate} in {cell}, and this use needs {least} ({reason})",
+                "{cell} が {rate} で、この用途に必要な {least} に届きません({reason})"; reason
+            )
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod paper;
 mod table;
 
 use crate::publish::pictures::{curves, own_pictures};
+use crate::run::Summary;
 use kurabe_chart::{Chart, Plot, Theme, text_width};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, mention::SHOW, text};
@@ -23,6 +24,9 @@ const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 675.0;
 /// Free space at the sides.
 const MARGIN: f64 = 44.0;
+/// The sentence on the run: its size and its lines.
+const SUMMARY_SIZE: f64 = 17.0;
+const SUMMARY_LINES: usize = 3;
 /// Lines of remarks, at most.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
@@ -36,7 +40,13 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     head(&mut paper, run, &title, lang);
     let remarks = remarks(run, lang);
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
-    let body = Area { x: MARGIN, y: 154.0, width: WIDTH - 2.0 * MARGIN, height: foot - 154.0 - 12.0 };
+    let mut top = 154.0;
+    let sentence = Summary::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
+    for line in paper::wrapped(&sentence, SUMMARY_SIZE, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
+        paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
+        top += 23.0;
+    }
+    let body = Area { x: MARGIN, y: top, width: WIDTH - 2.0 * MARGIN, height: foot - top - 12.0 };
     draw_body(&mut paper, run, body, theme, lang);
     for (line, (tone, words)) in remarks.iter().enumerate() {
         let y = foot + 18.0 + line as f64 * REMARK_HEIGHT;

@@ -20,9 +20,9 @@ mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};
 
-use crate::doc::{Doc, Html};
+use crate::doc::{Doc, Html, Paragraph};
 use crate::publish::pictures::{Picture, account_of};
-use crate::run::standing::{run_standings, standings_doc};
+use crate::run::Summary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use extent::Extent;
@@ -30,7 +30,6 @@ use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, mention::IMPORT, text};
-use kurabe_study::catalogue::{Catalogue, CellStanding};
 use rows::{CellRow, rows};
 use sha2::{Digest, Sha256};
 
@@ -100,8 +99,8 @@ pub struct Report<'a> {
     title: Option<String>,
     lang: Lang,
     extent: Extent,
-    /// What stands beside the cells of the one run, if the catalogue was asked.
-    standings: Vec<CellStanding>,
+    /// The one run in a sentence.
+    summary: Option<Summary>,
 }
 
 impl<'a> Report<'a> {
@@ -122,24 +121,14 @@ impl<'a> Report<'a> {
             title: title.map(str::to_owned),
             lang,
             extent: Extent::Whole,
-            standings: Vec::new(),
+            summary: if let [run] = runs.as_slice() { Summary::of(run) } else { None },
             runs,
         }
     }
 
-    /// With what was published of devices beside the cells, if it is of one run.
-    #[must_use]
-    pub fn beside(self, catalogue: &Catalogue) -> Self {
-        let standings = match self.runs.as_slice() {
-            [run] => run_standings(run, catalogue),
-            _ => Vec::new(),
-        };
-        Self { standings, ..self }
-    }
-
     /// A report of some of the runs, for their tables.
     fn of_part(&self, runs: Vec<&'a RunRecord>, names: Vec<Text>, pairs: Vec<Pair>) -> Self {
-        Self { runs, names, pairs, fastest: None, title: None, standings: Vec::new(), ..self.clone() }
+        Self { runs, names, pairs, fastest: None, title: None, summary: None, ..self.clone() }
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {
@@ -177,10 +166,11 @@ impl<'a> Report<'a> {
         [self.top(), self.body(&self.pictures())]
     }
 
-    /// The figures of a run alone, what was published beside them, and where the time of a model went.
+    /// A run in a sentence, its figures, and where the time of a model went.
     pub fn figures(&self) -> Doc {
-        let mut doc = Doc::of(self.main_table());
-        doc.append(standings_doc(&self.standings).unwrap_or_default());
+        let mut doc: Doc =
+            self.summary.iter().map(|summary| Paragraph::new(summary.sentence.clone())).collect();
+        doc.push(self.main_table());
         if let [run] = self.runs.as_slice() {
             doc.chart_of("time-account", |lang| account_of(run, lang));
         }

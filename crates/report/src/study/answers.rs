@@ -1,6 +1,7 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
 use super::names::{self, choice, spaced};
+use crate::compare::recommend::why_out;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Concordance;
 use kurabe_study::{
@@ -248,13 +249,8 @@ fn best_details(best: &Best, verdict: &QuestionResult) -> Vec<Text> {
 fn out_words(standing: &RankedChoice, verdict: &QuestionResult) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let name = choice(standing.choice, verdict);
-    let (cell, reason) = (&out.cell, &out.reason);
-    let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
-    Some(text!(
-        "{name} is out: it stood still for {stall} in {cell}, and this use bears {limit} at most ({reason}).",
-        "{name} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です({reason})。";
-        name, reason
-    ))
+    let why = why_out(out);
+    Some(text!("{name} is out: {why}.", "{name} は除外: {why}。"; name, why))
 }
 
 /// The figures that put the best before the next: those with the largest weighted distance, at most three.

@@ -67,15 +67,12 @@ fn how_often(stutter: &Stutter) -> Text {
 
 /// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
 /// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
-/// `slow` is the longest operation of these cells, if a person would feel it.
-pub(crate) fn smooth_words(slow: Option<(&Cell, u64)>) -> Text {
-    let Some((cell, longest_ns)) = slow else {
-        return text!(
-            "no stutter: nothing stalled for 0.1 s or longer",
-            "停滞: 0.1 秒以上止まることはなかった"
-        );
-    };
-    let (longest, cell) = (Text::same(number::latency_ns(longest_ns)), words::cell(cell));
+pub(crate) fn smooth_words((cell, longest_ns): (&Cell, u64)) -> Text {
+    let longest = Text::same(number::latency_ns(longest_ns));
+    if longest_ns < FELT_NS {
+        return text!("steady, no operation took longer than {longest}", "安定していて、最長の操作でも {longest}"; longest);
+    }
+    let cell = words::cell(cell);
     text!(
         "no stall stands out, but operations take up to {longest} ({cell})",
         "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})";
@@ -83,19 +80,16 @@ pub(crate) fn smooth_words(slow: Option<(&Cell, u64)>) -> Text {
     )
 }
 
-/// The longest operation that a person would feel among cells of ordinary blocks, with its cell. Blocks above a mebibyte
-/// take long because there is much to move.
-pub(crate) fn slow_operation<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<(&'a Cell, u64)> {
+/// The longest operation of cells of ordinary blocks, with its cell. Blocks above a mebibyte take long because there is much
+/// to move.
+pub(crate) fn longest_operation<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<(&'a Cell, u64)> {
     const LARGEST_BLOCK: u32 = 1 << 20;
     let ordinary = |cell: &&Cell| {
         let workload = cell.workload.as_ref();
         cell.imported.is_none() && workload.is_some_and(|one| one.largest_block_bytes() <= LARGEST_BLOCK)
     };
-    cells
-        .filter(ordinary)
-        .map(|cell| (cell, cell_latency(cell).max_ns))
-        .filter(|(_, longest_ns)| *longest_ns >= FELT_NS)
-        .max_by_key(|(_, longest_ns)| *longest_ns)
+    let operations = cells.filter(ordinary).map(|cell| (cell, cell_latency(cell).max_ns));
+    operations.filter(|(_, longest_ns)| *longest_ns > 0).max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
 /// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.

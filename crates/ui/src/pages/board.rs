@@ -3,14 +3,16 @@
 use crate::board::{Board, column};
 use crate::message::Message;
 use crate::pages::frame::{ways_to, written};
-use crate::shared::catalogue;
 use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::RunStatus;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
-use kurabe_report::{Tile, band_words, headline, notices_doc, positions_doc, run_standings};
-use kurabe_study::catalogue::CellStanding;
+use kurabe_report::{Summary, Tile, headline, notices_doc, positions_doc, usual_words};
+use kurabe_study::catalogue::{CellLikeness, Likeness};
 use maud::{Markup, html};
+
+/// Free space at the ends of a scale, as a factor.
+const MARGIN: f64 = 1.3;
 
 /// What stands in the place of results.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
@@ -21,12 +23,13 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
         );
         return Ok(html! { p.empty { (words.get(lang)) } });
     };
-    let standings = run_standings(&board.record, catalogue()?);
+    let summary = Summary::of(&board.record);
     let count = board.record.notices.len();
     Ok(html! {
         (head(board, lang))
+        @if let Some(summary) = &summary { p.summary { (summary.sentence.get(lang)) } }
         @for words in &board.programs { p.notice { (words.line(lang)) } }
-        (tiles(board, &standings, lang))
+        (tiles(board, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
         @if board.goes_on() { (now(board, lang)) }
         @if board.samples() { div #plot { (plot_piece(Some(board), lang)) } }
         @if count > 0 {
@@ -62,7 +65,7 @@ fn head(board: &Board, lang: Lang) -> Markup {
     }
 }
 
-fn tiles(board: &Board, standings: &[CellStanding], lang: Lang) -> Markup {
+fn tiles(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
     let planned = || board.tasks.iter().flat_map(|task| &task.cells);
     let used: Vec<usize> =
         (0..3).filter(|place| planned().any(|cell| column(cell.direction) == *place)).collect();
@@ -83,8 +86,7 @@ fn tiles(board: &Board, standings: &[CellStanding], lang: Lang) -> Markup {
                         @if cells.clone().next().is_none() { div.tile.none {} }
                         @for (index, cell) in cells {
                             @let name = names[*place].map(|name| format!("{name} {label}"));
-                            @let standing = standings.iter().find(|one| one.cell_index as u32 == *index);
-                            (tile(board, (*index, cell), &name, standing, lang))
+                            (tile(board, (*index, cell), &name, likeness, lang))
                         }
                     }
                 }
@@ -119,7 +121,7 @@ fn tile(
     board: &Board,
     (index, cell): (u32, &TaskCell),
     name: &Text,
-    standing: Option<&CellStanding>,
+    likeness: Option<&Likeness>,
     lang: Lang,
 ) -> Markup {
     let done = board.record.cells.iter().find(|done| done.index == index);
@@ -137,37 +139,30 @@ fn tile(
                 p.figure { span.live { "–" } }
                 p.more {}
             }
-            @if let Some(standing) = standing {
-                (bands(standing))
-                p.like { (band_words(standing).get(lang)) }
+            @if let Some(likeness) = likeness
+                && let Some(cell) = likeness.cells.iter().find(|one| one.cell_index as u32 == index)
+            {
+                (band(cell))
+                p.like { (usual_words(likeness.class, cell).get(lang)) }
             }
         }
     }
 }
 
 /// What such devices do, on a scale of tenfold steps, and where this one stands. The words below say the same.
-fn bands(standing: &CellStanding) -> Markup {
-    let rate = standing.bytes_per_s;
-    let least = standing.bands.iter().map(|band| band.low_bytes_per_s).fold(rate, f64::min);
-    let most = standing.bands.iter().map(|band| band.high_bytes_per_s).fold(rate, f64::max);
-    let reach = (most / least).ln();
-    if standing.bands.is_empty() || !reach.is_finite() || reach <= 0.0 {
-        return html! {};
-    }
-    let place = |rate: f64| 2.0 + 196.0 * (rate / least).ln() / reach;
-    let bar = |class: &str, (from, width): (f64, f64), y: usize, height: usize| {
+fn band(cell: &CellLikeness) -> Markup {
+    let (rate, band) = (cell.bytes_per_s, &cell.band);
+    let (least, most) = (rate.min(band.low_bytes_per_s) / MARGIN, rate.max(band.high_bytes_per_s) * MARGIN);
+    let place = |rate: f64| 200.0 * (rate / least).ln() / (most / least).ln();
+    let bar = |class: &str, (from, width): (f64, f64)| {
         let [x, width] = [from, width].map(|tenths| format!("{tenths:.1}"));
-        html! { rect class=(class) x=(x) y=(y) width=(width) height=(height) {} }
+        html! { rect class=(class) x=(x) y="0" width=(width) height="6" {} }
     };
-    let height = 5 * standing.bands.len();
+    let (from, to) = (place(band.low_bytes_per_s), place(band.high_bytes_per_s));
     html! {
-        svg.bands viewBox={ "0 0 200 " (height) } preserveAspectRatio="none" aria-hidden="true" {
-            @for (row, band) in standing.bands.iter().enumerate() {
-                @let (from, to) = (place(band.low_bytes_per_s), place(band.high_bytes_per_s));
-                @let class = if band.holds(rate) { "band holds" } else { "band" };
-                (bar(class, (from, (to - from).max(1.0)), row * 5 + 1, 3))
-            }
-            (bar("stands", (place(rate) - 0.6, 1.2), 0, height))
+        svg.bands viewBox="0 0 200 6" preserveAspectRatio="none" aria-hidden="true" {
+            (bar(if cell.distance() == 0.0 { "band holds" } else { "band" }, (from, (to - from).max(1.0))))
+            (bar("stands", (place(rate) - 0.6, 1.2)))
         }
     }
 }

@@ -6,7 +6,6 @@
 use crate::pages::frame::{profiles, without_script, written};
 use crate::pages::run::MARGIN;
 use crate::pages::{Visit, file, piece, titled};
-use crate::shared::catalogue;
 use axum::Json;
 use axum::extract::{Path, Query};
 use axum::response::Response;
@@ -224,7 +223,7 @@ pub(crate) async fn figures(
             ..RunRequest::default()
         };
         let record = what_if(request, &RunHandle::default())?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
         Ok(written(&report.figures(), lang))
     })
     .await

@@ -2,7 +2,7 @@
 
 use crate::pages::frame::{encoded, ways_to, written};
 use crate::pages::{Visit, action, file, framed};
-use crate::shared::{Site, catalogue};
+use crate::shared::Site;
 use axum::Json;
 use axum::extract::{Path, Query};
 use axum::response::Response;
@@ -30,7 +30,7 @@ pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
 pub(crate) async fn page(visit: Visit, Path(id): Path<String>) -> Response {
     framed(visit, move |shared, lang| {
         let record = load(shared, &id)?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
         let [top, body] = report.docs();
         let page = html! {
             header.report { (written(&top, lang)) (ways(&record, lang)) }
@@ -125,7 +125,7 @@ pub(crate) async fn saved(visit: Visit, Path(id): Path<String>, Query(query): Qu
     file(visit, "application/octet-stream", Some(name), move |shared, lang| {
         let record = load(shared, &id)?;
         let record = if query.without_paths { without_paths(&record)? } else { record };
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang).beside(catalogue()?);
+        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
         Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
     })
     .await

@@ -2,12 +2,12 @@
 
 use crate::pages::frame::written;
 use crate::pages::{Visit, titled};
-use crate::shared::catalogue;
 use axum::extract::Path;
 use axum::response::Response;
 use kurabe_core::{Result, text};
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::study_docs;
+use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{STUDIES, StudyOptions, StudyResult, study_named};
 use maud::html;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// `GET /studies`
 pub(crate) async fn page(visit: Visit) -> Response {
     titled(visit, move |_, lang| {
-        let published = catalogue()?;
+        let published = Catalogue::built_in();
         let words = text!(
             "Published comparisons, computed again on models: what was claimed, and whether it comes out.",
             "公開されている比較記事を、モデルで計算し直したものです。記事の結論が再現するかを示します。"
@@ -57,7 +57,7 @@ fn computed(name: &str, shared: &crate::shared::Site) -> Result<StudyResult> {
         return Ok(result.clone());
     }
     shared.desk.refuse_beside_real()?;
-    let plan = kurabe_study::plan(&study_named(name, catalogue()?)?, &StudyOptions::default())?;
+    let plan = kurabe_study::plan(&study_named(name, Catalogue::built_in())?, &StudyOptions::default())?;
     let (stream, handle) = (Stream::default(), RunHandle::default());
     let runner = StudyRunner {
         open_store: &|| shared.open_store(),

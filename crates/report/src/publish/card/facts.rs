@@ -7,14 +7,13 @@ use crate::machine::seen::seen;
 use crate::publish::pictures::target;
 use crate::run::figures::Figures;
 use crate::run::{derived, remarks};
-use crate::words::stutter::{slow_operation, smooth_words, stutter_words};
 use crate::{model, words};
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
+use kurabe_core::record::{Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::swept_axis;
-use kurabe_stats::{DerivedFigure, stutter};
+use kurabe_stats::DerivedFigure;
 
 /// The device, as a reader looks for it.
 pub(super) fn title(run: &RunRecord) -> Text {
@@ -86,11 +85,11 @@ pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     items
 }
 
-/// Scores, stutter, and whatever casts doubt on the figures, the weightiest first.
+/// Scores, and whatever casts doubt on the figures, the weightiest first.
 pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
     let scores = Text::join(scores(run), [" · "; 2]);
     let scores = (!scores.is_empty()).then_some(scores);
-    let plain = scores.into_iter().chain(stutter_line(run)).map(|words| (Tone::Plain, words));
+    let plain = scores.into_iter().map(|words| (Tone::Plain, words));
     let warnings = status(run).into_iter().chain(doubts(run)).map(|words| (Tone::Warn, words));
     plain.chain(warnings).collect()
 }
@@ -125,29 +124,6 @@ fn status(run: &RunRecord) -> Option<Text> {
             text!("{word}: only {measured} {cells} measured", "{word}: 測定済みは {measured} 項目のみ"; word)
         }
     })
-}
-
-/// The worst stutter in a line, or that there was none; nothing of runs that cannot tell.
-fn stutter_line(run: &RunRecord) -> Option<Text> {
-    let timed =
-        |cell: &&Cell| cell.imported.is_none() && cell.measure == Measure::Rate && cell.workload.is_some();
-    let measured: Vec<(&Cell, kurabe_stats::Stutter)> =
-        run.cells.iter().filter(timed).filter_map(|cell| Some((cell, stutter(cell)?))).collect();
-    if measured.is_empty() {
-        return None;
-    }
-    let mut felt: Vec<(&Cell, u64, Text)> =
-        measured.iter().filter_map(|(cell, one)| Some((*cell, one.worst_ns, stutter_words(one)?))).collect();
-    felt.sort_by_key(|(_, worst_ns, _)| std::cmp::Reverse(*worst_ns));
-    let Some((cell, _, felt_as)) = felt.first() else {
-        return Some(smooth_words(slow_operation(measured.iter().map(|(cell, _)| *cell))));
-    };
-    let (name, others) = (words::cell(cell), felt.len() - 1);
-    let rest = match others {
-        0 => Text::default(),
-        _ => text!("; {others} more cells stall, too", "。停滞した項目はほかに {others} 個"),
-    };
-    Some(text!("stutter, {name}: {felt_as}{rest}", "停滞({name}): {felt_as}{rest}"; name, felt_as, rest))
 }
 
 /// Warnings of the run, and cells whose figures are not those of the storage.

@@ -11,7 +11,6 @@ use crate::compare::{fairness_words, tails};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role, Table, TableForm};
 use crate::publish::pictures::Picture;
 use crate::run::remarks::Remark;
-use crate::run::standing::standings_doc;
 use crate::run::sweep;
 use crate::run::why::is_brief;
 use crate::words::{self, present};
@@ -96,16 +95,14 @@ impl Report<'_> {
             }
         }
         let mut doc = Doc::new();
-        let published = standings_doc(&self.standings).unwrap_or_default();
         let mut sections = [
             ("results", text!("Results", "結果"), results),
-            ("published", text!("Beside published figures", "公表値との比較"), published),
             ("charts", text!("Charts", "グラフ"), self.charts(pictures)),
             ("why", text!("Why", "理由"), self.why()),
         ];
         if matches!(self.runs.as_slice(), [run] if !sweep::findings(run).is_empty()) {
             // A sweep is for its curves and what they show; the cells below are their points.
-            sections.rotate_left(2);
+            sections.rotate_left(1);
         }
         for (id, title, section) in sections {
             doc.section(id, title, section);

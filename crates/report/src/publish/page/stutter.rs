@@ -1,10 +1,11 @@
 //! What a report says of stalls: of each run the cells in which a person would feel them.
 
 use super::Report;
-use super::answer::{beside_writes, slow};
+use super::answer::beside_writes;
 use super::rows::CellRow;
 use crate::doc::{Doc, Purpose};
-use crate::words::stutter::stutter_words;
+use crate::words;
+use crate::words::stutter::{longest_operation, smooth_words, stutter_words};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Stutter;
@@ -42,7 +43,7 @@ impl Report<'_> {
                 ));
             }
             (true, _) => {
-                doc.say(no_stall(&rows));
+                doc.say_all(no_stall(&rows));
             }
             (false, _) => {
                 doc.list(Purpose::Item, felt);
@@ -72,17 +73,7 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
 }
 
 /// That no stall can be felt, and if so, that operations are slow all the same.
-fn no_stall(rows: &[CellRow<'_>]) -> Text {
-    let Some((name, longest_ns)) = slow(rows) else {
-        return text!(
-            "No stall that a person would feel (0.1 s or longer) was seen.",
-            "人が気付くような停滞(0.1 秒以上)はありませんでした。"
-        );
-    };
-    let longest = Text::same(number::latency_ns(longest_ns));
-    text!(
-        "No stall stands out from the other operations, but they are slow themselves: up to {longest} ({name}).",
-        "ほかの操作より際立って長い停滞はありませんが、操作そのものに最長 {longest} かかっています({name})。";
-        longest, name
-    )
+fn no_stall(rows: &[CellRow<'_>]) -> Option<Text> {
+    let cells = rows.iter().flat_map(|row| row.entries.iter().flatten()).map(|entry| entry.figures.cell);
+    longest_operation(cells).map(|longest| words::sentence(&smooth_words(longest)))
 }

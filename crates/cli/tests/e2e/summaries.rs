@@ -1,0 +1,35 @@
+//! The sentence that begins a run: what it is like, what it is not fit for, what held it back.
+
+use crate::lab::Lab;
+
+/// The summary of CrystalDiskMark's default test on a model, with its sentence in English.
+fn summary_of(lab: &Lab, model: &str) -> (serde_json::Value, String) {
+    let target = format!("model:{model}");
+    let run = lab.kurabe(&["run", &target, "--profile", "cdm-9", "--runs", "2", "--json"]).ok().json_lines();
+    let record = run.iter().find(|line| line["event"] == "record").expect("a record");
+    let sentence = record["summary"]["sentence"]["en"].as_str().expect("a sentence").to_owned();
+    (record["summary"].clone(), sentence)
+}
+
+#[test]
+fn a_model_is_held_against_its_own_kind_and_the_needs_of_uses() {
+    let lab = Lab::new();
+    let (summary, sentence) = summary_of(&lab, "samsung-870-evo");
+    assert!(sentence.contains("a SATA SSD") && sentence.contains("no use is ruled out"), "{sentence}");
+    assert!(sentence.contains("held back by"), "{sentence}");
+    assert_eq!(summary["likeness"]["class"], "sata-ssd");
+    assert_eq!(summary["unfit"].as_array().map(Vec::len), Some(0));
+    let (summary, sentence) = summary_of(&lab, "hua722020-sata");
+    assert!(
+        sentence.contains("a hard disk") && sentence.contains("too slow for a disk for the operating"),
+        "{sentence}"
+    );
+    assert_eq!(summary["unfit"][0]["name"], "os-disk");
+    // The card reader of an old computer is of no kind that anybody published.
+    let (summary, sentence) = summary_of(&lab, "rascsi");
+    assert!(summary["likeness"].is_null() && sentence.starts_with("Reads at up to"), "{sentence}");
+    // What is shown later begins with the same sentence.
+    let shown = lab.kurabe(&["show", "last"]).ok().out;
+    let flat = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&shown).contains(&sentence), "{shown}");
+}
