@@ -31,7 +31,7 @@ pub use pivot::{
     PivotWords, pivot,
 };
 pub use recommend::{
-    BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells,
+    BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, UsePart, fitness, recommend, recommend_cells,
 };
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};

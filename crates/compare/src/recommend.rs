@@ -172,7 +172,27 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
     ranked(&runs, purpose)
 }
 
-fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
+/// Whether a run is fit for a use: the share of the use that it was measured for, and the limit that it breaks, if it does; `None` if
+/// nothing of it was measured.
+pub fn fitness(run: &RunRecord, purpose: &Use) -> Option<(f64, Option<Out>)> {
+    let Measured { covered, mut outs, .. } =
+        measured(&[Keyed::new(CellKey::of_run(run), &run.cells)], purpose);
+    (covered > 0.0).then(|| (covered, outs.pop().flatten()))
+}
+
+/// What runs did of a use.
+struct Measured {
+    parts: Vec<UsePart>,
+    /// The share and the values of each run, of the parts that all have.
+    sets: Vec<(f64, Vec<Vec<f64>>)>,
+    covered: f64,
+    /// How long each run stood still.
+    worst_ns: Vec<Option<u64>>,
+    /// The limit that each run breaks.
+    outs: Vec<Option<Out>>,
+}
+
+fn measured(runs: &[Keyed<'_>], purpose: &Use) -> Measured {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
@@ -205,14 +225,20 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
             sets.push((share, values));
         }
     }
-    let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
     let covered = sets.iter().map(|(share, _)| share).sum();
+    let worst_ns = worst.iter().map(|worst| worst.map(|(worst_ns, _)| worst_ns)).collect();
+    Measured { parts, sets, covered, worst_ns, outs }
+}
+
+fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
+    let Measured { parts, sets, covered, worst_ns, outs } = measured(runs, purpose);
+    let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
-        standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
+        standing.worst_ns = worst_ns[standing.run];
     }
     Some(Recommendation {
         name: purpose.name.clone(),

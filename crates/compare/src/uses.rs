@@ -7,7 +7,8 @@
 use kurabe_core::outside::text_of_file;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::workload::Direction;
-use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, ErrorKind, Lang, Result, Text, Value, nearest, text};
+use std::sync::LazyLock;
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -78,6 +79,19 @@ pub struct UseLimit {
 }
 
 impl Use {
+    /// Those that come with kurabe, read once.
+    ///
+    /// # Panics
+    /// Never: their files are part of the program, and a test reads them.
+    pub fn built_in() -> &'static [Self] {
+        static READ: LazyLock<Vec<Use>> = LazyLock::new(|| {
+            let read = |(name, source): &(&str, &str)| Use::parse(name, source);
+            let uses = USES.iter().map(read).collect::<Result<_>>();
+            uses.unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
+        });
+        &READ
+    }
+
     /// A use that comes with kurabe, or from a file of the user's own if the name looks like a path.
     ///
     /// # Errors
@@ -181,6 +195,6 @@ mod tests {
     fn a_mistake_shows_its_line() {
         let source = USES[0].1.replace("share = 30", "share = 0");
         let error = Use::parse("mine.toml", &source).unwrap_err();
-        assert_eq!(error.place().map(|place| place.line), Some(18));
+        assert_eq!(error.place().map(|place| place.line), Some(19));
     }
 }

@@ -54,11 +54,23 @@ pub(crate) fn notice(kind: NoticeKind) -> Text {
     }
 }
 
+/// A name amid Japanese words: with a space where it begins or ends in Latin letters or digits.
+pub(crate) fn spaced(name: &str) -> String {
+    let latin = |c: char| c.is_ascii_alphanumeric();
+    let (before, after) = (name.starts_with(latin), name.ends_with(latin));
+    format!("{}{name}{}", if before { " " } else { "" }, if after { " " } else { "" })
+}
+
+/// A name amid the words of both languages.
+pub(crate) fn amid(name: &Text) -> Text {
+    Text::of(name.en.clone(), spaced(&name.ja))
+}
+
 /// Words as a sentence of their own: with a capital letter and a full stop.
 pub(crate) fn sentence(words: &Text) -> Text {
     let mut letters = words.en.chars();
     let capital = letters.next().into_iter().flat_map(char::to_uppercase);
-    Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja))
+    Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja.trim_start()))
 }
 
 /// The engine as the kernel interface it uses.

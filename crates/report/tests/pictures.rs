@@ -292,7 +292,7 @@ fn a_card_shows_what_the_table_shows_and_what_casts_doubt_on_it() {
     let mut run = common::run();
     let svg = card(&run, Theme::Light, Lang::En);
     for words in
-        ["Samsung SSD 980 PRO 1TB", "PCIe 4.0 x4", "ext4", "SEQ 1 MiB Q8 T1", "stutter", "2026-02-03 12:34"]
+        ["Samsung SSD 980 PRO 1TB", "PCIe 4.0 x4", "ext4", "SEQ 1 MiB Q8 T1", "steady", "2026-02-03 12:34"]
     {
         assert!(svg.contains(words), "{words}: {svg}");
     }

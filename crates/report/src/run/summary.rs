@@ -7,7 +7,7 @@
 use crate::compare::recommend::COVERED_ENOUGH;
 use crate::words;
 use crate::words::stutter::{longest_operation, smooth_words, stutter_words};
-use kurabe_compare::{BrokenLimit, Out, USES, Use, recommend};
+use kurabe_compare::{BrokenLimit, Out, Use, fitness};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Text, number, shown, text};
@@ -78,7 +78,7 @@ fn group(is_sequential: bool, direction: Direction) -> Text {
 
 /// Which work is as fast as such devices are, and which is not, with the figure that is furthest off.
 fn like_words(likeness: &Likeness) -> Text {
-    let class = likeness.class.name();
+    let class = words::amid(&likeness.class.name());
     let groups = [
         (true, Direction::Read),
         (true, Direction::Write),
@@ -106,22 +106,27 @@ fn like_words(likeness: &Likeness) -> Text {
         });
         Text::list(groups)
     };
-    let (slower, faster) = (off(false), off(true));
-    let mut clauses = Vec::new();
+    let (alike, slower, faster) = (Text::list(alike), off(false), off(true));
     if slower.is_empty() && faster.is_empty() {
         return text!("as fast as {class}", "{class}並みの速さ"; class);
     }
-    if !alike.is_empty() {
-        let alike = Text::list(alike);
-        clauses.push(text!("{alike} as fast as {class}", "{alike}は{class}並み"; alike, class));
+    let first = match (alike.is_empty(), slower.is_empty()) {
+        (false, _) => text!("as fast as {class} in {alike}", "{alike}は{class}並み"; class, alike),
+        (true, false) => {
+            text!("slower than {class} in {slower}", "{class}より遅いのは{slower}"; class, slower)
+        }
+        (true, true) => {
+            text!("faster than {class} in {faster}", "{class}より速いのは{faster}"; class, faster)
+        }
+    };
+    let mut clauses = vec![first];
+    if !alike.is_empty() && !slower.is_empty() {
+        clauses.push(text!("slower in {slower}", "それより遅いのは{slower}"; slower));
     }
-    if !slower.is_empty() {
-        clauses.push(text!("slower than {class} in {slower}", "{class}より遅いのは{slower}"; class, slower));
+    if !(alike.is_empty() && slower.is_empty() || faster.is_empty()) {
+        clauses.push(text!("faster in {faster}", "速いのは{faster}"; faster));
     }
-    if !faster.is_empty() {
-        clauses.push(text!("faster than {class} in {faster}", "{class}より速いのは{faster}"; class, faster));
-    }
-    Text::join(clauses, [", ", "、"])
+    Text::join(clauses, ["; ", "、"])
 }
 
 /// The band of a cell: `310.0 – 560.0 MB/s`.
@@ -169,12 +174,12 @@ fn figures(record: &RunRecord) -> Option<Text> {
 /// The uses that a run was measured for: those that nothing rules out, and those that something does.
 fn uses(record: &RunRecord) -> (Vec<String>, Vec<Unfit>) {
     let (mut fit, mut unfit) = (Vec::new(), Vec::new());
-    for purpose in USES.iter().filter_map(|(name, _)| Use::load(name).ok()) {
-        let Some(choice) = recommend(&[record], &purpose) else { continue };
-        match choice.standings.into_iter().next().and_then(|standing| standing.out) {
-            Some(out) => unfit.push(Unfit { name: purpose.name, title: purpose.title, out }),
-            None if choice.covered >= COVERED_ENOUGH => fit.push(purpose.name),
-            None => {}
+    for purpose in Use::built_in() {
+        let Use { name, title, .. } = purpose;
+        match fitness(record, purpose) {
+            Some((_, Some(out))) => unfit.push(Unfit { name: name.clone(), title: title.clone(), out }),
+            Some((covered, None)) if covered >= COVERED_ENOUGH => fit.push(name.clone()),
+            _ => {}
         }
     }
     (fit, unfit)
@@ -251,7 +256,7 @@ fn steadiness(record: &RunRecord) -> Option<Text> {
     let Some((cell, _, felt_as)) = felt.iter().max_by_key(|(_, worst_ns, _)| *worst_ns) else {
         return longest_operation(measured.iter().map(|(cell, _)| *cell)).map(smooth_words);
     };
-    let name = words::cell(cell);
+    let name = words::amid(&words::cell(cell));
     Some(match felt.len() - 1 {
         0 => text!("{name} {felt_as}", "{name}で{felt_as}"; name, felt_as),
         others => text!(
@@ -273,7 +278,7 @@ fn certainty(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
     let (doubtful, cells) = (limits.iter().filter(|limit| doubts(limit)).count(), limits.len());
     if doubtful > 0 {
         return Some(text!(
-            "{doubtful} of {cells} cells are in doubt because something else was the limit",
+            "{doubtful} of {cells} cells in doubt because something else was the limit",
             "{cells} 項目中 {doubtful} 項目は、ストレージ以外が上限で不確か"
         ));
     }

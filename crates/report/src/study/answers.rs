@@ -1,7 +1,8 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
-use super::names::{self, choice, spaced};
+use super::names::{self, choice};
 use crate::compare::recommend::why_out;
+use crate::words;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Concordance;
 use kurabe_study::{
@@ -142,8 +143,7 @@ fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
 fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
     let name =
         |index: usize| verdict.figures.get(index).map(|figure| figure.name.clone()).unwrap_or_default();
-    let amid = |name: Text| Text::of(name.en, spaced(&name.ja));
-    let (one, other) = (amid(name(0)), amid(name(1)));
+    let (one, other) = (words::amid(&name(0)), words::amid(&name(1)));
     let one = Text::of(one.en, one.ja.trim_start());
     let all = pairs.same + pairs.opposite + pairs.tied;
     let (same, opposite) = (pairs.same, pairs.opposite);

@@ -48,13 +48,6 @@ pub(super) fn cells(of: &[(usize, Text)], verdict: &QuestionResult) -> Text {
     Text::join(cells, ["; ", " / "])
 }
 
-/// A name amid Japanese words: with a space where it begins or ends in Latin letters or digits.
-pub(super) fn spaced(name: &str) -> String {
-    let latin = |c: char| c.is_ascii_alphanumeric();
-    let (before, after) = (name.starts_with(latin), name.ends_with(latin));
-    format!("{}{name}{}", if before { " " } else { "" }, if after { " " } else { "" })
-}
-
 /// Japanese words without the spaces that stood around a name before it was put into brackets.
 pub(super) fn closed_up(ja: &str) -> String {
     let mut out = String::new();
@@ -74,6 +67,7 @@ pub(super) fn closed_up(ja: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::spaced;
 
     #[test]
     fn a_name_with_a_comma_puts_all_of_a_list_into_quotation_marks() {

@@ -7,9 +7,10 @@
 //! named only if all cells together lie in its bands or near them.
 
 use super::work::{bytes_per_s, rate_of, unit_of};
-use super::{Catalogue, CatalogueEntry, DeviceClass, PublishedColumn, RateWork};
+use super::{Catalogue, DeviceClass, PublishedColumn, RateWork};
 use crate::published::Published;
 use kurabe_core::environment::{BlockDevice, Link};
+use kurabe_core::model::ModelRecord;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 use serde::Serialize;
@@ -74,7 +75,7 @@ pub fn likeness(
     catalogue: &Catalogue,
     is_left_out: impl Fn(usize) -> bool,
 ) -> Option<Likeness> {
-    let classes = possible_classes(record, catalogue);
+    let classes = possible_classes(record);
     let is_known = classes.len() == 1;
     let fits = classes.into_iter().filter_map(|class| {
         let cells = cells(record, catalogue, class, &is_left_out);
@@ -89,12 +90,11 @@ pub fn likeness(
     best.map(|(_, likeness)| likeness)
 }
 
-/// The kinds that a run's device can be of by what the system, or the published row of a model, says; every kind where
-/// another tool says nothing, and none where several devices or something virtual answered.
-fn possible_classes(record: &RunRecord, catalogue: &Catalogue) -> Vec<DeviceClass> {
+/// The kinds that a run's device can be of by what the system, or the layers of a model, say; every kind where another tool
+/// says nothing, and none where several devices or something virtual answered.
+fn possible_classes(record: &RunRecord) -> Vec<DeviceClass> {
     if let Some(model) = &record.header.model {
-        let own = |entry: &CatalogueEntry<'_>| entry.row.model.as_ref() == Some(&model.name);
-        return catalogue.entries().filter(own).find_map(|entry| entry.row.class).into_iter().collect();
+        return class_of_model(model).into_iter().collect();
     }
     let environment = &record.header.environment;
     match environment.devices.as_slice() {
@@ -130,6 +130,32 @@ fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
     }
 }
 
+/// The kind that a model is of, by what is at its end; none of an array, of an emulator on a card, and of disks of old buses, whose
+/// time published nothing of this kind.
+fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
+    let kinds: Vec<&str> = model.layers.iter().map(|layer| layer.kind.as_str()).collect();
+    let generation = || {
+        let link = model.layers.iter().rev().nth(1)?;
+        Some(link.parameters.iter().find(|parameter| parameter.key == "generation")?.value.as_str())
+    };
+    let is_single = model.layers.iter().all(|layer| layer.instances == 1);
+    match kinds.as_slice() {
+        _ if !is_single => None,
+        [.., "sata" | "usb", "disk"] => Some(DeviceClass::HardDisk),
+        [.., "sata", "ssd" | "flash-coarse"] => Some(DeviceClass::SataSsd),
+        [.., "usb", "ssd"] => Some(DeviceClass::UsbSsd),
+        [.., "usb", "flash-coarse"] if generation() == Some("usb-3") => Some(DeviceClass::Usb3Stick),
+        [.., "pcie", "ssd"] => match generation()? {
+            "3" => Some(DeviceClass::NvmePcie3),
+            "4" => Some(DeviceClass::NvmePcie4),
+            "5" => Some(DeviceClass::NvmePcie5),
+            _ => None,
+        },
+        ["host", "card"] => Some(DeviceClass::SdCard),
+        _ => None,
+    }
+}
+
 /// The cells of a run that a kind has a band for.
 fn cells(
     record: &RunRecord,
@@ -143,23 +169,15 @@ fn cells(
         let (work, bytes_per_s) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
         let is_deepest =
             !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(&work));
-        let band = band(record, catalogue, class, &work, is_deepest)?;
+        let band = band(catalogue, class, &work, is_deepest)?;
         let RateWork { sequential, direction, .. } = work;
         Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band })
     });
     cells.filter(|cell| cell.bytes_per_s > 0.0).collect()
 }
 
-/// What a kind of device spans for some work, each entry with its fastest figure. A model is held against what others
-/// measured, not against what it was made of.
-fn band(
-    record: &RunRecord,
-    catalogue: &Catalogue,
-    class: DeviceClass,
-    work: &RateWork,
-    is_deepest: bool,
-) -> Option<Band> {
-    let model = record.header.model.as_ref().map(|model| &model.name);
+/// What a kind of device spans for some work, each entry with its fastest figure.
+fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: bool) -> Option<Band> {
     let of_column = |(column, published): (&PublishedColumn, Published)| {
         let meets = |published: &RateWork| {
             published.is_done_by(work) && (is_deepest || published.in_flight.is_some())
@@ -171,9 +189,8 @@ fn band(
     };
     let mut band: Option<Band> = None;
     for entry in catalogue.entries().filter(|entry| entry.row.class == Some(class)) {
-        let is_own = model.is_some() && entry.row.model.as_ref() == model;
         let fastest = entry.figures().filter_map(of_column).max_by(|one, two| one.1.total_cmp(&two.1));
-        let Some((low, high)) = fastest.filter(|_| !is_own) else { continue };
+        let Some((low, high)) = fastest else { continue };
         let so_far =
             band.get_or_insert(Band { low_bytes_per_s: low, high_bytes_per_s: high, entries: Vec::new() });
         so_far.low_bytes_per_s = so_far.low_bytes_per_s.min(low);

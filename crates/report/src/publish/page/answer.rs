@@ -1,7 +1,7 @@
 //! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
 //!
-//! The model: of one run what its profile is there for (the figures that it derives, reads beside writes), the best
-//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more which is the
+//! The model: of one run the figures that its profile derives, if it is there for them, the sentence that begins every output, and
+//! what reads suffer beside writes; of two the count of verdicts and the largest difference that is sure; of more which is the
 //! fastest, and which are faster or slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
@@ -33,8 +33,9 @@ impl Report<'_> {
 
     fn of_one(&self) -> Vec<Text> {
         let record = self.runs[0];
-        let mut sentences: Vec<Text> = self.summary.iter().map(|summary| summary.sentence.clone()).collect();
-        sentences.extend(self.main_results());
+        let mut sentences = derived::sentences(record);
+        sentences.extend(self.summary.iter().map(|summary| summary.sentence.clone()));
+        sentences.extend(beside_writes(record).into_iter().next());
         if sentences.is_empty() {
             sentences.push(text!("Nothing was measured.", "測定された項目はありません。"));
         }
@@ -46,7 +47,11 @@ impl Report<'_> {
 
     fn of_two(&self) -> Vec<Text> {
         let pair = &self.pairs[0];
-        let mut sentences = self.main_results();
+        let mut sentences = derived::side_by_side(self.runs[0], self.runs[1], &self.names);
+        sentences.extend(self.runs.iter().zip(&self.names).filter_map(|(run, name)| {
+            let words = beside_writes(run).into_iter().next()?;
+            Some(text!("{name} · {words}", "{name} · {words}"; name, words))
+        }));
         sentences.push(answer(pair));
         sentences.extend(largest(pair, &self.rows()));
         let doubts = pair.differences.iter().filter(|difference| difference.weight == Weight::Decisive);
@@ -60,22 +65,6 @@ impl Report<'_> {
             ));
         }
         sentences
-    }
-
-    /// What a run was made for, where that is not a rate: the figures that its profile derives, and what reads suffer beside
-    /// writes; of the only run, or of both.
-    fn main_results(&self) -> Vec<Text> {
-        let derived = match self.runs.as_slice() {
-            [one, other] => derived::side_by_side(one, other, &self.names),
-            [one, ..] => derived::sentences(one),
-            [] => Vec::new(),
-        };
-        let several = self.runs.len() > 1;
-        let worst = self.runs.iter().zip(&self.names).filter_map(|(run, name)| {
-            let words = beside_writes(run).into_iter().next()?;
-            Some(if several { text!("{name} · {words}", "{name} · {words}"; name, words) } else { words })
-        });
-        derived.into_iter().chain(worst).collect()
     }
 }
 

@@ -43,7 +43,7 @@ impl Report<'_> {
                 ));
             }
             (true, _) => {
-                doc.say_all(no_stall(&rows));
+                doc.say(no_stall(&rows));
             }
             (false, _) => {
                 doc.list(Purpose::Item, felt);
@@ -73,7 +73,15 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
 }
 
 /// That no stall can be felt, and if so, that operations are slow all the same.
-fn no_stall(rows: &[CellRow<'_>]) -> Option<Text> {
+fn no_stall(rows: &[CellRow<'_>]) -> Text {
     let cells = rows.iter().flat_map(|row| row.entries.iter().flatten()).map(|entry| entry.figures.cell);
-    longest_operation(cells).map(|longest| words::sentence(&smooth_words(longest)))
+    longest_operation(cells).map_or_else(
+        || {
+            text!(
+                "No stall that a person would feel (0.1 s or longer) was seen.",
+                "人が気付くような停滞(0.1 秒以上)はありませんでした。"
+            )
+        },
+        |longest| words::sentence(&smooth_words(longest)),
+    )
 }
