@@ -172,40 +172,29 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
     ranked(&runs, purpose)
 }
 
-/// Whether a run is fit for a use: the share of the use that it was measured for, and the limit that it breaks, if it does; `None` if
-/// nothing of it was measured.
+/// Whether a run by itself is fit for a use: the share of the use that it was measured for, and the limit that it breaks, if it does;
+/// `None` if nothing of it was measured. What a part needs at least is asked here alone: of devices that are all too slow one is the
+/// better choice nevertheless.
 pub fn fitness(run: &RunRecord, purpose: &Use) -> Option<(f64, Option<Out>)> {
-    let Measured { covered, mut outs, .. } =
-        measured(&[Keyed::new(CellKey::of_run(run), &run.cells)], purpose);
-    (covered > 0.0).then(|| (covered, outs.pop().flatten()))
-}
-
-/// What runs did of a use.
-struct Measured {
-    parts: Vec<UsePart>,
-    /// The share and the values of each run, of the parts that all have.
-    sets: Vec<(f64, Vec<Vec<f64>>)>,
-    covered: f64,
-    /// How long each run stood still.
-    worst_ns: Vec<Option<u64>>,
-    /// The limit that each run breaks.
-    outs: Vec<Option<Out>>,
-}
-
-fn measured(runs: &[Keyed<'_>], purpose: &Use) -> Measured {
+    let runs = [Keyed::new(CellKey::of_run(run), &run.cells)];
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
-    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
+    let (mut covered, mut out) = (0.0, stalled(worst_standstill(&run.cells), purpose));
+    for work in &purpose.work {
+        let Some(nearest) = nearest_cells(&runs, work) else { continue };
+        covered += work.share / whole;
+        let least = work.least.as_ref();
+        out = out.or_else(|| too_slow(least?, nearest.distance, nearest.cells[0]));
+    }
+    (covered > 0.0).then_some((covered, out))
+}
+
+fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
+    let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
-    let mut outs: Vec<Option<Out>> = worst.iter().map(|worst| stalled(*worst, purpose)).collect();
     for work in &purpose.work {
         let share = work.share / whole;
         let nearest = nearest_cells(runs, work);
-        if let Some((least, nearest)) = work.least.as_ref().zip(nearest.as_ref()) {
-            for (out, cell) in outs.iter_mut().zip(&nearest.cells) {
-                *out = out.take().or_else(|| too_slow(least, nearest.distance, cell));
-            }
-        }
         let (label, cell, exact) = match &nearest {
             Some(Nearest { key, cells, distance }) => {
                 (cells[0].label.clone(), Some(key.clone()), *distance == 0.0)
@@ -225,20 +214,16 @@ fn measured(runs: &[Keyed<'_>], purpose: &Use) -> Measured {
             sets.push((share, values));
         }
     }
-    let covered = sets.iter().map(|(share, _)| share).sum();
-    let worst_ns = worst.iter().map(|worst| worst.map(|(worst_ns, _)| worst_ns)).collect();
-    Measured { parts, sets, covered, worst_ns, outs }
-}
-
-fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
-    let Measured { parts, sets, covered, worst_ns, outs } = measured(runs, purpose);
     let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
+    let covered = sets.iter().map(|(share, _)| share).sum();
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
+    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
+    let outs = worst.iter().map(|worst| stalled(*worst, purpose)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
-        standing.worst_ns = worst_ns[standing.run];
+        standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
     }
     Some(Recommendation {
         name: purpose.name.clone(),
