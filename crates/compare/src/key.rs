@@ -31,7 +31,7 @@ pub enum CellKey {
         iodepth: u32,
         /// Threads.
         threads: u32,
-        /// `read`, `write`, or `mix` with the share of reads in percent.
+        /// `read`, `write`, or `mix` with the share of reads in percent, which may have `read of` or `write of` before it.
         direction: String,
         /// Where it goes, if the profile has its steps go to different places; else all of the test size.
         within: Option<TargetPart>,
@@ -64,6 +64,15 @@ pub struct TargetPart {
     pub length_bytes: Option<u64>,
 }
 
+impl TargetPart {
+    /// Nothing where it is the whole.
+    fn of(offset_bytes: u64, length_bytes: Option<u64>, whole_bytes: u64) -> Option<Self> {
+        let reaches_end = |length: &u64| offset_bytes.saturating_add(*length) >= whole_bytes;
+        let length_bytes = length_bytes.filter(|length| !reaches_end(length));
+        (offset_bytes > 0 || length_bytes.is_some()).then_some(Self { offset_bytes, length_bytes })
+    }
+}
+
 impl CellKey {
     /// The keys of all cells of a run, in their order. Together with what the figure tells, each is the only one of its
     /// kind in the run.
@@ -80,7 +89,7 @@ impl CellKey {
         cells
             .iter()
             .map(|cell| {
-                let mut key = shape(cell);
+                let mut key = key(cell);
                 if let Some((profile, step)) =
                     profile.and_then(|profile| Some((profile, step_of(profile, cell)?)))
                 {
@@ -100,9 +109,8 @@ impl CellKey {
     /// What the step says beyond the shape of its workload.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
         let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
-        let stretch = TargetPart { offset_bytes: step.offset_bytes, length_bytes: step.span_bytes };
-        let is_part = stretch.offset_bytes > 0 || stretch.length_bytes.is_some();
-        *within = (moves && is_part).then_some(stretch);
+        let whole_bytes = if profile.rules.whole_device { u64::MAX } else { profile.rules.size_bytes };
+        *within = TargetPart::of(step.offset_bytes, step.span_bytes, whole_bytes).filter(|_| moves);
         *warm_up_passes = step.warm_up_passes;
         if let Some(own_ns) = step.end.time_ns {
             let times = own_ns as f64 / profile.rules.time_ns.max(1) as f64;
@@ -110,14 +118,12 @@ impl CellKey {
         }
     }
 
-    /// Where a job of another tool went, if its jobs went to different places of which the largest is the whole.
+    /// Where a job of another tool went, if its jobs went to different places, which end where the whole ends.
     fn apply_import(&mut self, imported: &ImportedCell, whole_bytes: u64) {
         let Self::Io { within, .. } = self else { return };
-        let Some(length_bytes) = imported.span_bytes else { return };
-        let offset_bytes = imported.offset_bytes.unwrap_or(0);
-        let length_bytes = (length_bytes < whole_bytes).then_some(length_bytes);
-        let is_part = offset_bytes > 0 || length_bytes.is_some();
-        *within = is_part.then_some(TargetPart { offset_bytes, length_bytes });
+        if imported.span_bytes.is_some() {
+            *within = TargetPart::of(imported.offset_bytes.unwrap_or(0), imported.span_bytes, whole_bytes);
+        }
     }
 
     fn nth_mut(&mut self) -> &mut u32 {
@@ -142,13 +148,14 @@ fn moves(profile: &Profile) -> bool {
     places.any(|place| Some(place) != first)
 }
 
-/// The largest span among the jobs of another tool, if they went to different places.
+/// The end of what the jobs of another tool covered, if they went to different places.
 fn whole_of_import(cells: &[Cell]) -> Option<u64> {
     let imported = || cells.iter().filter_map(|cell| cell.imported.as_ref());
     let mut places = imported().filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
     let first = places.next()?;
     let moves = places.any(|place| place != first);
-    imported().filter_map(|job| job.span_bytes).max().filter(|_| moves)
+    let end = |job: &ImportedCell| job.span_bytes?.checked_add(job.offset_bytes.unwrap_or(0));
+    imported().filter_map(end).max().filter(|_| moves)
 }
 
 /// The span that all workloads of a profile have, if they have one of their own.
@@ -164,19 +171,74 @@ fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
     })
 }
 
+/// What stands between a cell's name and its job's, where another tool told it.
+const BESIDE: &str = " · ";
+
 /// The key of a cell as far as it tells itself what it does.
-fn shape(cell: &Cell) -> CellKey {
-    let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
-    let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
-    from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
-        label: cell.label.clone(),
+fn key(cell: &Cell) -> CellKey {
+    // Whatever the job was called.
+    let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(BESIDE)).map(|(work, _)| work);
+    Shape::of(cell).and_then(Shape::key).unwrap_or_else(|| CellKey::Named {
+        label: work.unwrap_or(&cell.label).to_owned(),
         part: cell.part.clone(),
         direction: cell.direction.map_or("", Direction::word).to_owned(),
         nth: 0,
     })
 }
 
-fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
+/// What a cell tells of its work.
+#[derive(Default)]
+pub(crate) struct Shape {
+    pub(crate) sequential: Option<bool>,
+    pub(crate) block_bytes: Option<u64>,
+    pub(crate) iodepth: Option<u32>,
+    pub(crate) threads: Option<u32>,
+    direction: Option<Direction>,
+    /// The share of reads of a mix, also of the reads or the writes of one: these share the device, and are not alone.
+    pub(crate) read_percent: Option<f64>,
+}
+
+impl Shape {
+    /// Nothing of a cell that is no workload, or none that all tools know.
+    pub(crate) fn of(cell: &Cell) -> Option<Self> {
+        let of_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
+        let of_import = |imported: &ImportedCell| Self {
+            sequential: imported.sequential,
+            block_bytes: imported.block_bytes,
+            iodepth: imported.iodepth,
+            threads: imported.threads,
+            direction: cell.direction,
+            read_percent: imported.read_percent.filter(|percent| *percent > 0.0 && *percent < 100.0),
+        };
+        of_workload.or_else(|| cell.imported.as_ref().map(of_import))
+    }
+
+    /// Whether it is the reads or the writes of a mix.
+    pub(crate) fn is_half(&self) -> bool {
+        self.read_percent.is_some() && self.direction != Some(Direction::Mix)
+    }
+
+    fn key(self) -> Option<CellKey> {
+        let direction = match (self.direction?, self.read_percent) {
+            (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
+            (half, Some(percent)) => format!("{} of mix {percent:.0}", half.word()),
+            (direction, None) => direction.word().to_owned(),
+        };
+        Some(CellKey::Io {
+            sequential: self.sequential?,
+            block_bytes: self.block_bytes?,
+            iodepth: self.iodepth?,
+            threads: self.threads?,
+            direction,
+            within: None,
+            warm_up_passes: 0,
+            times_as_long: 1,
+            nth: 0,
+        })
+    }
+}
+
+fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Shape> {
     let [block] = workload.block_sizes.as_slice() else { return None };
     let sequential = match workload.pattern {
         Pattern::Sequential | Pattern::Interleaved => true,
@@ -188,41 +250,12 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Cell
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;
     }
-    Some(CellKey::Io {
-        sequential,
-        block_bytes: u64::from(block.size_bytes),
-        iodepth: workload.iodepth,
-        threads: workload.threads,
-        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
+    Some(Shape {
+        sequential: Some(sequential),
+        block_bytes: Some(u64::from(block.size_bytes)),
+        iodepth: Some(workload.iodepth),
+        threads: Some(workload.threads),
+        direction,
+        read_percent: (direction == Some(Direction::Mix)).then_some(f64::from(workload.read_percent)),
     })
-}
-
-fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
-    // The reads of a mix share the device with its writes: they are no reads alone.
-    let is_of_mix = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
-    if direction != Some(Direction::Mix) && is_of_mix {
-        return None;
-    }
-    Some(CellKey::Io {
-        sequential: imported.sequential?,
-        block_bytes: imported.block_bytes?,
-        iodepth: imported.iodepth?,
-        threads: imported.threads?,
-        direction: direction_word(direction?, imported.read_percent),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
-    })
-}
-
-fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
-    match (direction, read_percent) {
-        (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
-        (direction, _) => direction.word().to_owned(),
-    }
 }

@@ -4,6 +4,8 @@ mod digest;
 mod fairness;
 mod fastest;
 mod history;
+mod history_key;
+mod joined;
 mod key;
 mod listed;
 mod matched;
@@ -13,6 +15,7 @@ mod pivot;
 mod recommend;
 mod tails;
 mod turns;
+mod unlike;
 mod uses;
 
 pub use digest::{CellName, DIGEST_VERSION, digest};
@@ -33,4 +36,5 @@ pub use pivot::{
 pub use recommend::{FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells};
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
+pub use unlike::{Alone, Condition, Unlike};
 pub use uses::{USES, Use, UseLimit, UseWork};

@@ -6,7 +6,9 @@
 //! 16 KiB were made to be compared.
 
 use crate::digest::CellName;
+use crate::joined::Joined;
 use crate::key::CellKey;
+use crate::unlike::{Alone, alone};
 use kurabe_core::record::{Cell, Measure};
 use std::collections::HashMap;
 
@@ -19,13 +21,14 @@ pub(crate) struct Matched<'r> {
     pub(crate) cells: [&'r Cell; 2],
 }
 
-/// The cells of two runs that are compared, in the order of the first, and the names of those that only one has. No cell is
-/// taken twice: within a run no two are the same. `by_place` tells that the runs are configurations of one target.
+/// The cells of two runs that are compared, in the order of the first, and those that only one has. No cell is taken twice:
+/// within a run no two are the same. `by_place` tells that the runs are configurations of one target.
 pub(crate) fn matched<'r>(
-    cells: &[&'r [Cell]; 2],
+    runs: &'r [Joined<'r>; 2],
     names: &'r [Vec<CellName>; 2],
     by_place: bool,
-) -> (Vec<Matched<'r>>, [Vec<CellName>; 2]) {
+) -> (Vec<Matched<'r>>, [Vec<Alone>; 2]) {
+    let cells = runs.each_ref().map(|run| &*run.cells);
     let measures = |cells: &[Cell]| cells.iter().map(|cell| cell.measure).collect::<Vec<_>>();
     let mut places: Vec<Option<usize>> = if by_place && measures(cells[0]) == measures(cells[1]) {
         (0..cells[0].len()).map(Some).collect()
@@ -44,11 +47,16 @@ pub(crate) fn matched<'r>(
             cells: [&cells[0][one], &cells[1][(*two)?]],
         })
     });
-    let alone = |(index, name): (usize, &CellName)| places[index].is_none().then(|| name.clone());
-    let only_first = names[0].iter().enumerate().filter_map(alone).collect();
-    let alone = |(index, name): (usize, &CellName)| (!places.contains(&Some(index))).then(|| name.clone());
-    let only_second = names[1].iter().enumerate().filter_map(alone).collect();
-    (pairs.collect(), [only_first, only_second])
+    let is_matched = |run: usize, place: usize| match run {
+        0 => places[place].is_some(),
+        _ => places.contains(&Some(place)),
+    };
+    let [first, second] = [0, 1].map(|run| {
+        let left =
+            runs[run].told_apart(|place| is_matched(run, place)).filter(|place| !is_matched(run, *place));
+        left.map(|place| (&names[run][place], &cells[run][place])).collect::<Vec<_>>()
+    });
+    (pairs.collect(), [alone(&first, &second), alone(&second, &first)])
 }
 
 /// For each cell of the first run the place of the same in the second.

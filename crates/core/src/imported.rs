@@ -294,6 +294,9 @@ pub struct ImportedCell {
     pub iodepth: Option<u32>,
     /// Threads.
     pub threads: Option<u32>,
+    /// How many threads the job had of which this is a single one, as fio tells them without `group_reporting`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_of_threads: Option<u32>,
     /// Whether offsets ascend; `Some(false)` is random.
     pub sequential: Option<bool>,
     /// Share of reads of a mix, in percent.

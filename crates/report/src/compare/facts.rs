@@ -4,8 +4,8 @@ use super::answer;
 use crate::machine::seen::seen_list;
 use crate::words;
 use kurabe_compare::{
-    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair, PivotWords,
-    TargetPart, Weight,
+    Alone, CellKey, CellName, Condition, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
+    PivotWords, TargetPart, Unlike, Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
@@ -265,6 +265,30 @@ fn key(source: &KeySource) -> Text {
 /// `read RND 4 KiB Q1 T1 #2`: a cell's direction, label, and what neither tells.
 pub(crate) fn cell_name(cell: &CellName) -> Text {
     words::directed(cell.direction, &full_label(&cell.key, &cell.label))
+}
+
+/// ` (block size 4 KiB / 8 KiB)`: in what a cell differs from the nearest of the other run; nothing if there is none.
+pub(crate) fn unlike(alone: &Alone) -> Text {
+    let words = alone.unlike.iter().map(|Unlike { condition, values }| {
+        let (name, none) = match condition {
+            Condition::Order => (text!("order", "順序"), None),
+            Condition::BlockSize => (text!("block size", "ブロックサイズ"), None),
+            Condition::QueueDepth => (text!("queue depth", "キュー深さ"), None),
+            Condition::Threads => (text!("threads", "スレッド数"), None),
+            Condition::ReadShare => {
+                (text!("share of reads", "読み出しの割合"), Some(text!("no mix", "混合でない")))
+            }
+            Condition::Place => (text!("place", "範囲"), Some(text!("all", "全体"))),
+            Condition::WarmUp => (text!("passes beforehand", "事前の読み書き"), None),
+            Condition::Time => (text!("time", "時間"), None),
+        };
+        let none = none.unwrap_or_else(|| text!("not told", "記録なし"));
+        let [one, other] =
+            values.each_ref().map(|value| value.as_ref().map_or_else(|| none.clone(), Text::same));
+        text!("{name} {one} / {other}", "{name} {one} / {other}"; name, one, other)
+    });
+    let words = Text::list(words);
+    if words.is_empty() { words } else { text!(" ({words})", " ({words})"; words) }
 }
 
 /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.

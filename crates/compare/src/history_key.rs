@@ -1,0 +1,127 @@
+//! What runs share that are repetitions of one another: the same work done to the same device in the same place.
+//!
+//! The model: names of steps and of procedures are no work, nor is it work by what tool it was done. Another tool tells less of the
+//! place and of the device: what it measured belongs to the only series of kurabe's with the same cells on devices of the same
+//! names, and is a series of its own where there is none, or there are several.
+
+use crate::digest::CellName;
+use crate::fairness::{Fact, FactValue};
+use crate::joined::Joined;
+use crate::key::CellKey;
+use kurabe_core::environment::BlockDevice;
+use kurabe_core::imported::Origin;
+use kurabe_core::model::LayerRecord;
+use kurabe_core::profile::{IoStep, Order, Profile, Rounds, Rules, Step};
+use kurabe_core::record::RunRecord;
+use kurabe_core::workload::{Data, Pattern, ThreadShare};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HistoryKey {
+    /// The tool that measured, if it was another one.
+    tool: Option<String>,
+    place: String,
+    /// Serial numbers, as far as devices tell them, and else all that is known to tell one from another.
+    devices: Vec<String>,
+    /// What the kernel calls them.
+    device_names: Vec<String>,
+    /// Type and place of the file system, and what is mounted there if no serial number tells.
+    mount: Option<[String; 3]>,
+    /// Every parameter of a modelled stack, so that a changed device file is another device.
+    layers: Vec<LayerRecord>,
+    /// What was done, with the flags of the command line.
+    procedure: Option<WorkDone>,
+    cells: Vec<CellKey>,
+    cache: Option<FactValue>,
+}
+
+/// A profile without its words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct WorkDone {
+    rules: Rules,
+    preconditions: Vec<IoStep>,
+    steps: Vec<Step>,
+    rounds: Option<Rounds>,
+}
+
+impl HistoryKey {
+    pub(crate) fn of(run: &RunRecord) -> Self {
+        let header = &run.header;
+        let environment = &header.environment;
+        let has_serial = environment.devices.iter().any(|device| device.serial.is_some());
+        let mount = environment.file_system.as_ref().map(|mounted| {
+            let source = if has_serial { None } else { mounted.source.clone() };
+            [mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default)
+        });
+        let joined = Joined::of(&run.cells);
+        let names = CellName::of_cells(run, &joined.cells);
+        let whole = run.cells.len()..names.len();
+        let mut cells: Vec<CellKey> =
+            joined.told_apart(|_| true).chain(whole).map(|place| names[place].key.clone()).collect();
+        cells.sort();
+        Self {
+            tool: header.origin.as_ref().map(Origin::tool_name),
+            place: header.target_name().to_owned(),
+            devices: environment.devices.iter().map(device_identity).collect(),
+            device_names: environment.devices.iter().map(|device| device.name.clone()).collect(),
+            mount,
+            layers: header.model.as_ref().map_or_else(Vec::new, |model| model.layers.clone()),
+            procedure: header.profile.as_ref().map(WorkDone::of),
+            cells,
+            cache: Fact::Cache.of(run),
+        }
+    }
+
+    /// Whether another tool did what a series of kurabe's is of.
+    pub(crate) fn belongs_to(&self, series: &Self) -> bool {
+        self.tool.is_some()
+            && series.tool.is_none()
+            && !self.device_names.is_empty()
+            && (&self.device_names, &self.cells, &self.cache)
+                == (&series.device_names, &series.cells, &series.cache)
+    }
+}
+
+impl WorkDone {
+    fn of(profile: &Profile) -> Self {
+        let rules = &profile.rules;
+        let step = |step: &IoStep| {
+            let mut step = IoStep { id: None, label: None, ..step.clone() };
+            if !step.end.is_given() {
+                step.end.time_ns = Some(rules.time_ns);
+            }
+            if step.pattern == Pattern::Permutation {
+                step.pattern = Pattern::Random;
+            }
+            if step.threads == 1 {
+                step.thread_share = ThreadShare::Usual;
+            }
+            let is_part =
+                |span: &u64| rules.whole_device || step.offset_bytes.saturating_add(*span) < rules.size_bytes;
+            step.span_bytes = step.span_bytes.filter(is_part);
+            step.data = step.data.or(Some(rules.data));
+            step
+        };
+        let steps = profile.steps.iter().map(|one| match one {
+            Step::Io(io) => Step::Io(step(io)),
+            other => other.clone(),
+        });
+        Self {
+            // Steps have these.
+            rules: Rules { order: Order::ByStep, time_ns: 0, data: Data::Zero, ..rules.clone() },
+            preconditions: profile.preconditions.iter().map(step).collect(),
+            steps: steps.collect(),
+            rounds: profile.rounds.clone(),
+        }
+    }
+}
+
+fn device_identity(device: &BlockDevice) -> String {
+    let size = device.size_bytes.map(|bytes| bytes.to_string());
+    match &device.serial {
+        Some(serial) => serial.clone(),
+        None => {
+            [Some(device.name.clone()), device.model.clone(), size].map(Option::unwrap_or_default).join(" ")
+        }
+    }
+}

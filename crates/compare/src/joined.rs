@@ -1,0 +1,81 @@
+//! What another tool told in parts: the reads and the writes of a mix, the threads of a job.
+//!
+//! The model: the record keeps what was printed. To be compared, parts are added up to the cell of a tool that tells the work as a
+//! whole: all data over the longest of their times, or the sum of their rates where a tool tells neither.
+
+use crate::key::Shape;
+use kurabe_core::imported::{PrintedFigure, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The cells of a run, and behind them what parts among them come to.
+pub(crate) struct Joined<'r> {
+    pub(crate) cells: Cow<'r, [Cell]>,
+    /// Of each of the latter the places of its parts.
+    pub(crate) parts: Vec<Vec<usize>>,
+}
+
+impl<'r> Joined<'r> {
+    pub(crate) fn of(cells: &'r [Cell]) -> Self {
+        let mut groups: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        for (place, cell) in cells.iter().enumerate() {
+            let is_thread = cell.imported.as_ref().is_some_and(|imported| imported.one_of_threads.is_some());
+            if is_thread || Shape::of(cell).is_some_and(|shape| shape.is_half()) {
+                // A second thread has a step of its own.
+                let step = (!is_thread).then_some(cell.step_index);
+                groups.entry((&cell.label, step)).or_default().push(place);
+            }
+        }
+        let whole = |parts: Vec<usize>| {
+            Some((whole(&parts.iter().map(|place| &cells[*place]).collect::<Vec<_>>())?, parts))
+        };
+        let (wholes, parts): (Vec<Cell>, _) = groups.into_values().filter_map(whole).unzip();
+        let cells =
+            if wholes.is_empty() { Cow::Borrowed(cells) } else { Cow::Owned([cells, &wholes].concat()) };
+        Self { cells, parts }
+    }
+
+    /// The places of the cells that are no sum of others, and no part of one that `is_matched`.
+    pub(crate) fn told_apart(&self, is_matched: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+        let printed = self.cells.len() - self.parts.len();
+        let wholes = self.parts.iter().zip(printed..).filter(|(_, whole)| is_matched(*whole));
+        let covered: Vec<usize> = wholes.flat_map(|(parts, _)| parts.clone()).collect();
+        (0..printed).filter(move |place| !covered.contains(place))
+    }
+}
+
+/// What parts come to; nothing if one is missing.
+fn whole(parts: &[&Cell]) -> Option<Cell> {
+    let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
+    let threads = imported.one_of_threads.or(imported.threads)?;
+    let each = imported.one_of_threads.unwrap_or(1) as usize;
+    let is_half = Shape::of(first)?.is_half();
+    let count = |direction| parts.iter().filter(|part| part.direction == Some(direction)).count();
+    let direction = match [count(Direction::Read), count(Direction::Write)] {
+        [reads, writes] if is_half && reads == each && writes == each => Direction::Mix,
+        [reads, 0] if !is_half && reads == each => Direction::Read,
+        [0, writes] if !is_half && writes == each => Direction::Write,
+        _ => return None,
+    };
+    let figure = |part: &&Cell, quantity: Quantity| -> Option<f64> {
+        let figures = &part.imported.as_ref()?.figures;
+        figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
+    };
+    let sum = |quantity| parts.iter().map(|part| figure(part, quantity)).sum::<Option<f64>>();
+    let times_ns: Option<Vec<f64>> = parts.iter().map(|part| figure(part, Quantity::Duration)).collect();
+    let longest_ns = times_ns.and_then(|times_ns| times_ns.into_iter().max_by(f64::total_cmp));
+    let moved = sum(Quantity::Bytes).zip(longest_ns).map(|(bytes, ns)| bytes * 1e9 / ns);
+    let value = moved.filter(|rate| rate.is_finite()).or_else(|| sum(Quantity::Rate))?;
+    let mut cell = (*first).clone();
+    cell.label = cell.label.replace(&format!(" one of {threads} threads"), &format!(" T{threads}"));
+    (cell.direction, cell.part) = (Some(direction), direction.word().to_owned());
+    if let Some(imported) = &mut cell.imported {
+        (imported.threads, imported.one_of_threads) = (Some(threads), None);
+        imported.figures.retain(|figure| figure.quantity == Quantity::Rate);
+        imported.figures.truncate(1);
+        imported.figures.iter_mut().for_each(|figure: &mut PrintedFigure| figure.value = value);
+    }
+    Some(cell)
+}
