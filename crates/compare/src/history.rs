@@ -7,6 +7,7 @@ use crate::digest::{CellName, Word, read};
 use crate::history_key::HistoryKey;
 use crate::pair::{Pair, pair};
 use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::environment::Environment;
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_stats::{Drift, drift, holm};
 use serde::Serialize;
@@ -27,8 +28,12 @@ pub struct History {
 
 /// What was measured to its end at least twice in the same way: the device, or the target where no device is told, and the
 /// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out. What
-/// another tool measured and was taken in twice counts once.
-pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Vec<String>)> {
+/// another tool measured and was taken in twice counts once. `here` narrows it to what stands there.
+pub fn measured_again(
+    runs: &[RunSummary],
+    digests: &Digests,
+    here: Option<&Environment>,
+) -> Vec<(String, Vec<String>)> {
     let words = read(digests);
     let series = |word: u32| match words.get(word as usize) {
         Some(Some(Word::History(key))) => Some((word, &**key)),
@@ -58,7 +63,8 @@ pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Ve
             group.push(run);
         }
     }
-    groups.retain(|_, runs| runs.len() > 1);
+    let is_here = |word| here.is_none_or(|here| series(word).is_some_and(|(_, key)| key.is_at(here)));
+    groups.retain(|word, runs| runs.len() > 1 && is_here(*word));
     let in_order = groups.into_values().map(|mut runs| {
         let device =
             runs.iter().min_by_key(|run| run.imported).map(|run| run.device.as_ref().unwrap_or(&run.target));

@@ -8,7 +8,7 @@ use crate::digest::CellName;
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
 use crate::key::CellKey;
-use kurabe_core::environment::BlockDevice;
+use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::Origin;
 use kurabe_core::model::LayerRecord;
 use kurabe_core::profile::{IoStep, Order, Profile, Rounds, Rules, Step};
@@ -48,11 +48,6 @@ impl HistoryKey {
     pub(crate) fn of(run: &RunRecord) -> Self {
         let header = &run.header;
         let environment = &header.environment;
-        let has_serial = environment.devices.iter().any(|device| device.serial.is_some());
-        let mount = environment.file_system.as_ref().map(|mounted| {
-            let source = if has_serial { None } else { mounted.source.clone() };
-            [mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default)
-        });
         let joined = Joined::of(&run.cells);
         let names = CellName::of_cells(run, &joined.cells);
         let whole = run.cells.len()..names.len();
@@ -62,13 +57,22 @@ impl HistoryKey {
         Self {
             tool: header.origin.as_ref().map(Origin::tool_name),
             place: header.target_name().to_owned(),
-            devices: environment.devices.iter().map(device_identity).collect(),
+            devices: devices(environment),
             device_names: environment.devices.iter().map(|device| device.name.clone()).collect(),
-            mount,
+            mount: mount(environment),
             layers: header.model.as_ref().map_or_else(Vec::new, |model| model.layers.clone()),
             procedure: header.profile.as_ref().map(WorkDone::of),
             cells,
             cache: Fact::Cache.of(run),
+        }
+    }
+
+    /// Whether it was measured on what stands here: on one of its devices, or on its file system where that tells none.
+    pub(crate) fn is_at(&self, here: &Environment) -> bool {
+        let devices = devices(here);
+        match devices.is_empty() && self.devices.is_empty() {
+            true => self.mount.is_some() && self.mount == mount(here),
+            false => devices.iter().any(|device| self.devices.contains(device)),
         }
     }
 
@@ -114,6 +118,17 @@ impl WorkDone {
             rounds: profile.rounds.clone(),
         }
     }
+}
+
+fn devices(environment: &Environment) -> Vec<String> {
+    environment.devices.iter().map(device_identity).collect()
+}
+
+fn mount(environment: &Environment) -> Option<[String; 3]> {
+    let mounted = environment.file_system.as_ref()?;
+    let has_serial = environment.devices.iter().any(|device| device.serial.is_some());
+    let source = if has_serial { None } else { mounted.source.clone() };
+    Some([mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default))
 }
 
 fn device_identity(device: &BlockDevice) -> String {

@@ -3,8 +3,7 @@
 //! The model: the record keeps what was printed. To be compared, parts are added up to the cell of a tool that tells the work as a
 //! whole: all data over the longest of their times, or the sum of their rates where a tool tells neither.
 
-use crate::key::Shape;
-use kurabe_core::imported::{PrintedFigure, Quantity};
+use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use std::borrow::Cow;
@@ -21,8 +20,9 @@ impl<'r> Joined<'r> {
     pub(crate) fn of(cells: &'r [Cell]) -> Self {
         let mut groups: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
         for (place, cell) in cells.iter().enumerate() {
-            let is_thread = cell.imported.as_ref().is_some_and(|imported| imported.one_of_threads.is_some());
-            if is_thread || Shape::of(cell).is_some_and(|shape| shape.is_half()) {
+            let Some(imported) = &cell.imported else { continue };
+            let is_thread = imported.one_of_threads.is_some();
+            if is_thread || is_half(cell, imported) {
                 // A second thread has a step of its own.
                 let step = (!is_thread).then_some(cell.step_index);
                 groups.entry((&cell.label, step)).or_default().push(place);
@@ -46,17 +46,23 @@ impl<'r> Joined<'r> {
     }
 }
 
+/// Whether it is the reads or the writes of a mix.
+fn is_half(cell: &Cell, imported: &ImportedCell) -> bool {
+    let is_mixed = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
+    is_mixed && cell.direction != Some(Direction::Mix)
+}
+
 /// What parts come to; nothing if one is missing.
 fn whole(parts: &[&Cell]) -> Option<Cell> {
     let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
     let threads = imported.one_of_threads.or(imported.threads)?;
     let each = imported.one_of_threads.unwrap_or(1) as usize;
-    let is_half = Shape::of(first)?.is_half();
     let count = |direction| parts.iter().filter(|part| part.direction == Some(direction)).count();
     let direction = match [count(Direction::Read), count(Direction::Write)] {
-        [reads, writes] if is_half && reads == each && writes == each => Direction::Mix,
-        [reads, 0] if !is_half && reads == each => Direction::Read,
-        [0, writes] if !is_half && writes == each => Direction::Write,
+        [reads, writes] if is_half(first, imported) => {
+            (reads == each && writes == each).then_some(Direction::Mix)?
+        }
+        [count, 0] | [0, count] => first.direction.filter(|_| count == each)?,
         _ => return None,
     };
     let figure = |part: &&Cell, quantity: Quantity| -> Option<f64> {
@@ -75,7 +81,7 @@ fn whole(parts: &[&Cell]) -> Option<Cell> {
         (imported.threads, imported.one_of_threads) = (Some(threads), None);
         imported.figures.retain(|figure| figure.quantity == Quantity::Rate);
         imported.figures.truncate(1);
-        imported.figures.iter_mut().for_each(|figure: &mut PrintedFigure| figure.value = value);
+        imported.figures.iter_mut().for_each(|figure| figure.value = value);
     }
     Some(cell)
 }

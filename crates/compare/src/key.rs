@@ -171,14 +171,13 @@ fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
     })
 }
 
-/// What stands between a cell's name and its job's, where another tool told it.
-const BESIDE: &str = " · ";
-
 /// The key of a cell as far as it tells itself what it does.
 fn key(cell: &Cell) -> CellKey {
-    // Whatever the job was called.
-    let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(BESIDE)).map(|(work, _)| work);
-    Shape::of(cell).and_then(Shape::key).unwrap_or_else(|| CellKey::Named {
+    // Whatever a job of another tool was called, which stands beside its work.
+    let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(" · ")).map(|(work, _)| work);
+    let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
+    let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
+    from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
         label: work.unwrap_or(&cell.label).to_owned(),
         part: cell.part.clone(),
         direction: cell.direction.map_or("", Direction::word).to_owned(),
@@ -186,59 +185,7 @@ fn key(cell: &Cell) -> CellKey {
     })
 }
 
-/// What a cell tells of its work.
-#[derive(Default)]
-pub(crate) struct Shape {
-    pub(crate) sequential: Option<bool>,
-    pub(crate) block_bytes: Option<u64>,
-    pub(crate) iodepth: Option<u32>,
-    pub(crate) threads: Option<u32>,
-    direction: Option<Direction>,
-    /// The share of reads of a mix, also of the reads or the writes of one: these share the device, and are not alone.
-    pub(crate) read_percent: Option<f64>,
-}
-
-impl Shape {
-    /// Nothing of a cell that is no workload, or none that all tools know.
-    pub(crate) fn of(cell: &Cell) -> Option<Self> {
-        let of_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
-        let of_import = |imported: &ImportedCell| Self {
-            sequential: imported.sequential,
-            block_bytes: imported.block_bytes,
-            iodepth: imported.iodepth,
-            threads: imported.threads,
-            direction: cell.direction,
-            read_percent: imported.read_percent.filter(|percent| *percent > 0.0 && *percent < 100.0),
-        };
-        of_workload.or_else(|| cell.imported.as_ref().map(of_import))
-    }
-
-    /// Whether it is the reads or the writes of a mix.
-    pub(crate) fn is_half(&self) -> bool {
-        self.read_percent.is_some() && self.direction != Some(Direction::Mix)
-    }
-
-    fn key(self) -> Option<CellKey> {
-        let direction = match (self.direction?, self.read_percent) {
-            (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
-            (half, Some(percent)) => format!("{} of mix {percent:.0}", half.word()),
-            (direction, None) => direction.word().to_owned(),
-        };
-        Some(CellKey::Io {
-            sequential: self.sequential?,
-            block_bytes: self.block_bytes?,
-            iodepth: self.iodepth?,
-            threads: self.threads?,
-            direction,
-            within: None,
-            warm_up_passes: 0,
-            times_as_long: 1,
-            nth: 0,
-        })
-    }
-}
-
-fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Shape> {
+fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
     let [block] = workload.block_sizes.as_slice() else { return None };
     let sequential = match workload.pattern {
         Pattern::Sequential | Pattern::Interleaved => true,
@@ -250,12 +197,40 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Shap
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;
     }
-    Some(Shape {
-        sequential: Some(sequential),
-        block_bytes: Some(u64::from(block.size_bytes)),
-        iodepth: Some(workload.iodepth),
-        threads: Some(workload.threads),
-        direction,
-        read_percent: (direction == Some(Direction::Mix)).then_some(f64::from(workload.read_percent)),
+    Some(CellKey::Io {
+        sequential,
+        block_bytes: u64::from(block.size_bytes),
+        iodepth: workload.iodepth,
+        threads: workload.threads,
+        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
+        within: None,
+        warm_up_passes: 0,
+        times_as_long: 1,
+        nth: 0,
     })
+}
+
+fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
+    Some(CellKey::Io {
+        sequential: imported.sequential?,
+        block_bytes: imported.block_bytes?,
+        iodepth: imported.iodepth?,
+        threads: imported.threads?,
+        direction: direction_word(direction?, imported.read_percent),
+        within: None,
+        warm_up_passes: 0,
+        times_as_long: 1,
+        nth: 0,
+    })
+}
+
+fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
+    match (direction, read_percent) {
+        (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
+        // The reads of a mix share the device with its writes: they are no reads alone.
+        (half, Some(percent)) if percent > 0.0 && percent < 100.0 => {
+            format!("{} of mix {percent:.0}", half.word())
+        }
+        (direction, _) => direction.word().to_owned(),
+    }
 }

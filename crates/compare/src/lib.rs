@@ -15,7 +15,6 @@ mod pivot;
 mod recommend;
 mod tails;
 mod turns;
-mod unlike;
 mod uses;
 
 pub use digest::{CellName, DIGEST_VERSION, digest};
@@ -27,6 +26,7 @@ pub use history::{History, history, measured_again};
 pub use key::{CellKey, TargetPart};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use listed::{FirstFigure, ListedRun, listed};
+pub use matched::Alone;
 pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair, pairs};
 pub use pivot::{
@@ -36,5 +36,4 @@ pub use pivot::{
 pub use recommend::{FIRM_SHARE, Out, Recommendation, Standing, UsePart, recommend, recommend_cells};
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
-pub use unlike::{Alone, Condition, Unlike};
 pub use uses::{USES, Use, UseLimit, UseWork};

@@ -8,8 +8,8 @@
 use crate::digest::CellName;
 use crate::joined::Joined;
 use crate::key::CellKey;
-use crate::unlike::{Alone, alone};
 use kurabe_core::record::{Cell, Measure};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// Two cells that are compared.
@@ -19,6 +19,16 @@ pub(crate) struct Matched<'r> {
     /// What the second is, where it is not the same.
     pub(crate) counterpart: Option<&'r CellName>,
     pub(crate) cells: [&'r Cell; 2],
+}
+
+/// A cell that only one run has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alone {
+    /// What it is.
+    #[serde(flatten)]
+    pub name: CellName,
+    /// The cell of the other run that met none either and differs in at most two conditions of the work.
+    pub nearest: Option<CellName>,
 }
 
 /// The cells of two runs that are compared, in the order of the first, and those that only one has. No cell is taken twice:
@@ -54,8 +64,15 @@ pub(crate) fn matched<'r>(
     let [first, second] = [0, 1].map(|run| {
         let left =
             runs[run].told_apart(|place| is_matched(run, place)).filter(|place| !is_matched(run, *place));
-        left.map(|place| (&names[run][place], &cells[run][place])).collect::<Vec<_>>()
+        left.map(|place| &names[run][place]).collect::<Vec<_>>()
     });
+    let nearest = |name: &CellName, others: &[&CellName]| {
+        let near = others.iter().filter_map(|other| Some((differing(name, other)?, *other)));
+        near.min_by_key(|(count, _)| *count).filter(|(count, _)| *count <= 2).map(|(_, other)| other.clone())
+    };
+    let alone = |own: &[&CellName], others: &[&CellName]| {
+        own.iter().map(|name| Alone { name: (*name).clone(), nearest: nearest(name, others) }).collect()
+    };
     (pairs.collect(), [alone(&first, &second), alone(&second, &first)])
 }
 
@@ -78,6 +95,21 @@ fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
         (near(&names[1][across], &names[0]) == Some(index)).then_some(across)
     };
     (0..names[0].len()).map(there_and_back).collect()
+}
+
+/// In how many conditions of the work cells of one direction and measure differ.
+fn differing(one: &CellName, other: &CellName) -> Option<usize> {
+    let conditions = |name: &CellName| match &name.key {
+        CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } => {
+            let [depth, threads] = [*iodepth, *threads].map(u64::from);
+            Some(([u64::from(*sequential), *block_bytes, depth, threads], direction.clone()))
+        }
+        CellKey::Named { .. } => None,
+    };
+    let ((one_of, one_share), (other_of, other_share)) = (conditions(one)?, conditions(other)?);
+    let count = one_of.iter().zip(other_of).filter(|(one, other)| **one != *other).count();
+    ((one.direction, one.measure) == (other.direction, other.measure))
+        .then_some(count + usize::from(one_share != other_share))
 }
 
 fn differ_in_one_thing(one: &CellName, other: &CellName) -> bool {

@@ -88,7 +88,13 @@ fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
         facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
     };
     let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
-    Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja))
+    let line = Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja));
+    match header.environment.devices.iter().find_map(|device| device.served_model()) {
+        Some(model) => {
+            text!("{line} · a model, {model}, served by kurabe", "{line} · kurabe が公開中のモデル {model}"; line)
+        }
+        None => line,
+    }
 }
 
 /// Columns of a terminal that a run's name takes above its figures.

@@ -201,6 +201,16 @@ impl CatalogueEntry<'_> {
 
     /// Whether every word of a search is somewhere in it, whatever the case.
     fn has(&self, words: &[String]) -> bool {
+        let all = self.text();
+        words.iter().all(|word| match word.parse::<u64>() {
+            // A number is no part of another.
+            Ok(_) => tokens(&all).any(|token| token == word),
+            Err(_) => all.contains(word),
+        })
+    }
+
+    /// All that it can be found by, in small letters.
+    fn text(&self) -> String {
         let table = self.table;
         let device = Some(&self.row.device);
         let texts =
@@ -215,9 +225,12 @@ impl CatalogueEntry<'_> {
         if let Some(year) = table.year {
             all.push_str(&format!(" {year}"));
         }
-        let all = all.to_lowercase();
-        words.iter().all(|word| all.contains(word))
+        all.to_lowercase()
     }
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty())
 }
 
 /// All published figures.
@@ -257,6 +270,24 @@ impl Catalogue {
     pub fn search(&self, words: &[String]) -> Vec<CatalogueEntry<'_>> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         self.entries().filter(|entry| entry.has(&words)).collect()
+    }
+
+    /// The nearest words to these that find something: those that no entry has give way to the most alike, then the last are left
+    /// out.
+    pub fn nearest(&self, words: &[String]) -> Option<String> {
+        let all: Vec<String> = self.entries().map(|entry| entry.text()).collect();
+        let known: Vec<&str> = all.iter().flat_map(|text| tokens(text)).collect();
+        let near = |word: &String| {
+            let is_known = all.iter().any(|text| text.contains(&word.to_lowercase()));
+            if is_known {
+                word.clone()
+            } else {
+                closest(&word.to_lowercase(), &known).unwrap_or(word).to_owned()
+            }
+        };
+        let near: Vec<String> = words.iter().map(near).collect();
+        let count = (1..=near.len()).rev().find(|count| !self.search(&near[..*count]).is_empty())?;
+        Some(near[..count].join(" "))
     }
 
     /// A table by its id.

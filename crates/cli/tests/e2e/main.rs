@@ -56,6 +56,7 @@ mod slips;
 mod studies;
 mod sweeping;
 mod terminal;
+mod tips;
 mod traces;
 mod truth;
 mod unfinished;

@@ -4,8 +4,8 @@ use super::answer;
 use crate::machine::seen::seen_list;
 use crate::words;
 use kurabe_compare::{
-    Alone, CellKey, CellName, Condition, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
-    PivotWords, TargetPart, Unlike, Weight,
+    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
+    PivotWords, TargetPart, Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
@@ -267,28 +267,25 @@ pub(crate) fn cell_name(cell: &CellName) -> Text {
     words::directed(cell.direction, &full_label(&cell.key, &cell.label))
 }
 
-/// ` (block size 4 KiB / 8 KiB)`: in what a cell differs from the nearest of the other run; nothing if there is none.
+/// ` (block size 4 KiB / 8 KiB)`: what keeps a cell from meeting the nearest of the other run; nothing if there is none.
 pub(crate) fn unlike(alone: &Alone) -> Text {
-    let words = alone.unlike.iter().map(|Unlike { condition, values }| {
-        let (name, none) = match condition {
-            Condition::Order => (text!("order", "順序"), None),
-            Condition::BlockSize => (text!("block size", "ブロックサイズ"), None),
-            Condition::QueueDepth => (text!("queue depth", "キュー深さ"), None),
-            Condition::Threads => (text!("threads", "スレッド数"), None),
-            Condition::ReadShare => {
-                (text!("share of reads", "読み出しの割合"), Some(text!("no mix", "混合でない")))
-            }
-            Condition::Place => (text!("place", "範囲"), Some(text!("all", "全体"))),
-            Condition::WarmUp => (text!("passes beforehand", "事前の読み書き"), None),
-            Condition::Time => (text!("time", "時間"), None),
-        };
-        let none = none.unwrap_or_else(|| text!("not told", "記録なし"));
-        let [one, other] =
-            values.each_ref().map(|value| value.as_ref().map_or_else(|| none.clone(), Text::same));
-        text!("{name} {one} / {other}", "{name} {one} / {other}"; name, one, other)
+    let Some(nearest) = &alone.nearest else { return Text::default() };
+    let conditions = [&alone.name.key, &nearest.key].map(|key| match key {
+        CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } => vec![
+            (text!("order", "順序"), if *sequential { "SEQ" } else { "RND" }.to_owned()),
+            (text!("block size", "ブロックサイズ"), format_bytes(*block_bytes)),
+            (text!("queue depth", "キュー深さ"), iodepth.to_string()),
+            (text!("threads", "スレッド数"), threads.to_string()),
+            (text!("reads and writes", "読み書き"), direction.clone()),
+        ],
+        CellKey::Named { .. } => Vec::new(),
     });
-    let words = Text::list(words);
-    if words.is_empty() { words } else { text!(" ({words})", " ({words})"; words) }
+    let [own, other] = conditions;
+    let unlike = own.into_iter().zip(other).filter(|(own, other)| own != other);
+    let unlike = unlike
+        .map(|((name, own), (_, other))| text!("{name} {own} / {other}", "{name} {own} / {other}"; name));
+    let unlike = Text::list(unlike);
+    text!(" ({unlike})", "({unlike})"; unlike)
 }
 
 /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
