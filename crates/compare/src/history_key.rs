@@ -7,11 +7,12 @@
 use crate::digest::CellName;
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
-use crate::key::CellKey;
+use crate::key::{CellKey, part_of};
+use kurabe_core::Text;
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::Origin;
 use kurabe_core::model::LayerRecord;
-use kurabe_core::profile::{IoStep, Order, Profile, Rounds, Rules, Step};
+use kurabe_core::profile::{IoStep, Order, Profile, Rules, Step};
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Data, Pattern, ThreadShare};
 use serde::{Deserialize, Serialize};
@@ -30,18 +31,9 @@ pub(crate) struct HistoryKey {
     /// Every parameter of a modelled stack, so that a changed device file is another device.
     layers: Vec<LayerRecord>,
     /// What was done, with the flags of the command line.
-    procedure: Option<WorkDone>,
+    procedure: Option<Profile>,
     cells: Vec<CellKey>,
     cache: Option<FactValue>,
-}
-
-/// A profile without its words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct WorkDone {
-    rules: Rules,
-    preconditions: Vec<IoStep>,
-    steps: Vec<Step>,
-    rounds: Option<Rounds>,
 }
 
 impl HistoryKey {
@@ -61,7 +53,7 @@ impl HistoryKey {
             device_names: environment.devices.iter().map(|device| device.name.clone()).collect(),
             mount: mount(environment),
             layers: header.model.as_ref().map_or_else(Vec::new, |model| model.layers.clone()),
-            procedure: header.profile.as_ref().map(WorkDone::of),
+            procedure: header.profile.as_ref().map(procedure),
             cells,
             cache: Fact::Cache.of(run),
         }
@@ -86,38 +78,35 @@ impl HistoryKey {
     }
 }
 
-impl WorkDone {
-    fn of(profile: &Profile) -> Self {
-        let rules = &profile.rules;
-        let step = |step: &IoStep| {
-            let mut step = IoStep { id: None, label: None, ..step.clone() };
-            if !step.end.is_given() {
-                step.end.time_ns = Some(rules.time_ns);
-            }
-            if step.pattern == Pattern::Permutation {
-                step.pattern = Pattern::Random;
-            }
-            if step.threads == 1 {
-                step.thread_share = ThreadShare::Usual;
-            }
-            let is_part =
-                |span: &u64| rules.whole_device || step.offset_bytes.saturating_add(*span) < rules.size_bytes;
-            step.span_bytes = step.span_bytes.filter(is_part);
-            step.data = step.data.or(Some(rules.data));
-            step
-        };
-        let steps = profile.steps.iter().map(|one| match one {
-            Step::Io(io) => Step::Io(step(io)),
-            other => other.clone(),
-        });
-        Self {
-            // Steps have these.
-            rules: Rules { order: Order::ByStep, time_ns: 0, data: Data::Zero, ..rules.clone() },
-            preconditions: profile.preconditions.iter().map(step).collect(),
-            steps: steps.collect(),
-            rounds: profile.rounds.clone(),
+/// A profile without its words, nor what differs in them and not in the work.
+fn procedure(profile: &Profile) -> Profile {
+    let rules = &profile.rules;
+    let step = |step: &IoStep| {
+        let mut step = IoStep { id: None, label: None, ..step.clone() };
+        if !step.end.is_given() {
+            step.end.time_ns = Some(rules.time_ns);
         }
-    }
+        if step.pattern == Pattern::Permutation {
+            step.pattern = Pattern::Random;
+        }
+        if step.threads == 1 {
+            step.thread_share = ThreadShare::Usual;
+        }
+        step.span_bytes =
+            part_of(rules, step.offset_bytes, step.span_bytes).and_then(|part| part.length_bytes);
+        step.data = step.data.or(Some(rules.data));
+        step
+    };
+    let steps = profile.steps.iter().map(|one| match one {
+        Step::Io(io) => Step::Io(step(io)),
+        other => other.clone(),
+    });
+    let steps = steps.collect();
+    let preconditions = profile.preconditions.iter().map(step).collect();
+    // Steps have these rules.
+    let rules = Rules { order: Order::ByStep, time_ns: 0, data: Data::Zero, ..rules.clone() };
+    let rounds = profile.rounds.clone();
+    Profile { preconditions, rounds, ..Profile::of_steps("", Text::default(), rules, steps) }
 }
 
 fn devices(environment: &Environment) -> Vec<String> {

@@ -22,7 +22,12 @@ impl<'r> Joined<'r> {
         for (place, cell) in cells.iter().enumerate() {
             let Some(imported) = &cell.imported else { continue };
             let is_thread = imported.one_of_threads.is_some();
-            if is_thread || is_half(cell, imported) {
+            let is_mix = |other: &Cell| {
+                other.direction == Some(Direction::Mix)
+                    && (&other.label, other.step_index) == (&cell.label, cell.step_index)
+            };
+            // Where the tool tells the mix, too, nothing is to be added up.
+            if is_thread || is_half(cell, imported) && !cells.iter().any(is_mix) {
                 // A second thread has a step of its own.
                 let step = (!is_thread).then_some(cell.step_index);
                 groups.entry((&cell.label, step)).or_default().push(place);

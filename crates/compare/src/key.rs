@@ -11,7 +11,7 @@
 //! printed result tells it, and tools that do so are met by their profiles.
 
 use kurabe_core::imported::ImportedCell;
-use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,7 @@ impl CellKey {
     /// What the step says beyond the shape of its workload.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
         let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
-        let whole_bytes = if profile.rules.whole_device { u64::MAX } else { profile.rules.size_bytes };
-        *within = TargetPart::of(step.offset_bytes, step.span_bytes, whole_bytes).filter(|_| moves);
+        *within = part_of(&profile.rules, step.offset_bytes, step.span_bytes).filter(|_| moves);
         *warm_up_passes = step.warm_up_passes;
         if let Some(own_ns) = step.end.time_ns {
             let times = own_ns as f64 / profile.rules.time_ns.max(1) as f64;
@@ -131,6 +130,12 @@ impl CellKey {
             Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
         }
     }
+}
+
+/// The part of the target that a step goes to.
+pub(crate) fn part_of(rules: &Rules, offset_bytes: u64, span_bytes: Option<u64>) -> Option<TargetPart> {
+    let whole_bytes = if rules.whole_device { u64::MAX } else { rules.size_bytes };
+    TargetPart::of(offset_bytes, span_bytes, whole_bytes)
 }
 
 fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
@@ -197,31 +202,28 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Cell
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;
     }
-    Some(CellKey::Io {
-        sequential,
-        block_bytes: u64::from(block.size_bytes),
-        iodepth: workload.iodepth,
-        threads: workload.threads,
-        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
-    })
+    let direction = direction_word(direction?, Some(f64::from(workload.read_percent)));
+    Some(io(sequential, u64::from(block.size_bytes), [workload.iodepth, workload.threads], direction))
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
-    Some(CellKey::Io {
-        sequential: imported.sequential?,
-        block_bytes: imported.block_bytes?,
-        iodepth: imported.iodepth?,
-        threads: imported.threads?,
-        direction: direction_word(direction?, imported.read_percent),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
-    })
+    let direction = direction_word(direction?, imported.read_percent);
+    Some(io(imported.sequential?, imported.block_bytes?, [imported.iodepth?, imported.threads?], direction))
+}
+
+fn io(sequential: bool, block_bytes: u64, [iodepth, threads]: [u32; 2], direction: String) -> CellKey {
+    let (within, warm_up_passes, times_as_long, nth) = (None, 0, 1, 0);
+    CellKey::Io {
+        sequential,
+        block_bytes,
+        iodepth,
+        threads,
+        direction,
+        within,
+        warm_up_passes,
+        times_as_long,
+        nth,
+    }
 }
 
 fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {

@@ -77,7 +77,7 @@ pub(crate) fn matched<'r>(
 }
 
 /// For each cell of the first run the place of the same in the second.
-fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
+pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let mut across: HashMap<(&CellKey, Measure), usize> =
         names[1].iter().enumerate().map(|(index, name)| ((&name.key, name.measure), index)).collect();
     names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
@@ -113,22 +113,13 @@ fn differing(one: &CellName, other: &CellName) -> Option<usize> {
 }
 
 fn differ_in_one_thing(one: &CellName, other: &CellName) -> bool {
-    let (CellKey::Io { .. }, CellKey::Io { .. }) = (&one.key, &other.key) else { return false };
-    let things = |name: &CellName| match name.key {
-        CellKey::Io { block_bytes, iodepth, threads, .. } => {
-            [block_bytes, u64::from(iodepth), u64::from(threads)]
-        }
-        CellKey::Named { .. } => [0; 3],
-    };
-    let differing = things(one).iter().zip(things(other)).filter(|(one, other)| **one != *other).count();
-    differing == 1 && one.measure == other.measure && without_things(&one.key) == without_things(&other.key)
-}
-
-/// A key with what may differ made equal.
-fn without_things(key: &CellKey) -> CellKey {
-    let mut key = key.clone();
-    if let CellKey::Io { block_bytes, iodepth, threads, .. } = &mut key {
-        (*block_bytes, *iodepth, *threads) = (0, 0, 0);
+    let mut key = one.key.clone();
+    if let (
+        CellKey::Io { block_bytes, iodepth, threads, .. },
+        CellKey::Io { block_bytes: other_bytes, iodepth: other_depth, threads: other_threads, .. },
+    ) = (&mut key, &other.key)
+    {
+        (*block_bytes, *iodepth, *threads) = (*other_bytes, *other_depth, *other_threads);
     }
-    key
+    differing(one, other) == Some(1) && key == other.key
 }

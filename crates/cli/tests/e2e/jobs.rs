@@ -27,7 +27,13 @@ fn a_job_file_runs_section_by_section() {
             )
         })
         .collect();
-    assert_eq!(done, [("seq".into(), 1.into(), (1 << 20).into()), ("random".into(), 8.into(), 4096.into())]);
+    assert_eq!(
+        done,
+        [
+            ("SEQ 1 MiB Q1 T1 · seq".into(), 1.into(), (1 << 20).into()),
+            ("RND 4 KiB Q8 T1 · random".into(), 8.into(), 4096.into())
+        ]
+    );
     assert!(names(&target).is_empty(), "no test file stays");
     // The same from elsewhere in words, with what is done otherwise.
     let notes = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;

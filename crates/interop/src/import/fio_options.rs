@@ -6,7 +6,8 @@ use crate::job::{ONE_BY_ONE, time_ns};
 
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
 
-use kurabe_core::workload::Direction;
+use kurabe_core::words::Keyword;
+use kurabe_core::workload::{Direction, Pattern};
 
 /// fio has fewer options than this; a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;
@@ -84,15 +85,16 @@ impl JobOptions {
         (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         cell.sequential = sequential(pattern);
         let share = self.read_percent.unwrap_or_else(|| self.asked_read_percent());
-        let is_mix = matches!(base(pattern), "rw" | "readwrite" | "randrw");
+        let is_mix = matches!(<(Direction, Pattern)>::of_word(base(pattern)), Some((Direction::Mix, _)));
         cell.read_percent = Some(share).filter(|share| is_mix && (0.0..=100.0).contains(share));
     }
 
     /// fio's word for the only direction of a job that was told as a mix, as `unified_rw_reporting` has it.
     pub(super) fn true_direction(&self, word: &'static str) -> &'static str {
-        match self.get(&["rw", "readwrite"]).map(base) {
-            Some("read" | "randread") if word == "mixed" => "read",
-            Some("write" | "randwrite") if word == "mixed" => "write",
+        let asked =
+            self.get(&["rw", "readwrite"]).and_then(|pattern| <(Direction, Pattern)>::of_word(base(pattern)));
+        match asked {
+            Some((only, _)) if word == "mixed" && only != Direction::Mix => only.word(),
             _ => word,
         }
     }
@@ -205,11 +207,10 @@ fn base(pattern: &str) -> &str {
 
 /// Whether a `rw=` goes through the file in order.
 fn sequential(pattern: &str) -> Option<bool> {
-    match base(pattern) {
-        "read" | "write" | "trim" | "rw" | "readwrite" | "trimwrite" => Some(true),
-        "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
-        _ => None,
-    }
+    let is_random = base(pattern).strip_prefix("rand");
+    let word = is_random.unwrap_or(base(pattern));
+    let is_known = ["read", "write", "trim", "rw", "readwrite", "trimwrite"].contains(&word);
+    is_known.then_some(is_random.is_none())
 }
 
 /// The label of a cell: the work alone where the direction tells the rest.
