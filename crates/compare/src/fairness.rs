@@ -17,7 +17,6 @@ use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// What a difference can do to the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -154,8 +154,8 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "`{label}` はプログラムなので、モデルでは実行できません"
             ))
             .remedy(text!(
-                "record it on a real device with `{RECORD} {OUTPUT} FILE COMMAND`, and replay the trace on the model with {REPLAY}",
-                "実機で `{RECORD} {OUTPUT} ファイル コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
+                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay the trace on the model with {REPLAY}",
+                "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }
     if matches!(task.work, Work::Command(_)) && target.kind != TargetKind::Directory {

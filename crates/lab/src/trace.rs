@@ -47,8 +47,8 @@ fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
     let file = File::open(name).map_err(|error| {
         Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(
             text!(
-                "check the path, which begins in the current directory; `{RECORD} {OUTPUT} FILE COMMAND` makes a trace",
-                "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD} {OUTPUT} ファイル コマンド` で作れます"
+                "check the path, which begins in the current directory; `{RECORD} {OUTPUT} FILE TARGET -- COMMAND` makes a trace",
+                "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` で作れます"
             ),
         )
     })?;

@@ -51,7 +51,9 @@ const TYPED: &[&str] = &[
     "run target --rw randread --engine threads --size 4m --time 50ms",
     "versus target --time 1s",
     "versus target model:ideal-ram-disk --profile snia-iops",
-    "record --output kept true",
+    "versus model:ideal-ram-disk --vary bs=4k,16k --time 1s",
+    "sweep model:ideal-ram-disk --over queue-depth --time 2ms",
+    "record --output kept-again target -- true",
 ];
 
 /// What a word stands for, in both languages, behind these words.
@@ -63,8 +65,8 @@ const STANDS_FOR: &[(&str, &[&str], &str)] = &[
     ("study run", &["NAME", "名前"], "scsi-emulators"),
     ("study run", &["PATH", "パス"], "target"),
     ("run --profile", &["FILE.toml"], "'my profile.toml'"),
-    ("", &["FILE", "ファイル"], "new-trace"),
-    ("", &["COMMAND", "コマンド"], "true"),
+    ("record", &["FILE", "ファイル"], "new-trace"),
+    ("record", &["COMMAND", "コマンド"], "true"),
     ("", &["ENTRY", "項目"], "cdm-9/samsung-9100-pro-4tb"),
     ("", &["TARGET", "対象"], "target"),
 ];
@@ -124,16 +126,17 @@ fn promised(words: &str) -> &'static str {
         ("catalogue show", "Samsung 9100 Pro"),
         ("catalogue", "Samsung"),
         ("profiles", "quick"),
-        ("list", "model:ideal-ram-disk"),
+        ("list", "name=slow"),
         ("why", "kurabe why"),
         ("show", "kurabe run"),
-        ("export", "\"kurabe_export\""),
+        ("export", "\"kurabe_record\""),
         ("compare", "kurabe compare"),
     ];
     promises.iter().find(|(begin, _)| words.starts_with(begin)).map_or("", |(_, found)| found)
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_recommended_command_runs_and_does_what_was_said() {
     let lab = Lab::new();
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures");
@@ -164,8 +167,10 @@ fn every_recommended_command_runs_and_does_what_was_said() {
     let help = typed("kurabe --help").ok().out;
     let is_command = |line: &String| {
         let name = line.split(' ').nth(1).unwrap_or_default();
-        help.lines().any(|line| line.trim_start().split("  ").next() == Some(name))
+        !name.is_empty() && help.lines().any(|line| line.trim_start().split("  ").next() == Some(name))
     };
+    let can_record = typed("kurabe record --output kept target -- true").code() == Some(0);
+    let mut done = BTreeSet::new();
     for lang in ["en", "ja"] {
         let mut commands = BTreeSet::new();
         for line in TYPED {
@@ -175,12 +180,23 @@ fn every_recommended_command_runs_and_does_what_was_said() {
         }
         commands.retain(is_command);
         assert!(commands.len() > 20, "{commands:#?}");
+        let mut idle = Vec::new();
         for command in &commands {
             let line = meant(command);
+            let needs_rights = line.starts_with("kurabe record") && !can_record;
+            if needs_rights || !done.insert(line.clone()) {
+                continue;
+            }
             let ended = typed(&line);
             let promise = promised(command.trim_start_matches("kurabe "));
             let did = ended.code() == Some(0) && !ended.out.is_empty() && ended.out.contains(promise);
-            assert!(did, "recommended: {command}\ntyped: {line}\npromised: {promise}\n{ended:#?}");
+            if !did {
+                idle.push(format!(
+                    "{command} (typed: {line}; to be found: {promise}): {} {}",
+                    ended.out, ended.err
+                ));
+            }
         }
+        assert!(idle.is_empty(), "{} of {} lead nowhere: {}", idle.len(), commands.len(), idle.join("\n\n"));
     }
 }
