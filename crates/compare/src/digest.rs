@@ -6,31 +6,15 @@
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::history_key::HistoryKey;
 use crate::joined::Joined;
-use crate::key::CellKey;
+use crate::key::CellName;
 use crate::listed::{MainFigure, main_cells};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
-use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::record::RunRecord;
 use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
 pub const DIGEST_VERSION: u32 = 10;
-
-/// A cell without its figures: what it is, and what it is called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CellName {
-    /// What it is.
-    pub key: CellKey,
-    /// The step's name.
-    pub label: String,
-    /// The part of the step.
-    pub part: String,
-    /// Direction.
-    pub direction: Option<Direction>,
-    /// What its figure tells.
-    pub measure: Measure,
-}
 
 /// A word of a digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,34 +28,6 @@ pub(crate) enum Word {
     Main(MainFigure, CellName),
     /// Of what it is a repetition.
     History(Box<HistoryKey>),
-}
-
-impl CellName {
-    /// The names of the cells of a run, in their order.
-    pub fn of_run(run: &RunRecord) -> Vec<Self> {
-        Self::of_cells(run, &run.cells)
-    }
-
-    /// The same of these cells of it.
-    pub(crate) fn of_cells(run: &RunRecord, cells: &[Cell]) -> Vec<Self> {
-        let keys = CellKey::of_cells(run.header.profile.as_ref(), cells);
-        cells.iter().zip(keys).map(|(cell, key)| Self::new(cell, key)).collect()
-    }
-
-    pub(crate) fn new(cell: &Cell, key: CellKey) -> Self {
-        Self {
-            key,
-            label: cell.label.clone(),
-            part: cell.part.clone(),
-            direction: cell.direction,
-            measure: cell.measure,
-        }
-    }
-
-    /// Whether it is the same cell, whatever it is called.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.key == other.key && self.measure == other.measure
-    }
 }
 
 /// The digest of a run.

@@ -10,7 +10,7 @@ mod facts;
 
 pub use facts::{Fact, check_about};
 
-use crate::digest::CellName;
+use crate::key::CellName;
 use crate::matched::same;
 use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::imported::PrintedStatistic;

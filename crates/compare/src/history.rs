@@ -3,8 +3,9 @@
 //! The model: the newest run is held against the oldest, whole; what lies between is a course of means, for which the digests
 //! are enough, so that a thousand runs are no more to read than two.
 
-use crate::digest::{CellName, Word, read};
+use crate::digest::{Word, read};
 use crate::history_key::HistoryKey;
+use crate::key::CellName;
 use crate::pair::{Pair, pair};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::environment::Environment;

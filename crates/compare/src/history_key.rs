@@ -4,9 +4,9 @@
 //! place and of the device: what it measured belongs to the only series of kurabe's with the same cells on devices of the same
 //! names, and is a series of its own where there is none, or there are several.
 
-use crate::digest::CellName;
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
+use crate::key::CellName;
 use crate::key::{CellKey, part_of};
 use kurabe_core::Text;
 use kurabe_core::environment::{BlockDevice, Environment};

@@ -8,6 +8,7 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// The cells of a run, and behind them what parts among them come to.
 pub(crate) struct Joined<'r> {
@@ -60,8 +61,9 @@ fn is_half(cell: &Cell, imported: &ImportedCell) -> bool {
 /// What parts come to; nothing if one is missing.
 fn whole(parts: &[&Cell]) -> Option<Cell> {
     let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
-    let threads = imported.one_of_threads.or(imported.threads)?;
-    let each = imported.one_of_threads.unwrap_or(1) as usize;
+    let apart = imported.one_of_threads.map(NonZeroU32::get);
+    let threads = apart.or(imported.threads)?;
+    let each = apart.unwrap_or(1) as usize;
     let count = |direction| parts.iter().filter(|part| part.direction == Some(direction)).count();
     let direction = match [count(Direction::Read), count(Direction::Write)] {
         [reads, writes] if is_half(first, imported) => {

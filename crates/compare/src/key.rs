@@ -55,6 +55,21 @@ pub enum CellKey {
     },
 }
 
+/// A cell without its figures: what it is, and what it is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellName {
+    /// What it is.
+    pub key: CellKey,
+    /// The step's name.
+    pub label: String,
+    /// The part of the step.
+    pub part: String,
+    /// Direction.
+    pub direction: Option<Direction>,
+    /// What its figure tells.
+    pub measure: Measure,
+}
+
 /// A part of the target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TargetPart {
@@ -62,6 +77,34 @@ pub struct TargetPart {
     pub offset_bytes: u64,
     /// Its length; as far as the test size goes if none.
     pub length_bytes: Option<u64>,
+}
+
+impl CellName {
+    /// The names of the cells of a run, in their order.
+    pub fn of_run(run: &RunRecord) -> Vec<Self> {
+        Self::of_cells(run, &run.cells)
+    }
+
+    /// The same of these cells of it.
+    pub(crate) fn of_cells(run: &RunRecord, cells: &[Cell]) -> Vec<Self> {
+        let keys = CellKey::of_cells(run.header.profile.as_ref(), cells);
+        cells.iter().zip(keys).map(|(cell, key)| Self::new(cell, key)).collect()
+    }
+
+    pub(crate) fn new(cell: &Cell, key: CellKey) -> Self {
+        Self {
+            key,
+            label: cell.label.clone(),
+            part: cell.part.clone(),
+            direction: cell.direction,
+            measure: cell.measure,
+        }
+    }
+
+    /// Whether it is the same cell, whatever it is called.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.key == other.key && self.measure == other.measure
+    }
 }
 
 impl TargetPart {

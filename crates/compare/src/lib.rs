@@ -17,13 +17,13 @@ mod tails;
 mod turns;
 mod uses;
 
-pub use digest::{CellName, DIGEST_VERSION, digest};
+pub use digest::{DIGEST_VERSION, digest};
 pub use fairness::{
     Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
 };
 pub use fastest::{Fastest, fastest};
 pub use history::{History, history, measured_again};
-pub use key::{CellKey, TargetPart};
+pub use key::{CellKey, CellName, TargetPart};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use listed::{FirstFigure, ListedRun, listed};
 pub use matched::Alone;

@@ -5,9 +5,9 @@
 //! from it in one thing (its block size, its queue depth or its threads) if there is only one such: a run of 4 KiB and one of
 //! 16 KiB were made to be compared.
 
-use crate::digest::CellName;
 use crate::joined::Joined;
 use crate::key::CellKey;
+use crate::key::CellName;
 use kurabe_core::record::{Cell, Measure};
 use serde::Serialize;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! Two runs compared cell by cell.
 
-use crate::digest::CellName;
 use crate::fairness::{Difference, FactPair, differences, fact_pairs};
 use crate::joined::Joined;
 use crate::key::CellKey;
+use crate::key::CellName;
 use crate::matched::{Alone, Matched, matched};
 use crate::names::names;
 use crate::tails::{ComparedTail, tails};

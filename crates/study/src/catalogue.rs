@@ -276,13 +276,13 @@ impl Catalogue {
     /// out.
     pub fn nearest(&self, words: &[String]) -> Option<String> {
         let all: Vec<String> = self.entries().map(|entry| entry.text()).collect();
-        let known: Vec<&str> = all.iter().flat_map(|text| tokens(text)).collect();
+        let vocabulary: Vec<&str> = all.iter().flat_map(|text| tokens(text)).collect();
         let near = |word: &String| {
             let is_known = all.iter().any(|text| text.contains(&word.to_lowercase()));
             if is_known {
                 word.clone()
             } else {
-                closest(&word.to_lowercase(), &known).unwrap_or(word).to_owned()
+                closest(&word.to_lowercase(), &vocabulary).unwrap_or(word).to_owned()
             }
         };
         let near: Vec<String> = words.iter().map(near).collect();

@@ -72,9 +72,9 @@ const STANDS_FOR: &[(&str, &[&str], &str)] = &[
 ];
 
 /// The commands that an output recommends.
-fn recommended(said: &str) -> BTreeSet<String> {
+fn recommended(output: &str) -> BTreeSet<String> {
     let mut lines: Vec<String> = Vec::new();
-    for line in said.lines() {
+    for line in output.lines() {
         let own = line.trim_start().starts_with("kurabe ");
         match lines.last_mut().filter(|_| line.starts_with("  ") && !own) {
             // The rest of a sentence that was too long for a line.
@@ -132,7 +132,7 @@ fn promised(words: &str) -> &'static str {
         ("export", "\"kurabe_record\""),
         ("compare", "kurabe compare"),
     ];
-    promises.iter().find(|(begin, _)| words.starts_with(begin)).map_or("", |(_, found)| found)
+    promises.iter().find(|(begin, _)| words.starts_with(begin)).map_or("", |(_, promise)| promise)
 }
 
 #[test]
