@@ -6,8 +6,7 @@
 
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
-use crate::key::CellName;
-use crate::key::{CellKey, part_of};
+use crate::key::{CellKey, CellName, part_of};
 use kurabe_core::Text;
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::Origin;

@@ -126,7 +126,7 @@ impl CellKey {
     /// The same of the cells of a profile. Without one nothing is known of where its steps go: then cells of one shape
     /// meet by their order alone.
     pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
-        let moves = profile.is_some_and(moves);
+        let moves = profile.is_some_and(|profile| moves(places(profile)));
         let whole_bytes = whole_of_import(cells);
         let mut met: HashMap<(Self, Measure), u32> = HashMap::new();
         cells
@@ -190,26 +190,23 @@ fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
 
 /// Whether the workloads of a profile go to different places. A span that all of them have is its test size by another
 /// name (AS SSD's 1 GiB).
-fn moves(profile: &Profile) -> bool {
-    let mut places = places(profile);
+fn moves<P: PartialEq>(mut places: impl Iterator<Item = P>) -> bool {
     let first = places.next();
     places.any(|place| Some(place) != first)
 }
 
 /// The end of what the jobs of another tool covered, if they went to different places.
 fn whole_of_import(cells: &[Cell]) -> Option<u64> {
-    let imported = || cells.iter().filter_map(|cell| cell.imported.as_ref());
-    let mut places = imported().filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
-    let first = places.next()?;
-    let moves = places.any(|place| place != first);
-    let end = |job: &ImportedCell| job.span_bytes?.checked_add(job.offset_bytes.unwrap_or(0));
-    imported().filter_map(end).max().filter(|_| moves)
+    let jobs = cells.iter().filter_map(|cell| cell.imported.as_ref());
+    let places = jobs.filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
+    let end = places.clone().map(|(offset, length)| offset.saturating_add(length)).max();
+    end.filter(|_| moves(places))
 }
 
 /// The span that all workloads of a profile have, if they have one of their own.
 pub(crate) fn shared_span_bytes(profile: &Profile) -> Option<u64> {
     let (_, span_bytes) = places(profile).next()?;
-    span_bytes.filter(|_| !moves(profile))
+    span_bytes.filter(|_| !moves(places(profile)))
 }
 
 fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {

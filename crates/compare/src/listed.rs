@@ -8,8 +8,7 @@
 use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
-use crate::key::CellKey;
-use crate::key::CellName;
+use crate::key::{CellKey, CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;

@@ -6,8 +6,7 @@
 //! 16 KiB were made to be compared.
 
 use crate::joined::Joined;
-use crate::key::CellKey;
-use crate::key::CellName;
+use crate::key::{CellKey, CellName};
 use kurabe_core::record::{Cell, Measure};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -21,13 +20,16 @@ pub(crate) struct Matched<'r> {
     pub(crate) cells: [&'r Cell; 2],
 }
 
+/// What lies further off is not meant.
+const FAR: usize = 2;
+
 /// A cell that only one run has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Alone {
     /// What it is.
     #[serde(flatten)]
     pub name: CellName,
-    /// The cell of the other run that met none either and differs in at most two conditions of the work.
+    /// The cell of the other run that met none either and is not far from it.
     pub nearest: Option<CellName>,
 }
 
@@ -68,7 +70,9 @@ pub(crate) fn matched<'r>(
     });
     let nearest = |name: &CellName, others: &[&CellName]| {
         let near = others.iter().filter_map(|other| Some((differing(name, other)?, *other)));
-        near.min_by_key(|(count, _)| *count).filter(|(count, _)| *count <= 2).map(|(_, other)| other.clone())
+        near.min_by_key(|(count, _)| *count)
+            .filter(|(count, _)| *count <= FAR)
+            .map(|(_, other)| other.clone())
     };
     let alone = |own: &[&CellName], others: &[&CellName]| {
         own.iter().map(|name| Alone { name: (*name).clone(), nearest: nearest(name, others) }).collect()
@@ -87,7 +91,7 @@ pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
 /// such in the first.
 fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let near = |one: &CellName, all: &[CellName]| -> Option<usize> {
-        let mut places = (0..all.len()).filter(|index| differ_in_one_thing(one, &all[*index]));
+        let mut places = (0..all.len()).filter(|index| differing(one, &all[*index]) == Some(1));
         places.next().filter(|_| places.next().is_none())
     };
     let there_and_back = |index: usize| {
@@ -97,29 +101,25 @@ fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     (0..names[0].len()).map(there_and_back).collect()
 }
 
-/// In how many conditions of the work cells of one direction and measure differ.
+/// How far cells of one direction and measure are from each other: a block size, a queue depth or threads count once each, and twice
+/// what makes it other work.
 fn differing(one: &CellName, other: &CellName) -> Option<usize> {
-    let conditions = |name: &CellName| match &name.key {
-        CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } => {
-            let [depth, threads] = [*iodepth, *threads].map(u64::from);
-            Some(([u64::from(*sequential), *block_bytes, depth, threads], direction.clone()))
-        }
-        CellKey::Named { .. } => None,
-    };
-    let ((one_of, one_share), (other_of, other_share)) = (conditions(one)?, conditions(other)?);
-    let count = one_of.iter().zip(other_of).filter(|(one, other)| **one != *other).count();
-    ((one.direction, one.measure) == (other.direction, other.measure))
-        .then_some(count + usize::from(one_share != other_share))
+    let ((own, own_rest), (others, other_rest)) = (conditions(&one.key)?, conditions(&other.key)?);
+    let is_kindred =
+        own_rest == other_rest && (one.direction, one.measure) == (other.direction, other.measure);
+    let counts = own.iter().zip(&others).zip([1, 1, 1, 2, 2]);
+    is_kindred.then(|| counts.filter(|((own, other), _)| own != other).map(|(_, count)| count).sum())
 }
 
-fn differ_in_one_thing(one: &CellName, other: &CellName) -> bool {
-    let mut key = one.key.clone();
-    if let (
-        CellKey::Io { block_bytes, iodepth, threads, .. },
-        CellKey::Io { block_bytes: other_bytes, iodepth: other_depth, threads: other_threads, .. },
-    ) = (&mut key, &other.key)
-    {
-        (*block_bytes, *iodepth, *threads) = (*other_bytes, *other_depth, *other_threads);
-    }
-    differing(one, other) == Some(1) && key == other.key
+/// The conditions of the work, and what else there is of the key.
+fn conditions(key: &CellKey) -> Option<([String; 5], CellKey)> {
+    let mut rest = key.clone();
+    let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } = &mut rest else {
+        return None;
+    };
+    let [block, depth, count] =
+        [*block_bytes, u64::from(*iodepth), u64::from(*threads)].map(|of| of.to_string());
+    let conditions = [block, depth, count, sequential.to_string(), std::mem::take(direction)];
+    (*sequential, *block_bytes, *iodepth, *threads) = (false, 0, 0, 0);
+    Some((conditions, rest))
 }

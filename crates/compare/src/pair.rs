@@ -2,8 +2,7 @@
 
 use crate::fairness::{Difference, FactPair, differences, fact_pairs};
 use crate::joined::Joined;
-use crate::key::CellKey;
-use crate::key::CellName;
+use crate::key::{CellKey, CellName};
 use crate::matched::{Alone, Matched, matched};
 use crate::names::names;
 use crate::tails::{ComparedTail, tails};
