@@ -41,9 +41,7 @@ impl HistoryKey {
         let environment = &header.environment;
         let joined = Joined::of(&run.cells);
         let names = CellName::of_cells(run, &joined.cells);
-        let whole = run.cells.len()..names.len();
-        let mut cells: Vec<CellKey> =
-            joined.told_apart(|_| true).chain(whole).map(|place| names[place].key.clone()).collect();
+        let mut cells: Vec<CellKey> = joined.entire().map(|place| names[place].key.clone()).collect();
         cells.sort();
         Self {
             tool: header.origin.as_ref().map(Origin::tool_name),

@@ -43,12 +43,10 @@ impl<'r> Joined<'r> {
         Self { cells, parts }
     }
 
-    /// The places of the cells that are no sum of others, and no part of one that `is_matched`.
-    pub(crate) fn told_apart(&self, is_matched: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
-        let printed = self.cells.len() - self.parts.len();
-        let wholes = self.parts.iter().zip(printed..).filter(|(_, whole)| is_matched(*whole));
-        let covered: Vec<usize> = wholes.flat_map(|(parts, _)| parts.clone()).collect();
-        (0..printed).filter(move |place| !covered.contains(place))
+    /// The places of the cells that are no part of another.
+    pub(crate) fn entire(&self) -> impl Iterator<Item = usize> {
+        let is_part = |place: &usize| self.parts.iter().any(|parts| parts.contains(place));
+        (0..self.cells.len()).filter(move |place| !is_part(place))
     }
 }
 

@@ -64,8 +64,7 @@ pub(crate) fn matched<'r>(
         _ => places.contains(&Some(place)),
     };
     let [first, second] = [0, 1].map(|run| {
-        let left =
-            runs[run].told_apart(|place| is_matched(run, place)).filter(|place| !is_matched(run, *place));
+        let left = runs[run].entire().filter(|place| !is_matched(run, *place));
         left.map(|place| &names[run][place]).collect::<Vec<_>>()
     });
     let nearest = |name: &CellName, others: &[&CellName]| {

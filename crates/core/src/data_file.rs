@@ -404,6 +404,7 @@ pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
         ),
         None => {
             let mut begin: Vec<&str> = words.iter().filter_map(|name| name.split('-').next()).collect();
+            begin.sort_unstable();
             begin.dedup();
             let begin = begin.join(", ");
             text!(
