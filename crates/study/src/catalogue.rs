@@ -385,6 +385,21 @@ mod tests {
         assert_eq!(ids(&["変換番長PRO", "macbench"]), ["scsi-macbench/henkan-bancho-pro-1gb"]);
         assert!(ids(&["nothing has this"]).is_empty());
         assert_eq!(ids(&[]).len(), catalogue.entries().count());
+        // A version is no part of a size or a year.
+        assert!(ids(&["CrystalDiskMark", "9"]).iter().all(|id| id.starts_with("cdm-9/")));
+    }
+
+    #[test]
+    fn words_that_find_nothing_have_nearest_ones_that_do() {
+        let catalogue = Catalogue::load().unwrap();
+        let nearest = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert!(catalogue.search(&words).is_empty());
+            catalogue.nearest(&words)
+        };
+        assert_eq!(nearest(&["samsng", "990"]).as_deref(), Some("samsung 990"));
+        assert_eq!(nearest(&["crystaldiskmark", "rascsi"]).as_deref(), Some("crystaldiskmark"));
+        assert_eq!(nearest(&["@@@"]), None);
     }
 
     #[test]
