@@ -205,7 +205,7 @@ pub struct RecommendArgs {
 
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    #[arg(value_name = "WORD", help = t("Only devices, models or targets whose name contains this [default: all]", "この語を名前に含むデバイス、モデル、対象だけ [既定: すべて]"))]
+    #[arg(value_name = "WORD", help = t("Only devices, models or targets whose name contains this; a path asks for what is there, however it was named [default: all]", "この語を名前に含むデバイス、モデル、対象だけ。パスを書くと、測定時の呼び名によらず、そこにあるデバイスやファイルシステムの測定 [既定: すべて]"))]
     pub word: Option<String>,
     #[arg(long, value_name = "WORD", conflicts_with = "word", help = t("The same as WORD", "WORD と同じ"))]
     pub device: Option<String>,

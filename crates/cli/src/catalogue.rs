@@ -22,13 +22,10 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
                 print_page(&render_entry(&entry, &style()))
             }
         }
-        None => {
-            let entries = catalogue.search(&args.words);
-            match global.json {
-                true => entries.iter().try_for_each(|entry| print_json(&entry_json(entry))),
-                false => print_page(&render_catalogue(&entries, &style())),
-            }
+        None if global.json => {
+            catalogue.search(&args.words).iter().try_for_each(|entry| print_json(&entry_json(entry)))
         }
+        None => print_page(&render_catalogue(&catalogue, &args.words, &style())),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::stored::store_with_runs;
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_lab::distinct_runs;
+use kurabe_lab::{distinct_runs, observed};
 use kurabe_report::{
     accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json,
     pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
@@ -114,21 +114,23 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
 /// `kurabe history`
 ///
 /// # Errors
-/// When no device of this name was measured twice with one profile.
+/// When no device of this name was measured twice in the same way.
 pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
+    let word = args.word.as_ref().or(args.device.as_ref());
+    let here = word.map(|word| observed(&*store, word)).transpose()?.flatten();
     let filter = Filter {
-        device: args.word.clone().or_else(|| args.device.clone()),
+        device: word.filter(|_| here.is_none()).cloned(),
         profile: args.profile.clone(),
         ..Filter::default()
     };
     let digests = digests(&*store, global)?;
-    let groups = measured_again(&filter.apply(store.list()?), &digests);
+    let groups = measured_again(&filter.apply(store.list()?), &digests, here.as_ref());
     if groups.is_empty() {
         return Err(ErrorKind::NoSuchRun
             .error(text!(
-                "no such device was measured twice with one profile",
-                "同じプロファイルで 2 回以上測ったデバイスが見つかりません"
+                "no such device was measured twice in the same way",
+                "同じ条件で 2 回以上測ったデバイスが見つかりません"
             ))
             .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
     }

@@ -4,35 +4,17 @@
 //! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
 
 use crate::fairness::{Fact, FactValue, facts_of};
-use crate::key::CellKey;
+use crate::history_key::HistoryKey;
+use crate::joined::Joined;
+use crate::key::CellName;
 use crate::listed::{MainFigure, main_cells};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
-use kurabe_core::environment::BlockDevice;
-use kurabe_core::imported::Origin;
-use kurabe_core::model::LayerRecord;
-use kurabe_core::profile::{IoStep, Profile, Rounds, Rules, Step};
-use kurabe_core::record::{Cell, Measure, RunHeader, RunRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::record::RunRecord;
 use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
-pub const DIGEST_VERSION: u32 = 9;
-
-/// A cell without its figures: what it is, and what it is called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CellName {
-    /// What it is.
-    pub key: CellKey,
-    /// The step's name.
-    pub label: String,
-    /// The part of the step.
-    pub part: String,
-    /// Direction.
-    pub direction: Option<Direction>,
-    /// What its figure tells.
-    pub measure: Measure,
-}
+pub const DIGEST_VERSION: u32 = 10;
 
 /// A word of a digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,102 +30,19 @@ pub(crate) enum Word {
     History(Box<HistoryKey>),
 }
 
-/// What runs share that are repetitions of one another: the same thing done to the same device in the same place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct HistoryKey {
-    /// The tool that measured, if it was another one.
-    tool: Option<String>,
-    place: String,
-    /// Serial numbers, as far as devices tell them, and else all that is known to tell one from another.
-    devices: Vec<String>,
-    /// Type and place of the file system, and what is mounted there if no serial number tells.
-    mount: Option<[String; 3]>,
-    /// Every parameter of a modelled stack, so that a changed device file is another device.
-    layers: Vec<LayerRecord>,
-    /// What was done, with the flags of the command line.
-    procedure: Option<WorkDone>,
-}
-
-/// A profile without its words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct WorkDone {
-    rules: Rules,
-    preconditions: Vec<IoStep>,
-    steps: Vec<Step>,
-    rounds: Option<Rounds>,
-}
-
-impl HistoryKey {
-    fn of(header: &RunHeader) -> Self {
-        let environment = &header.environment;
-        let devices: Vec<String> = environment.devices.iter().map(device_identity).collect();
-        let has_serial = environment.devices.iter().any(|device| device.serial.is_some());
-        let mount = environment.file_system.as_ref().map(|mounted| {
-            let source = if has_serial { None } else { mounted.source.clone() };
-            [mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default)
-        });
-        let procedure = |profile: &Profile| WorkDone {
-            rules: profile.rules.clone(),
-            preconditions: profile.preconditions.clone(),
-            steps: profile.steps.clone(),
-            rounds: profile.rounds.clone(),
-        };
-        Self {
-            tool: header.origin.as_ref().map(Origin::tool_name),
-            place: header.target_name().to_owned(),
-            devices,
-            mount,
-            layers: header.model.as_ref().map_or_else(Vec::new, |model| model.layers.clone()),
-            procedure: header.profile.as_ref().map(procedure),
-        }
-    }
-}
-
-fn device_identity(device: &BlockDevice) -> String {
-    let size = device.size_bytes.map(|bytes| bytes.to_string());
-    match &device.serial {
-        Some(serial) => serial.clone(),
-        None => {
-            [Some(device.name.clone()), device.model.clone(), size].map(Option::unwrap_or_default).join(" ")
-        }
-    }
-}
-
-impl CellName {
-    /// The names of the cells of a run, in their order.
-    pub fn of_run(run: &RunRecord) -> Vec<Self> {
-        run.cells.iter().zip(CellKey::of_run(run)).map(|(cell, key)| Self::new(cell, key)).collect()
-    }
-
-    pub(crate) fn new(cell: &Cell, key: CellKey) -> Self {
-        Self {
-            key,
-            label: cell.label.clone(),
-            part: cell.part.clone(),
-            direction: cell.direction,
-            measure: cell.measure,
-        }
-    }
-
-    /// Whether it is the same cell, whatever it is called.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.key == other.key && self.measure == other.measure
-    }
-}
-
 /// The digest of a run.
 pub fn digest(run: &RunRecord) -> RunDigest {
+    let cells = Joined::of(&run.cells).cells;
     RunDigest {
         facts: facts_of(run)
             .into_iter()
             .map(|(fact, value)| Word::Fact(fact, value))
-            .chain([Word::History(Box::new(HistoryKey::of(&run.header)))])
+            .chain([Word::History(Box::new(HistoryKey::of(run)))])
             .filter_map(|fact| word(&fact))
             .collect(),
-        figures: run
-            .cells
+        figures: cells
             .iter()
-            .zip(CellName::of_run(run))
+            .zip(CellName::of_cells(run, &cells))
             .filter_map(|(cell, name)| Some((word(&Word::Cell(name))?, Summary::of(&compared_values(cell))?)))
             .chain(main_cells(run).into_iter().filter_map(|(main, name, figure)| {
                 Some((word(&Word::Main(main, name))?, Summary::of(&[figure])?))
@@ -228,7 +127,7 @@ mod tests {
                       data={\"data\":\"random\"}; time=1 s; target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
                       filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
                       kurabe=0.1.0; noise={\"disturbed\":false}";
-        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (9, expected));
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (10, expected));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }
 }

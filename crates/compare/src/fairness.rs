@@ -10,13 +10,13 @@ mod facts;
 
 pub use facts::{Fact, check_about};
 
-use crate::key::CellKey;
+use crate::key::CellName;
+use crate::matched::same;
 use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::imported::PrintedStatistic;
-use kurabe_core::record::{Cell, Measure, RunRecord, TargetKind};
+use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// What a difference can do to the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -146,13 +146,10 @@ pub fn facts_of(run: &RunRecord) -> Vec<(Fact, FactValue)> {
 /// The cells that both have and whose operations reached the kernel in different ways.
 fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
     let mut ways: Vec<(&str, &str, String)> = Vec::new();
-    let across: HashMap<(CellKey, Measure), &Cell> = CellKey::of_run(other)
-        .into_iter()
-        .zip(&other.cells)
-        .map(|(key, cell)| ((key, cell.measure), cell))
-        .collect();
-    for (key, cell) in CellKey::of_run(baseline).into_iter().zip(&baseline.cells) {
-        let Some(across) = across.get(&(key, cell.measure)) else { continue };
+    let across = same(&[baseline, other].map(CellName::of_run));
+    for (cell, across) in
+        baseline.cells.iter().zip(across).filter_map(|(cell, place)| Some((cell, &other.cells[place?])))
+    {
         let (Some(one), Some(two)) = (engine_name(cell), engine_name(across)) else { continue };
         if one != two {
             let direction = cell.direction.map_or("", Direction::word);

@@ -3,9 +3,12 @@
 //! The model: the newest run is held against the oldest, whole; what lies between is a course of means, for which the digests
 //! are enough, so that a thousand runs are no more to read than two.
 
-use crate::digest::{CellName, Word, read};
+use crate::digest::{Word, read};
+use crate::history_key::HistoryKey;
+use crate::key::CellName;
 use crate::pair::{Pair, pair};
 use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::environment::Environment;
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_stats::{Drift, drift, holm};
 use serde::Serialize;
@@ -26,20 +29,33 @@ pub struct History {
 
 /// What was measured to its end at least twice in the same way: the device, or the target where no device is told, and the
 /// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out. What
-/// another tool measured and was taken in twice counts once.
-pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Vec<String>)> {
+/// another tool measured and was taken in twice counts once. `here` narrows it to what stands there.
+pub fn measured_again(
+    runs: &[RunSummary],
+    digests: &Digests,
+    here: Option<&Environment>,
+) -> Vec<(String, Vec<String>)> {
     let words = read(digests);
-    let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::History(_))));
+    let series = |word: u32| match words.get(word as usize) {
+        Some(Some(Word::History(key))) => Some((word, &**key)),
+        _ => None,
+    };
+    let all: Vec<(u32, &HistoryKey)> = (0..words.len() as u32).filter_map(series).collect();
+    // What another tool measured may belong to a series of kurabe's.
+    let joined = |(word, key): (u32, &HistoryKey)| {
+        let mut own = all.iter().filter(|(_, series)| key.belongs_to(series));
+        own.next().filter(|_| own.next().is_none()).map_or(word, |(word, _)| *word)
+    };
     let by_id = digests.by_id();
-    let mut groups: BTreeMap<(&str, u32), Vec<&RunSummary>> = BTreeMap::new();
+    let mut groups: BTreeMap<u32, Vec<&RunSummary>> = BTreeMap::new();
     for run in runs {
         if run.status != RunStatus::Complete || digests.unreadable.contains(&run.id) {
             continue;
         }
         let digest = by_id.get(run.id.as_str());
-        let Some(series) = digest.and_then(|digest| digest.facts.iter().find(is_series)) else { continue };
-        let device = run.device.as_deref().unwrap_or(&run.target);
-        let group = groups.entry((device, *series)).or_default();
+        let key = digest.and_then(|digest| digest.facts.iter().find_map(|word| series(*word)));
+        let Some(key) = key else { continue };
+        let group = groups.entry(joined(key)).or_default();
         let is_copy = |other: &&RunSummary| {
             let figures = |id: &str| by_id.get(id).map(|digest| &digest.figures);
             run.imported && other.measured_at == run.measured_at && figures(&other.id) == figures(&run.id)
@@ -48,12 +64,18 @@ pub fn measured_again(runs: &[RunSummary], digests: &Digests) -> Vec<(String, Ve
             group.push(run);
         }
     }
-    groups.retain(|_, runs| runs.len() > 1);
-    let in_order = groups.into_iter().map(|((device, _), mut runs)| {
+    let is_here = |word| here.is_none_or(|here| series(word).is_some_and(|(_, key)| key.is_at(here)));
+    groups.retain(|word, runs| runs.len() > 1 && is_here(*word));
+    let in_order = groups.into_values().map(|mut runs| {
+        let device =
+            runs.iter().min_by_key(|run| run.imported).map(|run| run.device.as_ref().unwrap_or(&run.target));
+        let device = device.cloned().unwrap_or_default();
         runs.sort_by_cached_key(|run| run.measured_at.as_ref().unwrap_or(&run.started_at).clone());
-        (device.to_owned(), runs.into_iter().map(|run| run.id.clone()).collect())
+        (device, runs.into_iter().map(|run| run.id.clone()).collect())
     });
-    in_order.collect()
+    let mut in_order: Vec<(String, Vec<String>)> = in_order.collect();
+    in_order.sort_by(|one, other| one.0.cmp(&other.0));
+    in_order
 }
 
 /// What became of a device. `runs` are the ids of all its runs, the oldest first; `first` and `last` are the records of the

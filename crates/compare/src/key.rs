@@ -11,7 +11,7 @@
 //! printed result tells it, and tools that do so are met by their profiles.
 
 use kurabe_core::imported::ImportedCell;
-use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub enum CellKey {
         iodepth: u32,
         /// Threads.
         threads: u32,
-        /// `read`, `write`, or `mix` with the share of reads in percent.
+        /// `read`, `write`, or `mix` with the share of reads in percent, which may have `read of` or `write of` before it.
         direction: String,
         /// Where it goes, if the profile has its steps go to different places; else all of the test size.
         within: Option<TargetPart>,
@@ -55,6 +55,21 @@ pub enum CellKey {
     },
 }
 
+/// A cell without its figures: what it is, and what it is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellName {
+    /// What it is.
+    pub key: CellKey,
+    /// The step's name.
+    pub label: String,
+    /// The part of the step.
+    pub part: String,
+    /// Direction.
+    pub direction: Option<Direction>,
+    /// What its figure tells.
+    pub measure: Measure,
+}
+
 /// A part of the target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TargetPart {
@@ -62,6 +77,43 @@ pub struct TargetPart {
     pub offset_bytes: u64,
     /// Its length; as far as the test size goes if none.
     pub length_bytes: Option<u64>,
+}
+
+impl CellName {
+    /// The names of the cells of a run, in their order.
+    pub fn of_run(run: &RunRecord) -> Vec<Self> {
+        Self::of_cells(run, &run.cells)
+    }
+
+    /// The same of these cells of it.
+    pub(crate) fn of_cells(run: &RunRecord, cells: &[Cell]) -> Vec<Self> {
+        let keys = CellKey::of_cells(run.header.profile.as_ref(), cells);
+        cells.iter().zip(keys).map(|(cell, key)| Self::new(cell, key)).collect()
+    }
+
+    pub(crate) fn new(cell: &Cell, key: CellKey) -> Self {
+        Self {
+            key,
+            label: cell.label.clone(),
+            part: cell.part.clone(),
+            direction: cell.direction,
+            measure: cell.measure,
+        }
+    }
+
+    /// Whether it is the same cell, whatever it is called.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.key == other.key && self.measure == other.measure
+    }
+}
+
+impl TargetPart {
+    /// Nothing where it is the whole.
+    fn of(offset_bytes: u64, length_bytes: Option<u64>, whole_bytes: u64) -> Option<Self> {
+        let reaches_end = |length: &u64| offset_bytes.saturating_add(*length) >= whole_bytes;
+        let length_bytes = length_bytes.filter(|length| !reaches_end(length));
+        (offset_bytes > 0 || length_bytes.is_some()).then_some(Self { offset_bytes, length_bytes })
+    }
 }
 
 impl CellKey {
@@ -74,13 +126,13 @@ impl CellKey {
     /// The same of the cells of a profile. Without one nothing is known of where its steps go: then cells of one shape
     /// meet by their order alone.
     pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
-        let moves = profile.is_some_and(moves);
+        let moves = profile.is_some_and(|profile| moves(places(profile)));
         let whole_bytes = whole_of_import(cells);
         let mut met: HashMap<(Self, Measure), u32> = HashMap::new();
         cells
             .iter()
             .map(|cell| {
-                let mut key = shape(cell);
+                let mut key = key(cell);
                 if let Some((profile, step)) =
                     profile.and_then(|profile| Some((profile, step_of(profile, cell)?)))
                 {
@@ -100,9 +152,7 @@ impl CellKey {
     /// What the step says beyond the shape of its workload.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
         let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
-        let stretch = TargetPart { offset_bytes: step.offset_bytes, length_bytes: step.span_bytes };
-        let is_part = stretch.offset_bytes > 0 || stretch.length_bytes.is_some();
-        *within = (moves && is_part).then_some(stretch);
+        *within = part_of(&profile.rules, step.offset_bytes, step.span_bytes).filter(|_| moves);
         *warm_up_passes = step.warm_up_passes;
         if let Some(own_ns) = step.end.time_ns {
             let times = own_ns as f64 / profile.rules.time_ns.max(1) as f64;
@@ -110,14 +160,12 @@ impl CellKey {
         }
     }
 
-    /// Where a job of another tool went, if its jobs went to different places of which the largest is the whole.
+    /// Where a job of another tool went, if its jobs went to different places, which end where the whole ends.
     fn apply_import(&mut self, imported: &ImportedCell, whole_bytes: u64) {
         let Self::Io { within, .. } = self else { return };
-        let Some(length_bytes) = imported.span_bytes else { return };
-        let offset_bytes = imported.offset_bytes.unwrap_or(0);
-        let length_bytes = (length_bytes < whole_bytes).then_some(length_bytes);
-        let is_part = offset_bytes > 0 || length_bytes.is_some();
-        *within = is_part.then_some(TargetPart { offset_bytes, length_bytes });
+        if imported.span_bytes.is_some() {
+            *within = TargetPart::of(imported.offset_bytes.unwrap_or(0), imported.span_bytes, whole_bytes);
+        }
     }
 
     fn nth_mut(&mut self) -> &mut u32 {
@@ -125,6 +173,12 @@ impl CellKey {
             Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
         }
     }
+}
+
+/// The part of the target that a step goes to.
+pub(crate) fn part_of(rules: &Rules, offset_bytes: u64, span_bytes: Option<u64>) -> Option<TargetPart> {
+    let whole_bytes = if rules.whole_device { u64::MAX } else { rules.size_bytes };
+    TargetPart::of(offset_bytes, span_bytes, whole_bytes)
 }
 
 fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
@@ -136,25 +190,23 @@ fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
 
 /// Whether the workloads of a profile go to different places. A span that all of them have is its test size by another
 /// name (AS SSD's 1 GiB).
-fn moves(profile: &Profile) -> bool {
-    let mut places = places(profile);
+fn moves<P: PartialEq>(mut places: impl Iterator<Item = P>) -> bool {
     let first = places.next();
     places.any(|place| Some(place) != first)
 }
 
-/// The largest span among the jobs of another tool, if they went to different places.
+/// The end of what the jobs of another tool covered, if they went to different places.
 fn whole_of_import(cells: &[Cell]) -> Option<u64> {
-    let imported = || cells.iter().filter_map(|cell| cell.imported.as_ref());
-    let mut places = imported().filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
-    let first = places.next()?;
-    let moves = places.any(|place| place != first);
-    imported().filter_map(|job| job.span_bytes).max().filter(|_| moves)
+    let jobs = cells.iter().filter_map(|cell| cell.imported.as_ref());
+    let places = jobs.filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
+    let end = places.clone().map(|(offset, length)| offset.saturating_add(length)).max();
+    end.filter(|_| moves(places))
 }
 
 /// The span that all workloads of a profile have, if they have one of their own.
 pub(crate) fn shared_span_bytes(profile: &Profile) -> Option<u64> {
     let (_, span_bytes) = places(profile).next()?;
-    span_bytes.filter(|_| !moves(profile))
+    span_bytes.filter(|_| !moves(places(profile)))
 }
 
 fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
@@ -165,11 +217,13 @@ fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
 }
 
 /// The key of a cell as far as it tells itself what it does.
-fn shape(cell: &Cell) -> CellKey {
+fn key(cell: &Cell) -> CellKey {
+    // Whatever a job of another tool was called, which stands beside its work.
+    let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(" · ")).map(|(work, _)| work);
     let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
     let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
     from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
-        label: cell.label.clone(),
+        label: work.unwrap_or(&cell.label).to_owned(),
         part: cell.part.clone(),
         direction: cell.direction.map_or("", Direction::word).to_owned(),
         nth: 0,
@@ -188,41 +242,37 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Cell
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;
     }
-    Some(CellKey::Io {
-        sequential,
-        block_bytes: u64::from(block.size_bytes),
-        iodepth: workload.iodepth,
-        threads: workload.threads,
-        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
-    })
+    let direction = direction_word(direction?, Some(f64::from(workload.read_percent)));
+    Some(io(sequential, u64::from(block.size_bytes), [workload.iodepth, workload.threads], direction))
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
-    // The reads of a mix share the device with its writes: they are no reads alone.
-    let is_of_mix = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
-    if direction != Some(Direction::Mix) && is_of_mix {
-        return None;
+    let direction = direction_word(direction?, imported.read_percent);
+    Some(io(imported.sequential?, imported.block_bytes?, [imported.iodepth?, imported.threads?], direction))
+}
+
+fn io(sequential: bool, block_bytes: u64, [iodepth, threads]: [u32; 2], direction: String) -> CellKey {
+    let (within, warm_up_passes, times_as_long, nth) = (None, 0, 1, 0);
+    CellKey::Io {
+        sequential,
+        block_bytes,
+        iodepth,
+        threads,
+        direction,
+        within,
+        warm_up_passes,
+        times_as_long,
+        nth,
     }
-    Some(CellKey::Io {
-        sequential: imported.sequential?,
-        block_bytes: imported.block_bytes?,
-        iodepth: imported.iodepth?,
-        threads: imported.threads?,
-        direction: direction_word(direction?, imported.read_percent),
-        within: None,
-        warm_up_passes: 0,
-        times_as_long: 1,
-        nth: 0,
-    })
 }
 
 fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
     match (direction, read_percent) {
         (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
+        // The reads of a mix share the device with its writes: they are no reads alone.
+        (half, Some(percent)) if percent > 0.0 && percent < 100.0 => {
+            format!("{} of mix {percent:.0}", half.word())
+        }
         (direction, _) => direction.word().to_owned(),
     }
 }

@@ -4,6 +4,8 @@ mod digest;
 mod fairness;
 mod fastest;
 mod history;
+mod history_key;
+mod joined;
 mod key;
 mod listed;
 mod matched;
@@ -15,15 +17,16 @@ mod tails;
 mod turns;
 mod uses;
 
-pub use digest::{CellName, DIGEST_VERSION, digest};
+pub use digest::{DIGEST_VERSION, digest};
 pub use fairness::{
     Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
 };
 pub use fastest::{Fastest, fastest};
 pub use history::{History, history, measured_again};
-pub use key::{CellKey, TargetPart};
+pub use key::{CellKey, CellName, TargetPart};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use listed::{FirstFigure, ListedRun, listed};
+pub use matched::Alone;
 pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair, pairs};
 pub use pivot::{

@@ -5,9 +5,10 @@
 //! came to a figure. The figures are those that `show` prints, by the statistic of the profile, and they are in the digest, so
 //! that a list of many runs reads no record.
 
-use crate::digest::{CellName, Word, read};
+use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
-use crate::key::CellKey;
+use crate::joined::Joined;
+use crate::key::{CellKey, CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;
@@ -66,10 +67,10 @@ pub struct FirstFigure {
 /// The cells that stand for a run, with their figures.
 pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
     let statistic = run.header.statistic();
-    let figures: Vec<(CellName, f64)> = run
-        .cells
+    let cells = Joined::of(&run.cells).cells;
+    let figures: Vec<(CellName, f64)> = cells
         .iter()
-        .zip(CellName::of_run(run))
+        .zip(CellName::of_cells(run, &cells))
         .filter_map(|(cell, name)| {
             // What another tool printed is one value.
             let printed = || compared_values(cell).first().copied();
@@ -241,6 +242,19 @@ mod tests {
         assert!(printed(Direction::Read).is_some());
         assert_eq!(listed.best_read_rate_bytes_per_s, printed(Direction::Read));
         assert_eq!(listed.best_write_rate_bytes_per_s, printed(Direction::Write));
+    }
+
+    #[test]
+    fn threads_that_are_told_one_by_one_are_one_figure() {
+        let file = include_str!("../../store/tests/fixtures/export-v2-imported.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
+        let mut run: RunRecord = serde_json::from_value(file["run"].clone()).unwrap();
+        let mut thread = run.cells[0].clone();
+        let imported = thread.imported.as_mut().unwrap();
+        (imported.threads, imported.one_of_threads) = (None, std::num::NonZeroU32::new(2));
+        let printed = compared_values(&thread)[0];
+        run.cells = vec![thread.clone(), thread];
+        assert_eq!(in_list(&run).best_read_rate_bytes_per_s, Some(2.0 * printed));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! from it in one thing (its block size, its queue depth or its threads) if there is only one such: a run of 4 KiB and one of
 //! 16 KiB were made to be compared.
 
-use crate::digest::CellName;
-use crate::key::CellKey;
+use crate::joined::Joined;
+use crate::key::{CellKey, CellName};
 use kurabe_core::record::{Cell, Measure};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// Two cells that are compared.
@@ -19,13 +20,27 @@ pub(crate) struct Matched<'r> {
     pub(crate) cells: [&'r Cell; 2],
 }
 
-/// The cells of two runs that are compared, in the order of the first, and the names of those that only one has. No cell is
-/// taken twice: within a run no two are the same. `by_place` tells that the runs are configurations of one target.
+/// What lies further off is not meant.
+const FAR: usize = 2;
+
+/// A cell that only one run has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alone {
+    /// What it is.
+    #[serde(flatten)]
+    pub name: CellName,
+    /// The cell of the other run that met none either and is not far from it.
+    pub nearest: Option<CellName>,
+}
+
+/// The cells of two runs that are compared, in the order of the first, and those that only one has. No cell is taken twice:
+/// within a run no two are the same. `by_place` tells that the runs are configurations of one target.
 pub(crate) fn matched<'r>(
-    cells: &[&'r [Cell]; 2],
+    runs: &'r [Joined<'r>; 2],
     names: &'r [Vec<CellName>; 2],
     by_place: bool,
-) -> (Vec<Matched<'r>>, [Vec<CellName>; 2]) {
+) -> (Vec<Matched<'r>>, [Vec<Alone>; 2]) {
+    let cells = runs.each_ref().map(|run| &*run.cells);
     let measures = |cells: &[Cell]| cells.iter().map(|cell| cell.measure).collect::<Vec<_>>();
     let mut places: Vec<Option<usize>> = if by_place && measures(cells[0]) == measures(cells[1]) {
         (0..cells[0].len()).map(Some).collect()
@@ -44,15 +59,28 @@ pub(crate) fn matched<'r>(
             cells: [&cells[0][one], &cells[1][(*two)?]],
         })
     });
-    let alone = |(index, name): (usize, &CellName)| places[index].is_none().then(|| name.clone());
-    let only_first = names[0].iter().enumerate().filter_map(alone).collect();
-    let alone = |(index, name): (usize, &CellName)| (!places.contains(&Some(index))).then(|| name.clone());
-    let only_second = names[1].iter().enumerate().filter_map(alone).collect();
-    (pairs.collect(), [only_first, only_second])
+    let is_matched = |run: usize, place: usize| match run {
+        0 => places[place].is_some(),
+        _ => places.contains(&Some(place)),
+    };
+    let [first, second] = [0, 1].map(|run| {
+        let left = runs[run].entire().filter(|place| !is_matched(run, *place));
+        left.map(|place| &names[run][place]).collect::<Vec<_>>()
+    });
+    let nearest = |name: &CellName, others: &[&CellName]| {
+        let near = others.iter().filter_map(|other| Some((differing(name, other)?, *other)));
+        near.min_by_key(|(count, _)| *count)
+            .filter(|(count, _)| *count <= FAR)
+            .map(|(_, other)| other.clone())
+    };
+    let alone = |own: &[&CellName], others: &[&CellName]| {
+        own.iter().map(|name| Alone { name: (*name).clone(), nearest: nearest(name, others) }).collect()
+    };
+    (pairs.collect(), [alone(&first, &second), alone(&second, &first)])
 }
 
 /// For each cell of the first run the place of the same in the second.
-fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
+pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let mut across: HashMap<(&CellKey, Measure), usize> =
         names[1].iter().enumerate().map(|(index, name)| ((&name.key, name.measure), index)).collect();
     names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
@@ -62,7 +90,7 @@ fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
 /// such in the first.
 fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let near = |one: &CellName, all: &[CellName]| -> Option<usize> {
-        let mut places = (0..all.len()).filter(|index| differ_in_one_thing(one, &all[*index]));
+        let mut places = (0..all.len()).filter(|index| differing(one, &all[*index]) == Some(1));
         places.next().filter(|_| places.next().is_none())
     };
     let there_and_back = |index: usize| {
@@ -72,23 +100,25 @@ fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     (0..names[0].len()).map(there_and_back).collect()
 }
 
-fn differ_in_one_thing(one: &CellName, other: &CellName) -> bool {
-    let (CellKey::Io { .. }, CellKey::Io { .. }) = (&one.key, &other.key) else { return false };
-    let things = |name: &CellName| match name.key {
-        CellKey::Io { block_bytes, iodepth, threads, .. } => {
-            [block_bytes, u64::from(iodepth), u64::from(threads)]
-        }
-        CellKey::Named { .. } => [0; 3],
-    };
-    let differing = things(one).iter().zip(things(other)).filter(|(one, other)| **one != *other).count();
-    differing == 1 && one.measure == other.measure && without_things(&one.key) == without_things(&other.key)
+/// How far cells of one direction and measure are from each other: a block size, a queue depth or threads count once each, and twice
+/// what makes it other work.
+fn differing(one: &CellName, other: &CellName) -> Option<usize> {
+    let ((own, own_rest), (others, other_rest)) = (conditions(&one.key)?, conditions(&other.key)?);
+    let is_kindred =
+        own_rest == other_rest && (one.direction, one.measure) == (other.direction, other.measure);
+    let counts = own.iter().zip(&others).zip([1, 1, 1, 2, 2]);
+    is_kindred.then(|| counts.filter(|((own, other), _)| own != other).map(|(_, count)| count).sum())
 }
 
-/// A key with what may differ made equal.
-fn without_things(key: &CellKey) -> CellKey {
-    let mut key = key.clone();
-    if let CellKey::Io { block_bytes, iodepth, threads, .. } = &mut key {
-        (*block_bytes, *iodepth, *threads) = (0, 0, 0);
-    }
-    key
+/// The conditions of the work, and what else there is of the key.
+fn conditions(key: &CellKey) -> Option<([String; 5], CellKey)> {
+    let mut rest = key.clone();
+    let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } = &mut rest else {
+        return None;
+    };
+    let [block, depth, count] =
+        [*block_bytes, u64::from(*iodepth), u64::from(*threads)].map(|of| of.to_string());
+    let conditions = [block, depth, count, sequential.to_string(), std::mem::take(direction)];
+    (*sequential, *block_bytes, *iodepth, *threads) = (false, 0, 0, 0);
+    Some((conditions, rest))
 }

@@ -1,9 +1,9 @@
 //! Two runs compared cell by cell.
 
-use crate::digest::CellName;
 use crate::fairness::{Difference, FactPair, differences, fact_pairs};
-use crate::key::CellKey;
-use crate::matched::{Matched, matched};
+use crate::joined::Joined;
+use crate::key::{CellKey, CellName};
+use crate::matched::{Alone, Matched, matched};
 use crate::names::names;
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
@@ -31,9 +31,9 @@ pub struct Pair {
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,
     /// The cells that only one has.
-    pub only_baseline: Vec<CellName>,
+    pub only_baseline: Vec<Alone>,
     /// Likewise.
-    pub only_other: Vec<CellName>,
+    pub only_other: Vec<Alone>,
     /// What else differed.
     pub differences: Vec<Difference>,
     /// Every fact of both, from which is answered what somebody asks about.
@@ -107,10 +107,12 @@ pub fn pairs(runs: &[&RunRecord], margin: f64) -> Vec<Pair> {
 
 /// Compares two runs.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
-    let cell_names = [baseline, other].map(CellName::of_run);
+    let joined = [baseline, other].map(|run| Joined::of(&run.cells));
+    let name = |(run, joined): (&RunRecord, &Joined<'_>)| CellName::of_cells(run, &joined.cells);
+    let cell_names = [name((baseline, &joined[0])), name((other, &joined[1]))];
     let versus = together(baseline, other);
     let by_place = versus.is_some_and(|versus| !versus.variants.is_empty());
-    let (matched, own) = matched(&[&baseline.cells, &other.cells], &cell_names, by_place);
+    let (matched, own) = matched(&joined, &cell_names, by_place);
     let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|one| (one.cells[0], one.cells[1])).collect();
     let (sides, statistics): (Vec<Sides>, Vec<Statistic>) =
         cells.iter().map(|(one, two)| sides(one, two, versus.is_some())).unzip();

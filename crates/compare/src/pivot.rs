@@ -17,7 +17,7 @@ mod sums;
 pub use differ::PivotDifference;
 pub use keys::{KeySource, PivotKey, PivotWords};
 
-use crate::digest::CellName;
+use crate::key::CellName;
 use keys::{is_meant, natural};
 use kurabe_core::digest::Digests;
 use kurabe_core::mention::{BY, LIST};

@@ -8,6 +8,7 @@ use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 
 /// A run as the store exports it.
 fn run(text: &str) -> RunRecord {
@@ -58,7 +59,77 @@ fn half_of_a_mix_does_not_meet_reads_alone() {
     assert_eq!(cell.direction, Some(Direction::Read));
     cell.imported.as_mut().expect("a printed cell").read_percent = Some(70.0);
     let keys = |run: &RunRecord| CellKey::of_run(run).remove(0);
-    assert!(matches!(keys(&theirs), CellKey::Io { .. }) && matches!(keys(&half), CellKey::Named { .. }));
+    assert_ne!(keys(&theirs), keys(&half));
+    cell_of(&mut half).label += " · whatever";
+    assert_eq!(pair(&half, &theirs, 0.05).only_baseline.len(), 1);
+}
+
+fn cell_of(run: &mut RunRecord) -> &mut Cell {
+    &mut run.cells[0]
+}
+
+/// A printed cell of 4 KiB at random.
+fn printed(direction: Direction, rate: f64) -> Cell {
+    let mut cell =
+        Cell { direction: Some(direction), label: "a · job".to_owned(), ..imported().cells[0].clone() };
+    let job = cell.imported.as_mut().expect("a printed cell");
+    (job.sequential, job.block_bytes, job.iodepth, job.threads) = (Some(false), Some(4096), Some(4), Some(1));
+    job.figures.truncate(1);
+    job.figures[0].value = rate;
+    cell
+}
+
+#[test]
+fn reads_and_writes_of_a_mix_meet_the_mix() {
+    let mut ours = of_blocks("a", &[(4096, 4)]);
+    let cell = cell_of(&mut ours);
+    cell.direction = Some(Direction::Mix);
+    cell.workload.as_mut().expect("a workload").read_percent = 70;
+    let mut theirs = imported();
+    theirs.cells = vec![printed(Direction::Read, 70e6), printed(Direction::Write, 30e6)];
+    for cell in &mut theirs.cells {
+        cell.imported.as_mut().expect("a printed cell").read_percent = Some(70.0);
+    }
+    let both = pair(&ours, &theirs, 0.05);
+    assert_eq!((both.cells.len(), both.only_baseline.len(), both.only_other.len()), (1, 0, 0), "{both:#?}");
+    assert!((both.cells[0].other.mean - 100e6).abs() < 1.0);
+    // Two of the other tool's are compared direction by direction, too, whatever the jobs are called.
+    let mut again = theirs.clone();
+    again.cells.iter_mut().for_each(|cell| cell.label = "a · other job".to_owned());
+    assert_eq!(pair(&theirs, &again, 0.05).cells.len(), 3);
+    // Half of it is no mix.
+    theirs.cells.pop();
+    let half = pair(&ours, &theirs, 0.05);
+    assert_eq!((half.cells.len(), half.only_other.len()), (0, 1));
+}
+
+#[test]
+fn threads_that_are_told_one_by_one_meet_their_job() {
+    let mut ours = of_blocks("a", &[(4096, 4)]);
+    cell_of(&mut ours).direction = Some(Direction::Read);
+    cell_of(&mut ours).workload.as_mut().expect("a workload").threads = 2;
+    let mut theirs = imported();
+    theirs.cells = vec![printed(Direction::Read, 40e6), printed(Direction::Read, 60e6)];
+    for cell in &mut theirs.cells {
+        let job = cell.imported.as_mut().expect("a printed cell");
+        (job.threads, job.one_of_threads) = (None, NonZeroU32::new(2));
+    }
+    let both = pair(&ours, &theirs, 0.05);
+    assert_eq!((both.cells.len(), both.only_other.len()), (1, 0), "{both:#?}");
+    assert!((both.cells[0].other.mean - 100e6).abs() < 1.0);
+    theirs.cells.pop();
+    assert_eq!(pair(&ours, &theirs, 0.05).cells.len(), 0, "one thread is not told");
+}
+
+#[test]
+fn what_meets_none_names_the_nearest_that_is_left() {
+    let (one, two) = (of_blocks("a", &[(4096, 1), (8192, 8)]), of_blocks("b", &[(4096, 1), (16384, 8)]));
+    let both = pair(&one, &two, 0.05);
+    let nearest = |alone: &kurabe_compare::Alone| alone.nearest.as_ref().map(|name| name.label.clone());
+    assert_eq!(nearest(&both.only_baseline[0]).as_deref(), Some("RND 16384 Q8"));
+    assert_eq!(nearest(&both.only_other[0]).as_deref(), Some("RND 8192 Q8"));
+    let far = of_blocks("c", &[(4096, 1)]);
+    assert_eq!(pair(&one, &far, 0.05).only_baseline[0].nearest, None, "all that it has is met");
 }
 
 #[test]

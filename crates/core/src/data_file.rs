@@ -395,12 +395,22 @@ pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
     let meant = words
         .iter()
         .find(|name| **name == small)
-        .or_else(|| words.iter().find(|name| name.starts_with(&stem)));
+        .or_else(|| words.iter().find(|name| name.starts_with(&stem)))
+        .or_else(|| words.iter().find(|name| small.len() > 2 && name.contains(&small)));
     match meant.copied().or_else(|| closest(&small, words)) {
         Some(name) => text!(
             "did you mean `{name}`? `{command}` lists all",
             "`{name}` ではありませんか。`{command}` で一覧できます"
         ),
-        None => text!("`{command}` lists all", "`{command}` で一覧できます"),
+        None => {
+            let mut begin: Vec<&str> = words.iter().filter_map(|name| name.split('-').next()).collect();
+            begin.sort_unstable();
+            begin.dedup();
+            let begin = begin.join(", ");
+            text!(
+                "`{command}` lists all; their names begin with {begin}",
+                "`{command}` で一覧できます(名前の先頭: {begin})"
+            )
+        }
     }
 }

@@ -139,6 +139,9 @@ pub struct DeviceHealth {
     pub written_bytes: Option<u64>,
 }
 
+/// How the model of a device begins that is no device, but a model that kurabe serves; behind it stands the model's name.
+pub const SERVED_MODEL: &str = "model:";
+
 /// A block device of the chain.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct BlockDevice {
@@ -182,6 +185,11 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
+    /// What it is a model of, if kurabe serves it.
+    pub fn served_model(&self) -> Option<&str> {
+        self.model.as_deref()?.strip_prefix(SERVED_MODEL)
+    }
+
     /// Whether it turns, as far as that can be known: what stands before the medium says that it turns, whatever it is.
     pub fn turns(&self) -> Option<bool> {
         let is_hidden = matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory));

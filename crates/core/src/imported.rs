@@ -8,6 +8,7 @@
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// The tool that measured, and the file that it wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -294,6 +295,9 @@ pub struct ImportedCell {
     pub iodepth: Option<u32>,
     /// Threads.
     pub threads: Option<u32>,
+    /// How many threads the job had of which this is a single one, as fio tells them without `group_reporting`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_of_threads: Option<NonZeroU32>,
     /// Whether offsets ascend; `Some(false)` is random.
     pub sequential: Option<bool>,
     /// Share of reads of a mix, in percent.

@@ -1,6 +1,8 @@
 //! Whether a profile fits a target: which tasks are left, and whether each can be run there.
 
-use kurabe_core::mention::{BS, BUFFERED, DESTROY_DATA_ON, OFFSET, RECORD, REPLAY, SIZE, WRITE_EXISTING};
+use kurabe_core::mention::{
+    BS, BUFFERED, DESTROY_DATA_ON, OFFSET, OUTPUT, RECORD, REPLAY, SIZE, WRITE_EXISTING,
+};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{TargetKind, TargetRecord};
@@ -152,8 +154,8 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "`{label}` はプログラムなので、モデルでは実行できません"
             ))
             .remedy(text!(
-                "record it on a real device with `{RECORD}`, and replay the trace on the model with {REPLAY}",
-                "実機で `{RECORD}` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
+                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay the trace on the model with {REPLAY}",
+                "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }
     if matches!(task.work, Work::Command(_)) && target.kind != TargetKind::Directory {

@@ -52,7 +52,7 @@ use parts::NotImported;
 use split::{Recognizer, split};
 
 use kurabe_core::record::Notice;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 
 /// Importers of whole files, the most particular first.
 static FILES: [Importer; 8] = [
@@ -161,16 +161,14 @@ fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<Importe
 
 /// The error of a file that nobody knows.
 fn unknown(name: &str, input: &Input<'_>) -> Error {
+    let word = shown::shell_word(name);
     let (what, remedy) = if let Some(format) = crate::trace::recognised(name, input.bytes) {
         (
             text!(
                 "{name} is a trace ({format}), not a result",
                 "{name} は測定結果ではなくトレース({format})です"
             ),
-            text!(
-                "replay it: {RUN} {REPLAY} {name} TARGET",
-                "再生してください: {RUN} {REPLAY} {name} 測定対象"
-            ),
+            text!("replay it: {RUN} {REPLAY} {word} TARGET", "再生してください: {RUN} {REPLAY} {word} 対象"),
         )
     } else if is_job_file(input) {
         (
@@ -178,7 +176,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
                 "{name} is a job file of fio, not a result",
                 "{name} は測定結果ではなく fio のジョブファイルです"
             ),
-            text!("run it: {RUN} {name} TARGET", "実行してください: {RUN} {name} 測定対象"),
+            text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象"),
         )
     } else {
         let what = match nearest(input) {

@@ -11,6 +11,7 @@ mod step;
 
 pub(crate) use crate::job::options::time_ns;
 pub(crate) use crate::job::own::OwnStep;
+pub(crate) use crate::job::step::{ONE_BY_ONE, beside};
 
 use crate::job::options::{JobSection, OptionReader, sections};
 use crate::job::step::{SectionJob, read_job};
@@ -178,6 +179,8 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
         size_bytes: size_bytes.unwrap_or(once.size_bytes),
         whole_device: size_bytes.is_none(),
         order: Order::ByStep,
+        // Of fio's own results nobody knows which job was to last longer: here none is longer than what is usual.
+        time_ns: jobs.iter().filter_map(|job| job.step.end.time_ns).max().unwrap_or(once.time_ns),
         direct: jobs.iter().all(|job| job.direct),
         data: laid_out.unwrap_or(once.data),
         seed: jobs.iter().find_map(|job| job.seed).unwrap_or(once.seed),

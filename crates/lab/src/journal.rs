@@ -232,6 +232,7 @@ pub(crate) fn rescued<T>(
     let (error, file) = match store.rescue(&lost) {
         Ok(file) => {
             let path = shown::path(&file);
+            let word = shown::shell_word(&path);
             let error = ErrorKind::Store
                 .error(text!(
                     "{what}; what was measured is in {path} instead",
@@ -239,8 +240,8 @@ pub(crate) fn rescued<T>(
                     what
                 ))
                 .remedy(text!(
-                    "`{IMPORT} {path}` takes it into a store; {DB} FILE names another one",
-                    "`{IMPORT} {path}` で保存先に取り込めます({DB} FILE で別の保存先を指定できます)"
+                    "`{IMPORT} {word}` takes it into a store; {DB} FILE names another one",
+                    "`{IMPORT} {word}` で保存先に取り込めます({DB} FILE で別の保存先を指定できます)"
                 ));
             (error, Some(file))
         }

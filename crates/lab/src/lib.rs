@@ -65,7 +65,7 @@ pub use serving::{
     control_server, detach, front_word, is_background, kept_servers, leave_terminal, load_served_model,
     log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
-pub use stores::{StorePlace, distinct_runs, remove_run};
+pub use stores::{StorePlace, distinct_runs, observed, remove_run};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
 pub use trace::measured_latencies;

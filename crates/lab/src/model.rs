@@ -33,20 +33,21 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
     let source = text_of_file(name, &text!("cannot read {name}", "{name} を読めません"))?;
     let has = |table: &str| source.lines().any(|line| line.trim_start().starts_with(table));
     let file = shown::path(target);
+    let word = shown::shell_word(&file);
     let (what, remedy) = if has("[[layer") {
         (
             text!("{file} describes a device", "{file} はデバイスの定義ファイルです"),
             text!(
-                "name it as a model: {RUN} model:{file}",
-                "モデルとして指定してください: {RUN} model:{file}"
+                "name it as a model: {RUN} model:{word}",
+                "モデルとして指定してください: {RUN} model:{word}"
             ),
         )
     } else if has("[[step") {
         (
             text!("{file} is a profile", "{file} はプロファイルです"),
             text!(
-                "name it as such: {RUN} {PROFILE} {file} TARGET",
-                "プロファイルとして指定してください: {RUN} {PROFILE} {file} 対象"
+                "name it as such: {RUN} {PROFILE} {word} TARGET",
+                "プロファイルとして指定してください: {RUN} {PROFILE} {word} 対象"
             ),
         )
     } else {

@@ -8,6 +8,7 @@ use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refu
 use crate::open::{Open, OpenTarget};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
+use crate::served::observed;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{BS, REPLAY, RW, SET};
 use kurabe_core::model::Model;
@@ -16,7 +17,7 @@ use kurabe_core::record::{Cell, RunHeader, VersusRecord};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
 use kurabe_explain::further_steps;
-use kurabe_host::{ObserveOptions, devices_under, observe};
+use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_sim::ModelTarget;
 use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
@@ -137,7 +138,7 @@ impl Prepared {
         Ok(match &self.target {
             Unopened::Path => {
                 let extent = Extent::of_path(given, &self.target_options())?;
-                let environment = observe(given, &ObserveOptions { with_serial: false, salt: &[] });
+                let environment = observed(given, &ObserveOptions { with_serial: false, salt: &[] });
                 let path = given.canonicalize().unwrap_or_else(|_| given.clone());
                 extent.foresee(&self.plan, path, environment)
             }
@@ -176,7 +177,7 @@ impl Prepared {
             }
             Unopened::Path => {
                 let options = ObserveOptions { with_serial: self.request.with_serial, salt };
-                (observe(&self.request.target, &options), None, None)
+                (observed(&self.request.target, &options), None, None)
             }
         };
         Ok(RunHeader {

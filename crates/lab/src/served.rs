@@ -3,11 +3,12 @@
 //!
 //! Not here: models over a socket elsewhere, which look like any other disk.
 
+use kurabe_core::environment::{Environment, SERVED_MODEL};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::number::{count, fixed, latency_ns};
 use kurabe_core::record::{Notice, NoticeKind, ServedRecord};
 use kurabe_core::{Result, Text, shown, text};
-use kurabe_host::devices_under;
+use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_serve::{
     ControlRequest, Lateness, ServedFigures, ask_server, attachment_of, attachments_folder, read_answer,
 };
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// A served model, and how it stood when the run began.
 pub(crate) struct ServedModel {
     control: PathBuf,
+    /// What the kernel calls its device.
+    device: String,
     name: String,
     model: ModelRecord,
     before: ServedFigures,
@@ -25,26 +28,36 @@ pub(crate) struct ServedModel {
 
 /// The served models under a path. Where this user may not ask, there are none to tell of.
 pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
-    let Ok(folder) = attachments_folder() else { return Vec::new() };
     let mut models: Vec<ServedModel> = Vec::new();
-    for (major, minor) in devices_under(path) {
-        // Not all machines have /dev/block.
-        let Ok(name) = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")) else { continue };
-        let device = Path::new("/dev").join(name.file_name().unwrap_or_default());
-        let Ok(Some(attached)) = attachment_of(&folder, &device) else { continue };
+    for model in devices_under(path).into_iter().filter_map(served_as) {
         // Several disks of one stack have one server.
-        if models.iter().any(|model| model.control == attached.control) {
-            continue;
-        }
-        if let (Ok(before), Ok(model)) = (
-            ask(&attached.control, &ControlRequest::Stats),
-            ask::<ModelRecord>(&attached.control, &ControlRequest::Model),
-        ) {
-            let name = shown::line(&model.name_with_changes());
-            models.push(ServedModel { control: attached.control, name, model, before });
+        if models.iter().all(|other| other.control != model.control) {
+            models.push(model);
         }
     }
     models
+}
+
+/// The model that a device is, if it is one.
+fn served_as((major, minor): (u32, u32)) -> Option<ServedModel> {
+    // Not all machines have /dev/block.
+    let device = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let device = device.file_name()?.to_string_lossy().into_owned();
+    let attached = attachment_of(&attachments_folder().ok()?, &Path::new("/dev").join(&device)).ok()??;
+    let before = ask(&attached.control, &ControlRequest::Stats).ok()?;
+    let model: ModelRecord = ask(&attached.control, &ControlRequest::Model).ok()?;
+    let name = shown::line(&model.name_with_changes());
+    Some(ServedModel { control: attached.control, device, name, model, before })
+}
+
+/// What a path stands on, where devices that are served models are called so.
+pub(crate) fn observed(path: &Path, options: &ObserveOptions<'_>) -> Environment {
+    let mut environment = observe(path, options);
+    for served in devices_under(path).into_iter().filter_map(served_as) {
+        let own = environment.devices.iter_mut().filter(|device| device.name == served.device);
+        own.for_each(|device| device.model = Some(format!("{SERVED_MODEL}{}", served.name)));
+    }
+    environment
 }
 
 fn ask<T: DeserializeOwned>(control: &Path, request: &ControlRequest) -> Result<T> {

@@ -1,10 +1,13 @@
 //! Where the store of whoever asks is, and opening it.
 
 use crate::recover::{owner_is_elsewhere, owner_lives};
+use crate::served;
+use kurabe_core::environment::Environment;
 use kurabe_core::mention::{DB, FORCE, LIST, RM};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Result, shown, text};
+use kurabe_host::ObserveOptions;
 use kurabe_store::{SqliteStore, Store, default_path};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -12,6 +15,18 @@ use std::path::{Path, PathBuf};
 /// A store that was named, or the usual one of the user.
 #[derive(Clone, Debug, Default)]
 pub struct StorePlace(pub Option<PathBuf>);
+
+/// What stands at a path that somebody asks about, as the runs of a store tell it; nothing if the word is no path.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn observed(store: &dyn Store, word: &str) -> Result<Option<Environment>> {
+    let path = Path::new(word);
+    if !(word.contains('/') || word.starts_with('.')) || !path.exists() {
+        return Ok(None);
+    }
+    Ok(Some(served::observed(path, &ObserveOptions { with_serial: false, salt: &store.salt()? })))
+}
 
 impl StorePlace {
     /// Its path.

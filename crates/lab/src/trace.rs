@@ -3,7 +3,11 @@
 use kurabe_core::profile::{Profile, ReplayStep, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Direction, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, mention::RECORD, text};
+use kurabe_core::{
+    Error, ErrorKind, Result,
+    mention::{OUTPUT, RECORD},
+    text,
+};
 use kurabe_interop::{TraceFormat, read_trace};
 use kurabe_stats::{Histogram, MeasuredLatencies};
 use kurabe_study::embedded_trace;
@@ -43,8 +47,8 @@ fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
     let file = File::open(name).map_err(|error| {
         Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(
             text!(
-                "check the path, which begins in the current directory; `{RECORD}` makes a trace",
-                "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD}` で作れます"
+                "check the path, which begins in the current directory; `{RECORD} {OUTPUT} FILE TARGET -- COMMAND` makes a trace",
+                "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` で作れます"
             ),
         )
     })?;

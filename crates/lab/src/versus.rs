@@ -415,8 +415,8 @@ impl VersusRequest {
                     "`{name}` は定常状態になるまでラウンドを繰り返すため、交互には測れません"
                 ))
                 .remedy(text!(
-                    "measure each with `{RUN} {PROFILE} {name}`, then `{COMPARE}`",
-                    "それぞれ `{RUN} {PROFILE} {name}` で測り、`{COMPARE}` で比べてください"
+                    "measure each with `{RUN} {PROFILE} {name}`, then `{COMPARE} RUN RUN`",
+                    "それぞれ `{RUN} {PROFILE} {name}` で測り、`{COMPARE} 測定 測定` で比べてください"
                 )));
         }
         let rules = &mut profile.rules;

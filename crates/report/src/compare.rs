@@ -88,7 +88,13 @@ fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
         facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
     };
     let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
-    Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja))
+    let line = Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja));
+    match header.environment.devices.iter().find_map(|device| device.served_model()) {
+        Some(model) => {
+            text!("{line} · a model, {model}, served by kurabe", "{line} · kurabe が公開中のモデル {model}"; line)
+        }
+        None => line,
+    }
 }
 
 /// Columns of a terminal that a run's name takes above its figures.
@@ -306,7 +312,7 @@ fn smooth(side: &Side) -> Text {
 /// Cells of one run alone that are named; more are counted.
 const NAMED_ALONE: usize = 8;
 
-/// Cells that only one run has.
+/// Cells that only one run has, and what keeps each from meeting the nearest of the other.
 pub(crate) fn missing(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for (run, cells) in pair.names.iter().zip([&pair.only_baseline, &pair.only_other]) {
@@ -314,7 +320,8 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
             continue;
         }
         let named = cells.iter().take(NAMED_ALONE);
-        let named = named.map(facts::cell_name);
+        let named =
+            named.map(|alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]));
         let named = Text::join(named, [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),

@@ -59,9 +59,10 @@ pub fn render_result(record: &RunRecord, style: &Style) -> String {
 /// A run that the store did not take, and the file that it is in instead.
 pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &Style) -> String {
     let file = shown::path(file);
+    let word = shown::shell_word(&file);
     let items = vec![
         text!("saved in {file}", "{file} に保存"),
-        text!("into a store: {IMPORT} {file}", "保存先への取り込み: {IMPORT} {file}"),
+        text!("into a store: {IMPORT} {word}", "保存先への取り込み: {IMPORT} {word}"),
     ];
     whole_head(record, headline)
         .and(summary(record))

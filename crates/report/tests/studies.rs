@@ -180,7 +180,7 @@ fn pages_keep_to_the_width_in_both_languages() {
             let mut pages = vec![render_study(&result(), &style), render_studies(&studies, &style)];
             pages.extend(studies.iter().map(|study| render_study_file(study, &style)));
             pages.extend(entries.iter().map(|entry| render_entry(entry, &style)));
-            pages.push(render_catalogue(&entries, &style));
+            pages.push(render_catalogue(&catalogue, &[], &style));
             for line in pages.iter().flat_map(|page| page.lines()) {
                 assert!(display_width(line) <= width, "{width}: {line}");
                 assert_eq!(line.trim_end(), line);

@@ -202,6 +202,16 @@ impl CatalogueEntry<'_> {
 
     /// Whether every word of a search is somewhere in it, whatever the case.
     fn has(&self, words: &[String]) -> bool {
+        let all = self.text();
+        words.iter().all(|word| match word.parse::<u64>() {
+            // A number is no part of another.
+            Ok(_) => tokens(&all).any(|token| token == word),
+            Err(_) => all.contains(word),
+        })
+    }
+
+    /// All that it can be found by, in small letters.
+    fn text(&self) -> String {
         let table = self.table;
         let device = Some(&self.row.device);
         let texts =
@@ -216,9 +226,12 @@ impl CatalogueEntry<'_> {
         if let Some(year) = table.year {
             all.push_str(&format!(" {year}"));
         }
-        let all = all.to_lowercase();
-        words.iter().all(|word| all.contains(word))
+        all.to_lowercase()
     }
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty())
 }
 
 /// All published figures.
@@ -268,6 +281,24 @@ impl Catalogue {
     pub fn search(&self, words: &[String]) -> Vec<CatalogueEntry<'_>> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         self.entries().filter(|entry| entry.has(&words)).collect()
+    }
+
+    /// The nearest words to these that find something: those that no entry has give way to the most alike, then the last are left
+    /// out.
+    pub fn nearest(&self, words: &[String]) -> Option<String> {
+        let all: Vec<String> = self.entries().map(|entry| entry.text()).collect();
+        let vocabulary: Vec<&str> = all.iter().flat_map(|text| tokens(text)).collect();
+        let near = |word: &String| {
+            let is_known = all.iter().any(|text| text.contains(&word.to_lowercase()));
+            if is_known {
+                word.clone()
+            } else {
+                closest(&word.to_lowercase(), &vocabulary).unwrap_or(word).to_owned()
+            }
+        };
+        let near: Vec<String> = words.iter().map(near).collect();
+        let count = (1..=near.len()).rev().find(|count| !self.search(&near[..*count]).is_empty())?;
+        Some(near[..count].join(" "))
     }
 
     /// A table by its id.
@@ -365,6 +396,24 @@ mod tests {
         assert_eq!(ids(&["変換番長PRO", "macbench"]), ["scsi-macbench/henkan-bancho-pro-1gb"]);
         assert!(ids(&["nothing has this"]).is_empty());
         assert_eq!(ids(&[]).len(), catalogue.entries().count());
+        // A version is no part of a size or a year.
+        let of_version = ids(&["CrystalDiskMark", "9"]);
+        assert!(
+            of_version[0].starts_with("cdm-9/") && !of_version.contains(&"raid-single/x25m-g2".to_owned())
+        );
+    }
+
+    #[test]
+    fn words_that_find_nothing_have_nearest_ones_that_do() {
+        let catalogue = Catalogue::load().unwrap();
+        let nearest = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert!(catalogue.search(&words).is_empty());
+            catalogue.nearest(&words)
+        };
+        assert_eq!(nearest(&["samsng", "990"]).as_deref(), Some("samsung 990"));
+        assert_eq!(nearest(&["crystaldiskmark", "rascsi"]).as_deref(), Some("crystaldiskmark"));
+        assert_eq!(nearest(&["@@@"]), None);
     }
 
     #[test]

@@ -454,6 +454,12 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "8m"];
     let record = lab.measure(mount.point(), &words);
     assert!(notices(&record, "served_model")[0].contains("ideal-ram-disk"), "{record:#}");
+    for (lang, says) in [("en", "a model, ideal-ram-disk"), ("ja", "kurabe が公開中のモデル ideal-ram-disk")]
+    {
+        let page = lab.run(mount.point(), &[&words[..], &["--lang", lang]].concat()).ok().out;
+        let heading: Vec<&str> = page.lines().take(2).collect();
+        assert!(heading.concat().contains(says), "{page}");
+    }
     drop(mount);
     device.detach().ok();
 }
@@ -470,7 +476,10 @@ fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
     let path = text(device.path());
     let target = lab.target();
     let words = ["versus", path, text(&target), "--repetition", "2ms", "--size", "16m", "--time", "2s"];
-    lab.kurabe(&words).ok();
+    let page = lab.kurabe(&words).ok().out;
+    let side = |role: &str| page.lines().find(|line| line.contains(role)).expect("a side").to_owned();
+    assert!(side("baseline: ").contains("a model, ideal-ram-disk"), "{page}");
+    assert!(!side("other: ").contains("a model"), "{page}");
     let records: Vec<Value> =
         lab.list().iter().map(|run| lab.record(run["id"].as_str().expect("an id"))).collect();
     let [on_model, on_disk] = &records[..] else { panic!("two runs: {records:?}") };

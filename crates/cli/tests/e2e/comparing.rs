@@ -1,6 +1,6 @@
 //! Comparing stored runs, and choosing among them.
 
-use crate::lab::{Lab, list_of};
+use crate::lab::{Lab, list_of, text};
 use serde_json::Value;
 
 /// Two runs of a model whose second takes half the time of an access, with their ids.
@@ -108,6 +108,27 @@ fn two_folders_of_one_name_are_two_targets() {
         [lab.target(), lab.beside("other")].map(|path| path.canonicalize().unwrap().display().to_string());
     assert_eq!(targets, expected);
     lab.kurabe(&["history"]).is_refusal(12, &["measured twice"]);
+}
+
+#[test]
+fn a_path_is_asked_about_by_what_is_there() {
+    let lab = Lab::new();
+    let short = [
+        "--rw", "randread", "--engine", "threads", "--time", "5ms", "--runs", "1", "--size", "1m", "--quiet",
+    ];
+    for _ in 0..2 {
+        // Named relatively, from another folder.
+        let run = lab.command(&[&["run", "."][..], &short].concat()).current_dir(lab.target()).status();
+        assert!(run.unwrap().success());
+    }
+    std::os::unix::fs::symlink(lab.target(), lab.beside("disk-b")).unwrap();
+    for path in ["./disk-b", "target/", text(&lab.target())] {
+        let page = lab.kurabe(&["history", path]).ok().out;
+        assert!(page.contains("2 runs, from"), "{path}: {page}");
+    }
+    // Something else is there.
+    lab.kurabe(&["history", "/proc/self"]).is_refusal(12, &["measured twice"]);
+    lab.kurabe(&["history", "/no/such/path"]).is_refusal(12, &["measured twice"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! fio's job files as procedures: what runs, where, and what is refused before anything is written.
 
 use crate::lab::{Lab, list_of, names, text};
+use crate::system::system;
 
 const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
                     [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
@@ -26,7 +27,13 @@ fn a_job_file_runs_section_by_section() {
             )
         })
         .collect();
-    assert_eq!(done, [("seq".into(), 1.into(), (1 << 20).into()), ("random".into(), 8.into(), 4096.into())]);
+    assert_eq!(
+        done,
+        [
+            ("SEQ 1 MiB Q1 T1 · seq".into(), 1.into(), (1 << 20).into()),
+            ("RND 4 KiB Q8 T1 · random".into(), 8.into(), 4096.into())
+        ]
+    );
     assert!(names(&target).is_empty(), "no test file stays");
     // The same from elsewhere in words, with what is done otherwise.
     let notes = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;
@@ -88,4 +95,52 @@ fn an_exported_job_runs_again_and_meets_its_run() {
     let cells = list_of(&line["comparison"]["cells"]);
     assert_eq!(cells.len(), 1);
     assert!(cells[0]["counterpart"].is_null(), "the same work: {line}");
+}
+
+#[test]
+fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let jobs = "[global]\nioengine=libaio\ndirect=1\nfilename=data\nsize=4m\nruntime=1\ntime_based\n[db reads]\nrw=randread\nbs=4k\niodepth=8\n\
+                [mixed]\nstonewall\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=4\nnumjobs=2\n";
+    let job = lab.write("mine.fio", jobs);
+    let printed = lab.beside("fio.json");
+    let output = format!("--output={}", text(&printed));
+    let directory = format!("--directory={}", text(&target));
+    let Some(_) = system("fio", &[text(&job), &directory, "--output-format=json", &output]) else {
+        return eprintln!("skipped: needs fio");
+    };
+    lab.kurabe(&["import", text(&printed), "--quiet"]).ok();
+    let single =
+        ["--rw", "randread", "--bs", "4k", "--iodepth", "8", "--size", "4m", "--time", "1s", "--runs", "1"];
+    lab.kurabe(&["run", text(&job), text(&target), "--quiet"]).ok();
+    lab.run(&target, &[&single[..], &["--quiet"]].concat()).ok();
+    // The same again under other names, of jobs and of the file.
+    let other = lab.write("other.fio", jobs.replace("db reads", "x").replace("mixed", "y"));
+    lab.kurabe(&["run", text(&other), text(&target), "--quiet"]).ok();
+    let renamed =
+        std::fs::read_to_string(&printed).expect("JSON").replace("db reads", "x").replace("mixed", "y");
+    let renamed = lab.write("renamed.json", renamed.replace("\"timestamp\" : ", "\"timestamp\" : 1"));
+    lab.kurabe(&["import", text(&renamed), "--quiet"]).ok();
+    let runs = lab.list();
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
+    let [fio, by_job, by_words, again, by_fio_again] = ids[..] else { panic!("{ids:?}") };
+    let met = |one: &str, two: &str| {
+        let line = lab.kurabe(&["compare", one, two, "--json"]).ok().json_lines().remove(0);
+        let cells = list_of(&line["comparison"]["cells"]);
+        assert!(cells.iter().all(|cell| cell["counterpart"].is_null()), "{line}");
+        let [one, two] = ["only_baseline", "only_other"].map(|only| list_of(&line["comparison"][only]).len());
+        (cells.len(), one, two)
+    };
+    assert_eq!(met(fio, by_job), (2, 0, 0), "the reads and writes of two threads each are one mix");
+    assert_eq!(met(by_job, again), (2, 0, 0));
+    assert_eq!(met(fio, by_words), (1, 1, 0), "only the reads");
+    assert_eq!(met(by_job, by_words), (1, 1, 0));
+    assert!(met(fio, by_fio_again).0 >= 2);
+    let page = lab.kurabe(&["compare", fio, by_words]).ok().out;
+    assert!(page.contains("read RND 4 KiB Q8 T1 · db reads"), "{page}");
+    let histories = lab.kurabe(&["history", "--json"]).ok().json_lines();
+    let series: Vec<usize> = histories.iter().map(|line| list_of(&line["history"]["runs"]).len()).collect();
+    let has_device = !list_of(&lab.record(by_job)["header"]["environment"]["devices"]).is_empty();
+    assert!(!has_device || series == [4], "both of fio's and both of the job's: {series:?}");
 }

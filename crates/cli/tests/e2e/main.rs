@@ -57,6 +57,7 @@ mod studies;
 mod summaries;
 mod sweeping;
 mod terminal;
+mod tips;
 mod traces;
 mod truth;
 mod unfinished;

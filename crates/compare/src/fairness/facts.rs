@@ -151,9 +151,12 @@ fn observed(run: &RunRecord) -> bool {
     run.header.environment != Environment::default()
 }
 
-/// Which model it is; every device is "a device".
+/// Which model it is, computed or served; every device is "a device".
 fn model(run: &RunRecord) -> Option<FactValue> {
-    Some(run.header.model.as_ref().map_or(FactValue::RealDevice, |model| model.name.clone().into()))
+    let computed = run.header.model.as_ref().map(|model| model.name.clone());
+    let devices = &run.header.environment.devices;
+    let served = || devices.iter().find(|device| device.served_model().is_some())?.model.clone();
+    Some(computed.or_else(served).map_or(FactValue::RealDevice, Into::into))
 }
 
 /// The parameters of a model that the command line changed.

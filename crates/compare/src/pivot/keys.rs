@@ -1,8 +1,8 @@
 //! The keys by which runs are laid out: facts of the record, labels of the user, and what the list shows.
 
 use super::runs::RunFacts;
-use crate::digest::CellName;
 use crate::fairness::{Fact, FactValue};
+use crate::key::CellName;
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use serde::Serialize;

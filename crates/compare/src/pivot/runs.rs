@@ -1,7 +1,8 @@
 //! Runs with what their digests tell of them.
 
-use crate::digest::{CellName, Word, read};
+use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
+use crate::key::CellName;
 use kurabe_core::Text;
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::RunSummary;

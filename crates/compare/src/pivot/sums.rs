@@ -3,8 +3,8 @@
 use super::differ::Watch;
 use super::runs::RunFacts;
 use super::{Group, PivotFigure};
-use crate::digest::CellName;
 use crate::fairness::Fact;
+use crate::key::CellName;
 use kurabe_core::digest::Summary;
 use kurabe_stats::summary_half_width;
 use std::collections::HashMap;

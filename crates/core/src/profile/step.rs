@@ -419,8 +419,7 @@ impl IoStep {
         }
         let pattern = match self.pattern {
             Pattern::Sequential | Pattern::Interleaved => "SEQ",
-            Pattern::Random => "RND",
-            Pattern::Permutation => "PERM",
+            Pattern::Random | Pattern::Permutation => "RND",
             Pattern::Zipf { .. } => "ZIPF",
         };
         let sizes: Vec<String> =

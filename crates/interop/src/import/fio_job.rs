@@ -1,11 +1,12 @@
 //! What the jobs of a run of fio came to, whichever of its forms tells it.
 //!
 //! The model: each direction of a job that did I/O is a cell. It is called by what its options do, so that it meets the cells of
-//! other tools that do the same, and by its job's name where two do the same. A run that ended before its time says so. Without
+//! other tools that do the same, with its job's name beside. A run that ended before its time says so. Without
 //! `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::fio_options::{JobOptions, direction, label};
 use super::{ImportedRun, parts};
+use crate::job::beside;
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure};
 use kurabe_core::number::long_time;
 use kurabe_core::record::{Cell, Notice};
@@ -39,18 +40,19 @@ impl JobResult {
     fn cells(&mut self) -> Vec<Cell> {
         let mut shape = ImportedCell::default();
         self.options.describe("read", &mut shape);
-        let shape = self.options.shape(&shape);
         let [name, _, host] = &self.entry;
-        let name = format!("{host} {}", shape.as_deref().unwrap_or(name));
-        let name = name.trim_start();
+        let work = self.options.shape(&shape).unwrap_or_else(|| name.clone());
+        let work = format!("{host} {work}").trim_start().to_owned();
         let directions = std::mem::take(&mut self.directions).into_iter();
         let cell = |(word, figures)| {
+            let word = self.options.true_direction(word);
             let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
             self.options.describe(word, &mut imported);
             if word == "sync" {
                 (imported.block_bytes, imported.sequential, imported.read_percent) = (None, None, None);
             }
-            parts::cell(label(name, word), direction(word), imported)
+            let label = beside(&label(&work, word), &parts::repeated(name), direction(word));
+            parts::cell(label, direction(word), imported)
         };
         directions.map(cell).collect()
     }
@@ -89,7 +91,7 @@ pub(super) fn run_of(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Ori
             run.origin.target = run.origin.target.take().or_else(target);
             procedures.extend(job.options.line());
         }
-        cells.extend(of_job.into_iter().map(|cell| (job.entry[0].clone(), cell)));
+        cells.extend(of_job);
     }
     if apart > 0 {
         run.notices.push(parts::notice(text!(
@@ -106,7 +108,7 @@ pub(super) fn run_of(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Ori
     let mut lines = HashSet::new();
     procedures.retain(|line| lines.insert(line.clone()));
     run.origin.procedure = (!procedures.is_empty()).then(|| procedures.join("\n"));
-    ImportedRun { cells: told_apart(cells), ..run }
+    ImportedRun { cells, ..run }
 }
 
 /// What ended a run before its time: a signal, or whatever left a job less time than it was given.
@@ -136,21 +138,4 @@ fn ended_early(signal: Option<&str>, jobs: &[JobResult]) -> Option<Notice> {
         "{ended}: the figures are of that part",
         "{ended}。数値はそこまでのものです"; ended
     )))
-}
-
-/// Cells of several jobs that do the same bear the names of their jobs, too.
-fn told_apart(cells: Vec<(String, Cell)>) -> Vec<Cell> {
-    let mut names: HashMap<(String, String), HashSet<String>> = HashMap::new();
-    for (name, cell) in &cells {
-        names.entry((cell.label.clone(), cell.part.clone())).or_default().insert(name.clone());
-    }
-    let named = |(name, mut cell): (String, Cell)| {
-        let several =
-            names.get(&(cell.label.clone(), cell.part.clone())).is_some_and(|names| names.len() > 1);
-        if several && cell.label != name {
-            cell.label = format!("{} {}", cell.label, parts::repeated(&name));
-        }
-        cell
-    };
-    cells.into_iter().map(named).collect()
 }

@@ -14,7 +14,7 @@ fn a_sequential_read_behind_a_note() {
     assert_eq!(run.origin.target.as_deref(), Some("t.dat"));
     assert_eq!(run.environment.devices[0].name, "vda");
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("SEQ 1 MiB Q1 T1", Some(Direction::Read)));
+    assert_eq!((cell.label.as_str(), cell.direction), ("SEQ 1 MiB Q1 T1 · seqread", Some(Direction::Read)));
     let printed = of(cell);
     assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(1 << 20), Some(1), Some(1)));
     assert_eq!((printed.offset_bytes, printed.span_bytes), (None, Some(16 << 20)));
@@ -45,8 +45,8 @@ fn json_plus_with_reads_writes_and_syncs() {
     let runs = imported("lab/fio3-json-plus.json");
     let labels: Vec<_> = runs[0].cells.iter().map(|cell| (cell.label.as_str(), cell.direction)).collect();
     let what = "RND 4 KiB Q4 T2 70 % read";
-    let sync = format!("{what} sync");
-    let expected = [(what, Some(Direction::Read)), (what, Some(Direction::Write)), (sync.as_str(), None)];
+    let [mix, sync] = ["", " sync"].map(|word| format!("{what}{word} · base"));
+    let expected = [(&*mix, Some(Direction::Read)), (&*mix, Some(Direction::Write)), (&*sync, None)];
     assert_eq!(labels, expected);
     let [read, _, sync] = runs[0].cells.as_slice() else { panic!() };
     let printed = of(read);
@@ -66,20 +66,28 @@ fn json_plus_with_reads_writes_and_syncs() {
 fn directions_reported_as_one_are_a_mix() {
     let run = &imported("lab/fio3-mixed.json")[0];
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("RND 16 KiB Q1 T1 50 % read", Some(Direction::Mix)));
+    assert_eq!(
+        (cell.label.as_str(), cell.direction),
+        ("RND 16 KiB Q1 T1 50 % read · mix", Some(Direction::Mix))
+    );
     let both = &imported("lab/fio3-unified-both.json")[0];
     let labels: Vec<_> = both.cells.iter().map(name).collect();
     let what = "RND 16 KiB Q1 T1 50 % read";
-    assert_eq!(labels, ["read", "write", "mix"].map(|word| format!("{what} {word}")));
+    assert_eq!(labels, ["read", "write", "mix"].map(|word| format!("{what} · both {word}")));
+    // A job of one direction is no mix because its report was one.
+    let mixed =
+        String::from_utf8(fixture("lab/fio3-mixed.json")).unwrap().replace("\"randrw\"", "\"randread\"");
+    let cell = super::super::import("a.json", mixed.as_bytes()).unwrap().remove(0).cells.remove(0);
+    assert_eq!((cell.label.as_str(), cell.direction), ("RND 16 KiB Q1 T1 · mix", Some(Direction::Read)));
 }
 
 #[test]
 fn each_job_is_a_cell_and_trims_have_no_direction() {
     let run = &imported("lab/fio3-two-jobs.json")[0];
     let printed: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), of(cell).block_bytes)).collect();
-    assert_eq!(printed, [("SEQ 64 KiB Q1 T1", Some(65_536)), ("SEQ 8 KiB Q1 T1", Some(8192))]);
+    assert_eq!(printed, [("SEQ 64 KiB Q1 T1 · r", Some(65_536)), ("SEQ 8 KiB Q1 T1 · w", Some(8192))]);
     let trim = &imported("lab/fio3-trim.json")[0].cells[0];
-    assert_eq!((trim.label.as_str(), trim.direction), ("RND 64 KiB Q1 T1 trim", None));
+    assert_eq!((trim.label.as_str(), trim.direction), ("RND 64 KiB Q1 T1 trim · tr", None));
 }
 
 #[test]
@@ -152,19 +160,31 @@ fn threads_that_are_told_apart_are_no_job() {
     let apart = read(&[("a", options); 4]);
     assert_eq!(apart.cells.len(), 4);
     for cell in &apart.cells {
-        assert_eq!((cell.label.as_str(), of(cell).threads), ("RND 4 KiB Q32 one of 4 threads", None));
+        assert_eq!(of(cell).one_of_threads, std::num::NonZeroU32::new(4));
+        assert_eq!((cell.label.as_str(), of(cell).threads), ("RND 4 KiB Q32 one of 4 threads · a", None));
     }
     assert!(apart.notices[0].text.en.contains("`group_reporting`"));
     let grouped = read(&[("a", options)]);
     assert_eq!(
         (grouped.cells[0].label.as_str(), of(&grouped.cells[0]).threads),
-        ("RND 4 KiB Q32 T4", Some(4))
+        ("RND 4 KiB Q32 T4 · a", Some(4))
     );
     assert_eq!(grouped.origin.facts.get("direct").map(String::as_str), Some("1"));
     let two = read(&[("a", "rw=read bs=4k"), ("b", "rw=read bs=4k"), ("c", "rw=read bs=8k direct=1")]);
     let labels: Vec<&str> = two.cells.iter().map(|cell| cell.label.as_str()).collect();
-    assert_eq!(labels, ["SEQ 4 KiB Q1 T1 a", "SEQ 4 KiB Q1 T1 b", "SEQ 8 KiB Q1 T1"]);
+    assert_eq!(labels, ["SEQ 4 KiB Q1 T1 · a", "SEQ 4 KiB Q1 T1 · b", "SEQ 8 KiB Q1 T1 · c"]);
     assert_eq!(two.origin.facts.get("direct"), None, "they differ");
+}
+
+#[test]
+fn an_engine_that_nobody_named_has_no_queue_on_linux() {
+    let text = document(1_700_000_009_000, 9000, &[("a", "rw=randread bs=4k iodepth=32 size=1m numjobs=2")]);
+    let cell =
+        |text: &str| super::super::import("a.json", text.as_bytes()).unwrap().remove(0).cells.remove(0);
+    let on_linux = text.replace("\"jobs\"", "\"disk_util\": [], \"jobs\"");
+    assert_eq!([of(&cell(&on_linux)).iodepth, of(&cell(&text)).iodepth], [Some(1), None]);
+    // Each job has a file of its own.
+    assert_eq!(of(&cell(&text)).span_bytes, Some(2 << 20));
 }
 
 #[test]
@@ -225,13 +245,14 @@ fn the_share_of_reads_is_what_was_done() {
         super::super::import("a.json", text.as_bytes()).unwrap().remove(0)
     };
     let run = mix(1600, 8400);
-    assert_eq!(run.cells[0].label, "RND 4 KiB Q1 T1 16 % read");
+    assert_eq!(run.cells[0].label, "RND 4 KiB Q1 T1 16 % read · half");
     assert_eq!(of(&run.cells[0]).read_percent, Some(16.0));
-    let remark = "RND 4 KiB Q1 T1 16 % read: 16 % of the operations were reads, where 50 % was asked for";
+    let remark =
+        "RND 4 KiB Q1 T1 16 % read · half: 16 % of the operations were reads, where 50 % was asked for";
     assert_eq!(run.notices[0].text.en, remark);
     // Each operation is drawn, so few of them are seldom the half.
     for (reads, writes) in [(5040, 4960), (56, 44)] {
         let run = mix(reads, writes);
-        assert_eq!((run.cells[0].label.as_str(), run.notices.len()), ("RND 4 KiB Q1 T1 50 % read", 0));
+        assert_eq!((run.cells[0].label.as_str(), run.notices.len()), ("RND 4 KiB Q1 T1 50 % read · half", 0));
     }
 }

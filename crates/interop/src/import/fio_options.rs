@@ -2,11 +2,13 @@
 
 use super::json_tree::Json;
 use super::parts::{self, number, repeated};
-use crate::job::time_ns;
+use crate::job::{ONE_BY_ONE, time_ns};
 
 use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
 
-use kurabe_core::workload::Direction;
+use kurabe_core::words::Keyword;
+use kurabe_core::workload::{Direction, Pattern};
+use std::num::NonZeroU32;
 
 /// fio has fewer options than this; a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;
@@ -17,6 +19,8 @@ pub(super) struct JobOptions {
     in_order: Vec<(String, String)>,
     /// Whether none is missing that was given, so that fio's defaults hold for all others.
     are_all: bool,
+    /// Whether fio ran on Linux, where an engine that is not named waits for each operation.
+    on_linux: bool,
     /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
     /// threads, and no figure of them together.
     pub(super) threads_apart: bool,
@@ -35,7 +39,9 @@ impl JobOptions {
         let mut in_order = members(document.get("global options"));
         in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
         in_order.extend(own);
-        Self { in_order, are_all: true, ..Self::default() }
+        // Only there it reads the counters of disks.
+        let on_linux = document.get("disk_util").is_some();
+        Self { in_order, are_all: true, on_linux, ..Self::default() }
     }
 
     /// Some of the options, of which the others are not known.
@@ -76,11 +82,22 @@ impl JobOptions {
         cell.block_bytes = self.block_bytes(direction);
         cell.iodepth = self.iodepth();
         cell.threads = self.threads().filter(|_| !self.threads_apart);
+        cell.one_of_threads = self.threads().filter(|_| self.threads_apart).and_then(NonZeroU32::new);
         (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         cell.sequential = sequential(pattern);
         let share = self.read_percent.unwrap_or_else(|| self.asked_read_percent());
-        let is_mix = matches!(base(pattern), "rw" | "readwrite" | "randrw");
+        let is_mix = matches!(<(Direction, Pattern)>::of_word(base(pattern)), Some((Direction::Mix, _)));
         cell.read_percent = Some(share).filter(|share| is_mix && (0.0..=100.0).contains(share));
+    }
+
+    /// fio's word for the only direction of a job that was told as a mix, as `unified_rw_reporting` has it.
+    pub(super) fn true_direction(&self, word: &'static str) -> &'static str {
+        let asked =
+            self.get(&["rw", "readwrite"]).and_then(|pattern| <(Direction, Pattern)>::of_word(base(pattern)));
+        match asked {
+            Some((only, _)) if word == "mixed" && only != Direction::Mix => only.word(),
+            _ => word,
+        }
     }
 
     /// The share of reads in percent that a mix was asked for.
@@ -101,11 +118,14 @@ impl JobOptions {
         size_bytes(self.get(&[name])?, self.kb_base())
     }
 
-    /// What all jobs of a section cover: each its size, some distance from the one before.
+    /// What all jobs of a section cover: each its size, some distance from the one before, or in a file of its own.
     fn span_bytes(&self) -> Option<u64> {
-        let jobs = u64::from(self.threads().unwrap_or(1));
-        let apart = self.place_bytes("offset_increment").unwrap_or(0);
-        apart.checked_mul(jobs.saturating_sub(1))?.checked_add(self.place_bytes("size")?)
+        let (jobs, size_bytes) = (u64::from(self.threads().unwrap_or(1)), self.place_bytes("size")?);
+        let apart_bytes = match self.get(&["filename"]) {
+            None if self.are_all => size_bytes,
+            _ => self.place_bytes("offset_increment").unwrap_or(0),
+        };
+        apart_bytes.checked_mul(jobs.saturating_sub(1))?.checked_add(size_bytes)
     }
 
     fn kb_base(&self) -> u64 {
@@ -127,7 +147,8 @@ impl JobOptions {
             None => 1,
         };
         match self.get(&["ioengine"]) {
-            Some(engine) if is_one_by_one(engine) => Some(1),
+            Some(engine) if engine == "mmap" || ONE_BY_ONE.contains(&engine) => Some(1),
+            None if self.on_linux => Some(1),
             None => Some(given).filter(|depth| *depth == 1),
             Some(_) => Some(given),
         }
@@ -187,21 +208,15 @@ fn base(pattern: &str) -> &str {
 
 /// Whether a `rw=` goes through the file in order.
 fn sequential(pattern: &str) -> Option<bool> {
-    match base(pattern) {
-        "read" | "write" | "trim" | "rw" | "readwrite" | "trimwrite" => Some(true),
-        "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
-        _ => None,
-    }
+    let is_random = base(pattern).strip_prefix("rand");
+    let word = is_random.unwrap_or(base(pattern));
+    let is_known = ["read", "write", "trim", "rw", "readwrite", "trimwrite"].contains(&word);
+    is_known.then_some(is_random.is_none())
 }
 
-/// Whether an engine waits for each operation, whatever depth is asked for.
-fn is_one_by_one(engine: &str) -> bool {
-    matches!(engine, "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
-}
-
-/// The label of a job's cell: the job alone where the direction tells the rest.
-pub(super) fn label(job: &str, word: &str) -> String {
-    if direction(word).is_some() { job.to_owned() } else { format!("{job} {word}") }
+/// The label of a cell: the work alone where the direction tells the rest.
+pub(super) fn label(work: &str, word: &str) -> String {
+    if direction(word).is_some() { work.to_owned() } else { format!("{work} {word}") }
 }
 
 /// kurabe's direction of fio's word.

@@ -226,7 +226,7 @@ db: (groupid=0, jobs=4): err= 0: pid=4231: Tue Mar  1 10:20:30 2016
         let run = import("a.txt", FIO_2.as_bytes()).unwrap().remove(0);
         assert_eq!(run.origin.tool_name(), "fio 2.2.10");
         assert_eq!(run.origin.measured_at.as_deref(), Some("2016-03-01T10:20:30"));
-        let read = find(&run, "RND 4 KiB Q32 T4 16 % read read");
+        let read = find(&run, "RND 4 KiB Q32 T4 16 % read · db read");
         let printed = of(read);
         assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(4096), Some(32), Some(4)));
         assert_figure(&printed.figures[0], "8192.5", "KB/s", 8192.5 * 1024.0);
@@ -254,12 +254,12 @@ r: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 13:23:23 2026
     sync (usec): min=30, max=200, avg=45.12, stdev=10.01
 ";
         let run = import("a.txt", text.as_bytes()).unwrap().remove(0);
-        let read = find(&run, "RND 16 KiB Q1 T1 read");
+        let read = find(&run, "RND 16 KiB Q1 T1 · r read");
         assert_figure(&of(read).figures[0], "192", "MiB/s", 192.0 * 1_048_576.0);
         assert_figure(&of(read).figures[1], "12.3k", "IOPS", 12_300.0);
         let highest = figure(read, Quantity::Latency, Statistic::Highest, Some("completion latency"));
         assert_figure(highest, "13.6k", "nsec", 13_600.0);
-        let syncs = find(&run, "RND 16 KiB Q1 T1 sync");
+        let syncs = find(&run, "RND 16 KiB Q1 T1 sync · r");
         assert_eq!(of(syncs).figures[0].of, Some(FigureOf::SyncLatency));
         assert!(
             run.interrupted && run.notices[0].text.en.contains("signal 2 after 1 min: "),

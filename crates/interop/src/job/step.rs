@@ -12,7 +12,7 @@ use kurabe_core::{Result, mention::ENGINE, text};
 /// Engines of fio with a queue of their own.
 const QUEUED: [&str; 3] = ["io_uring", "libaio", "posixaio"];
 /// Engines that do one operation after the other, whatever `iodepth` says.
-const ONE_BY_ONE: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
+pub(crate) const ONE_BY_ONE: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
 
 /// What a section asks for.
 pub(super) struct SectionJob {
@@ -43,9 +43,9 @@ pub(super) fn read_job(
     };
     let iodepth = iodepth(reader, notes)?;
     let block_sizes = block_sizes(reader, direction)?;
-    let step = IoStep {
+    let mut step = IoStep {
         id: None,
-        label: Some(label(reader.name, direction)),
+        label: None,
         directions: vec![direction],
         read_percent: read_percent(reader)?,
         pattern: if is_interleaved { Pattern::Interleaved } else { pattern },
@@ -67,6 +67,7 @@ pub(super) fn read_job(
         data: data(reader)?,
     };
     refuse_the_rest(reader)?;
+    step.label = Some(beside(&step.label(), reader.name, Some(direction)));
     let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
     Ok(SectionJob {
         step,
@@ -77,14 +78,15 @@ pub(super) fn read_job(
     })
 }
 
-/// The section's name, without the direction that stands beside it in any table.
-fn label(name: &str, direction: Direction) -> String {
-    let name = name.trim();
-    let short =
-        name.strip_suffix(direction.word()).map(str::trim_end).filter(|short| short.len() < name.len());
-    match short {
-        Some(short) if name.contains(' ') && !short.is_empty() => short.to_owned(),
-        _ => name.to_owned(),
+/// What a cell of a job does, and beside it what the job is called. Jobs that kurabe wrote are called by their work, and by the
+/// direction, which stands beside it in any table.
+pub(crate) fn beside(work: &str, job: &str, direction: Option<Direction>) -> String {
+    let job = job.trim();
+    match direction {
+        _ if job.is_empty() => work.to_owned(),
+        _ if !job.starts_with(work) => format!("{work} · {job}"),
+        Some(direction) => job.strip_suffix(direction.word()).unwrap_or(job).trim_end().to_owned(),
+        None => job.to_owned(),
     }
 }
 

@@ -30,8 +30,25 @@ fn sections_are_steps_and_global_holds_for_those_behind_it() {
     assert_eq!((one.directions, one.pattern, one.iodepth), (vec![Direction::Write], Pattern::Sequential, 1));
     assert_eq!(one.block_sizes, [BlockSize { size_bytes: 1 << 20, weight: 1 }]);
     assert_eq!(one.end, End { passes: Some(1), ..End::default() });
-    assert_eq!((two.label.as_deref(), two.pattern, two.iodepth), (Some("rand"), Pattern::Random, 8));
+    assert_eq!(
+        (two.label.as_deref(), two.pattern, two.iodepth),
+        (Some("RND 4 KiB Q8 T1 · rand read"), Pattern::Random, 8)
+    );
     assert_eq!(two.end, End { time_ns: Some(30_000_000_000), ..End::default() });
+    // No job is longer than the others of the run, as none of fio's results is.
+    assert_eq!(rules.time_ns, 30_000_000_000);
+}
+
+#[test]
+fn a_cell_is_called_by_its_work_and_its_job() {
+    let label = |name: &str| {
+        steps(&format!("[{name}]\nioengine=libaio\nsize=1m\nrw=read\nbs=1m\niodepth=8\n")).remove(0).label
+    };
+    let called = |name: &str| label(name).unwrap();
+    assert_eq!(called("db"), "SEQ 1 MiB Q8 T1 · db");
+    for written_by_kurabe in ["SEQ 1 MiB Q8 T1 read", "SEQ 1 MiB Q8 T1 · db read"] {
+        assert_eq!(called(written_by_kurabe), written_by_kurabe.replace(" read", ""));
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::answer;
 use crate::machine::seen::seen_list;
 use crate::words;
 use kurabe_compare::{
-    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair, PivotWords,
-    TargetPart, Weight,
+    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
+    PivotWords, TargetPart, Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
@@ -265,6 +265,27 @@ fn key(source: &KeySource) -> Text {
 /// `read RND 4 KiB Q1 T1 #2`: a cell's direction, label, and what neither tells.
 pub(crate) fn cell_name(cell: &CellName) -> Text {
     words::directed(cell.direction, &full_label(&cell.key, &cell.label))
+}
+
+/// ` (block size 4 KiB / 8 KiB)`: what keeps a cell from meeting the nearest of the other run; nothing if there is none.
+pub(crate) fn unlike(alone: &Alone) -> Text {
+    let Some(nearest) = &alone.nearest else { return Text::default() };
+    let conditions = [&alone.name.key, &nearest.key].map(|key| match key {
+        CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } => vec![
+            (text!("order", "順序"), if *sequential { "SEQ" } else { "RND" }.to_owned()),
+            (text!("block size", "ブロックサイズ"), format_bytes(*block_bytes)),
+            (text!("queue depth", "キュー深さ"), iodepth.to_string()),
+            (text!("threads", "スレッド数"), threads.to_string()),
+            (text!("reads and writes", "読み書き"), direction.clone()),
+        ],
+        CellKey::Named { .. } => Vec::new(),
+    });
+    let [own, other] = conditions;
+    let unlike = own.into_iter().zip(other).filter(|(own, other)| own != other);
+    let unlike = unlike
+        .map(|((name, own), (_, other))| text!("{name} {own} / {other}", "{name} {own} / {other}"; name));
+    let unlike = Text::list(unlike);
+    text!(" ({unlike})", "({unlike})"; unlike)
 }
 
 /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.

@@ -15,7 +15,8 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
     let mut doc = Doc::new();
     let (target, profile) = (headers[1].target_name(), headers[1].profile_name());
     let names = [device, target, &profile];
-    doc.heading(1, names[usize::from(device == target)..].join(" · "));
+    let names = names[usize::from(device == target)..].iter().filter(|name| !name.is_empty());
+    doc.heading(1, names.copied().collect::<Vec<_>>().join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
     let [from, to] = headers.map(|header| number::date_minute_with_offset(header.measured_at()));
     let (first, last) = (&change.baseline, &change.other);

@@ -83,6 +83,9 @@ fn devices(devices: &[BlockDevice]) -> Vec<Text> {
 
 fn identity(device: &BlockDevice) -> Option<Text> {
     let model = device.model.as_deref()?;
+    if let Some(name) = device.served_model() {
+        return Some(text!("a model, {name}, served by kurabe", "kurabe が公開中のモデル {name}"));
+    }
     Some(match device.firmware.as_deref() {
         Some(firmware) => text!("{model}, firmware {firmware}", "{model}、ファームウェア {firmware}"),
         None => Text::same(model),

@@ -23,8 +23,9 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
     };
     let next = match output.map(shown::path) {
         Some(output) => text!(
-            "written to {output}; replay it: {RUN} {REPLAY} {output} TARGET",
-            "{output} に書きました。再生: {RUN} {REPLAY} {output} 対象"
+            "written to {output}; replay it: {RUN} {REPLAY} {} TARGET",
+            "{output} に書きました。再生: {RUN} {REPLAY} {} 対象",
+            shown::shell_word(&output)
         ),
         None => text!("{OUTPUT} FILE keeps the trace", "{OUTPUT} FILE でトレースを残せます"),
     };

@@ -147,8 +147,12 @@ fn percentiles(imported: &ImportedCell) -> String {
 
 /// The name of a cell in the list: with its direction, unless it tells that itself.
 pub(crate) fn name(cell: &Cell) -> Text {
+    // A job's name beside its work tells nothing.
+    let is_work = ["SEQ ", "RND "].iter().any(|order| cell.label.starts_with(order));
     match cell.direction {
-        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(cell),
+        Some(direction) if is_work || !cell.label.to_lowercase().contains(direction.word()) => {
+            words::cell(cell)
+        }
         _ => words::label(cell),
     }
 }
@@ -189,4 +193,24 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
         ]
     });
     doc.push(Table::new(columns, rows).indent(2)).done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::workload::Direction;
+
+    #[test]
+    fn a_cell_is_named_with_its_direction_unless_its_label_tells_it() {
+        let named = |label: &str| {
+            let cell = kurabe_testkit::cell(label, Some(Direction::Read));
+            name(&cell).en
+        };
+        assert_eq!(named("cached reads"), "cached reads");
+        assert_eq!(named("fileio"), "read fileio");
+        // Neither threads nor a job's name tell it.
+        for label in ["RND 4 KiB Q8 one of 4 threads · a", "SEQ 1 MiB Q1 T1 · readwrite"] {
+            assert_eq!(named(label), format!("read {label}"));
+        }
+    }
 }

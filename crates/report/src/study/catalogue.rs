@@ -7,24 +7,29 @@ use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
-use kurabe_study::catalogue::{Beside, CatalogueEntry};
+use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry};
 use serde_json::{Value, json};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
 const NARROW: usize = 90;
 
 /// Entries, one a line, below the tool of their table; without entries a sentence.
-pub fn render_catalogue(entries: &[CatalogueEntry<'_>], style: &Style) -> String {
-    catalogue_doc(entries, style.width < NARROW).terminal(style)
+pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) -> String {
+    catalogue_doc(catalogue, words, style.width < NARROW).terminal(style)
 }
 
 /// The same as a document; where there is little room, figures stand below the names.
-pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
+pub fn catalogue_doc(catalogue: &Catalogue, words: &[String], is_narrow: bool) -> Doc {
     let mut doc = Doc::new();
+    let entries = catalogue.search(words);
     if entries.is_empty() {
+        let near = catalogue.nearest(words).map_or_else(Text::default, |near| {
+            text!(" `{CATALOGUE} {near}` finds some.", "`{CATALOGUE} {near}` なら見つかります。")
+        });
         doc.say(text!(
-            "Nothing in the catalogue has all of these words. `{CATALOGUE}` lists everything.",
-            "すべての語を含む項目はありません。`{CATALOGUE}` で全項目を表示します。"
+            "Nothing in the catalogue has all of these words.{near} `{CATALOGUE}` lists everything.",
+            "すべての語を含む項目はありません。{near}`{CATALOGUE}` で全項目を表示します。";
+            near
         ));
         return doc;
     }
@@ -36,8 +41,8 @@ pub fn catalogue_doc(entries: &[CatalogueEntry<'_>], is_narrow: bool) -> Doc {
         doc.append(of_table(entries, is_narrow)).gap();
     }
     let next = text!(
-        "{CATALOGUE_SHOW} ENTRY tells all of one; {SHOW} RUN {BESIDE} ENTRY puts a run beside it.",
-        "{CATALOGUE_SHOW} 項目 で詳細を、{SHOW} 測定 {BESIDE} 項目 で測定との比較を表示します。"
+        "`{CATALOGUE_SHOW} ENTRY` tells all of one; `{SHOW} RUN {BESIDE} ENTRY` puts a run beside it.",
+        "`{CATALOGUE_SHOW} 項目` で詳細を、`{SHOW} 測定 {BESIDE} 項目` で測定との比較を表示します。"
     );
     doc.push(Paragraph::new(next).role(Role::Quiet)).done()
 }

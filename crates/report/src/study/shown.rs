@@ -19,8 +19,8 @@ pub fn render_studies(studies: &[Study], style: &Style) -> String {
         [name, study.parts.len().to_string().into(), study.title.clone().into()]
     });
     let next = text!(
-        "{STUDY_RUN} NAME runs one, {ALL} runs all of them.",
-        "{STUDY_RUN} 名前 で実行、{ALL} ですべて実行します。"
+        "`{STUDY_RUN} NAME` runs one, `{STUDY_RUN} {ALL}` all of them.",
+        "`{STUDY_RUN} 名前` で 1 つ、`{STUDY_RUN} {ALL}` ですべてを実行します。"
     );
     let mut doc = Doc::new();
     doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
@@ -43,8 +43,8 @@ pub fn render_study_file(study: &Study, style: &Style) -> String {
     if let Some(first) = names.first() {
         let (all, study) = (names.join(", "), &study.name);
         doc.gap().aside(text!(
-            "On devices of your own: {STUDY_RUN} {study} {ON} {first}=PATH (names: {all})",
-            "手元の機器で測るには: {STUDY_RUN} {study} {ON} {first}=パス(使える名前: {all})"
+            "On devices of your own: `{STUDY_RUN} {study} {ON} {first}=PATH` (names: {all})",
+            "手元の機器で測るには: `{STUDY_RUN} {study} {ON} {first}=パス`(使える名前: {all})"
         ));
     }
     doc.terminal(style)

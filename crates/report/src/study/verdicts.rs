@@ -45,8 +45,8 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
             sentences.push((
                 Role::Warn,
                 text!(
-                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `{VERSUS}` measures in turns.",
-                    "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`{VERSUS}` なら交互に測れます。"
+                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `{VERSUS} TARGET TARGET` measures in turns.",
+                    "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`{VERSUS} 対象 対象` なら交互に測れます。"
                 ),
             ));
         }

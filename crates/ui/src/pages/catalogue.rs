@@ -16,7 +16,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response 
         let words: Vec<String> = asked.q.split_whitespace().map(str::to_owned).collect();
         let page = html! {
             (asked.form("/catalogue", &text!("Words", "語句"), &html! {}, lang))
-            (written(&catalogue_doc(&Catalogue::built_in().search(&words), false), lang))
+            (written(&catalogue_doc(Catalogue::built_in(), &words, false), lang))
         };
         Ok((text!("Published figures", "公表値"), page))
     })

@@ -28,10 +28,10 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response 
         let filter = Filter { device, ..Filter::default() };
         let runs = filter.apply(store.list()?);
         let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
-        let groups = measured_again(&runs, &digests);
+        let groups = measured_again(&runs, &digests, None);
         let nothing = text!(
-            "No such device was measured twice with one profile.",
-            "同じプロファイルで 2 回以上測ったデバイスはありません。"
+            "No such device was measured twice in the same way.",
+            "同じ条件で 2 回以上測ったデバイスはありません。"
         );
         let (shown, has_more) = asked.part(&groups, ON_A_PAGE);
         let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];

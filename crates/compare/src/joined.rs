@@ -1,0 +1,92 @@
+//! What another tool told in parts: the reads and the writes of a mix, the threads of a job.
+//!
+//! The model: the record keeps what was printed. To be compared, parts are added up to the cell of a tool that tells the work as a
+//! whole: all data over the longest of their times, or the sum of their rates where a tool tells neither.
+
+use kurabe_core::imported::{ImportedCell, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// The cells of a run, and behind them what parts among them come to.
+pub(crate) struct Joined<'r> {
+    pub(crate) cells: Cow<'r, [Cell]>,
+    /// Of each of the latter the places of its parts.
+    pub(crate) parts: Vec<Vec<usize>>,
+}
+
+impl<'r> Joined<'r> {
+    pub(crate) fn of(cells: &'r [Cell]) -> Self {
+        let mut groups: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        for (place, cell) in cells.iter().enumerate() {
+            let Some(imported) = &cell.imported else { continue };
+            let is_thread = imported.one_of_threads.is_some();
+            let is_mix = |other: &Cell| {
+                other.direction == Some(Direction::Mix)
+                    && (&other.label, other.step_index) == (&cell.label, cell.step_index)
+            };
+            // Where the tool tells the mix, too, nothing is to be added up.
+            if is_thread || is_half(cell, imported) && !cells.iter().any(is_mix) {
+                // A second thread has a step of its own.
+                let step = (!is_thread).then_some(cell.step_index);
+                groups.entry((&cell.label, step)).or_default().push(place);
+            }
+        }
+        let whole = |parts: Vec<usize>| {
+            Some((whole(&parts.iter().map(|place| &cells[*place]).collect::<Vec<_>>())?, parts))
+        };
+        let (wholes, parts): (Vec<Cell>, _) = groups.into_values().filter_map(whole).unzip();
+        let cells =
+            if wholes.is_empty() { Cow::Borrowed(cells) } else { Cow::Owned([cells, &wholes].concat()) };
+        Self { cells, parts }
+    }
+
+    /// The places of the cells that are no part of another.
+    pub(crate) fn entire(&self) -> impl Iterator<Item = usize> {
+        let is_part = |place: &usize| self.parts.iter().any(|parts| parts.contains(place));
+        (0..self.cells.len()).filter(move |place| !is_part(place))
+    }
+}
+
+/// Whether it is the reads or the writes of a mix.
+fn is_half(cell: &Cell, imported: &ImportedCell) -> bool {
+    let is_mixed = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
+    is_mixed && cell.direction != Some(Direction::Mix)
+}
+
+/// What parts come to; nothing if one is missing.
+fn whole(parts: &[&Cell]) -> Option<Cell> {
+    let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
+    let apart = imported.one_of_threads.map(NonZeroU32::get);
+    let threads = apart.or(imported.threads)?;
+    let each = apart.unwrap_or(1) as usize;
+    let count = |direction| parts.iter().filter(|part| part.direction == Some(direction)).count();
+    let direction = match [count(Direction::Read), count(Direction::Write)] {
+        [reads, writes] if is_half(first, imported) => {
+            (reads == each && writes == each).then_some(Direction::Mix)?
+        }
+        [count, 0] | [0, count] => first.direction.filter(|_| count == each)?,
+        _ => return None,
+    };
+    let figure = |part: &&Cell, quantity: Quantity| -> Option<f64> {
+        let figures = &part.imported.as_ref()?.figures;
+        figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
+    };
+    let sum = |quantity| parts.iter().map(|part| figure(part, quantity)).sum::<Option<f64>>();
+    let times_ns: Option<Vec<f64>> = parts.iter().map(|part| figure(part, Quantity::Duration)).collect();
+    let longest_ns = times_ns.and_then(|times_ns| times_ns.into_iter().max_by(f64::total_cmp));
+    let moved = sum(Quantity::Bytes).zip(longest_ns).map(|(bytes, ns)| bytes * 1e9 / ns);
+    let value = moved.filter(|rate| rate.is_finite()).or_else(|| sum(Quantity::Rate))?;
+    let mut cell = (*first).clone();
+    cell.label = cell.label.replace(&format!(" one of {threads} threads"), &format!(" T{threads}"));
+    (cell.direction, cell.part) = (Some(direction), direction.word().to_owned());
+    if let Some(imported) = &mut cell.imported {
+        (imported.threads, imported.one_of_threads) = (Some(threads), None);
+        imported.figures.retain(|figure| figure.quantity == Quantity::Rate);
+        imported.figures.truncate(1);
+        imported.figures.iter_mut().for_each(|figure| figure.value = value);
+    }
+    Some(cell)
+}
