@@ -13,9 +13,9 @@ mod table;
 
 use crate::publish::pictures::{curves, own_pictures};
 use crate::run::Summary;
-use kurabe_chart::{Chart, Plot, Theme, text_width};
+use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text, mention::SHOW, text};
+use kurabe_core::{Lang, Text, mention::SHOW, shown, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.
@@ -42,7 +42,7 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
     let mut top = 154.0;
     let sentence = Summary::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
-    for line in paper::wrapped(&sentence, SUMMARY_SIZE, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
+    for line in wrap(&shown::line(&sentence), SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
         paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
         top += 23.0;
     }
