@@ -158,7 +158,8 @@ impl Attachment {
     /// Mounts the files and puts loop devices on them.
     fn mount_files(&mut self, parts: AttachedParts) -> Result<()> {
         let AttachedParts { disks, exports, controls, time } = parts;
-        let files = DiskFiles { disks, controls, time, promotion: Once::new() };
+        let has_trim = exports.iter().all(|export| export.has_trim);
+        let files = DiskFiles { disks, has_trim, controls, time, promotion: Once::new() };
         let session = self.mount(files).map_err(|error| {
             Error::os(
                 text!("cannot mount a FUSE file system", "FUSE ファイルシステムをマウントできません"),

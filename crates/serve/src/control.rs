@@ -3,6 +3,7 @@
 use crate::attach::refuse_used;
 use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
+use crate::rehearsal::Rehearsal;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{CONTROL, SERVE};
 use kurabe_core::model::ModelRecord;
@@ -95,7 +96,8 @@ impl Controls {
 
     /// How it goes.
     pub(crate) fn figures(&self) -> Option<ServedFigures> {
-        self.ask(HubCommand::Figures).map(|figures| self.with_steal(figures))
+        let (figures, rehearsal) = self.ask(HubCommand::Figures)?;
+        Some(self.with_steal(ServedFigures { client: rehearsal.map(Rehearsal::run), ..figures }))
     }
 
     /// Figures with what the host of a virtual machine took.

@@ -43,6 +43,10 @@ pub struct Export {
     pub size_bytes: u64,
     /// Whether it has a head that moves.
     pub is_rotational: bool,
+    /// Whether it takes note of what is no longer needed.
+    pub has_trim: bool,
+    /// Whether zeroes are written without their bytes.
+    pub has_quick_zeroes: bool,
 }
 
 /// What the bytes so far amount to.
@@ -88,12 +92,27 @@ pub struct Conversation {
     /// The export for which `base:allocation` was agreed.
     context: Option<usize>,
     export: usize,
+    /// There are clients enough: whatever it wants is refused, with the reason.
+    is_surplus: bool,
 }
 
 impl Conversation {
     /// Starts the conversation with a client that has connected.
     pub fn new(exports: Arc<[Export]>) -> Self {
-        Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
+        Self {
+            exports,
+            phase: Phase::Flags,
+            no_zeroes: false,
+            structured: false,
+            context: None,
+            export: 0,
+            is_surplus: false,
+        }
+    }
+
+    /// With one client too many.
+    pub(crate) fn surplus(exports: Arc<[Export]>) -> Self {
+        Self { is_surplus: true, ..Self::new(exports) }
     }
 
     /// With a client that knows this export already, and begins to ask at once.

@@ -11,12 +11,13 @@ use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::platform;
 use crate::power::PowerRules;
 use crate::protocol::Export;
+use crate::rehearsal::{KeepingUp, Rehearsal, keeping_up, trim_all_ns};
 use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{DeviceSpec, Stack};
+use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -77,6 +78,10 @@ pub struct ServedFacts {
     pub most_memory_bytes: Option<u64>,
     /// The stack, as a record keeps it.
     pub model: ModelRecord,
+    /// Where this machine is too slow for it; none if nowhere, or if its round trip was not measured.
+    pub keeping_up: Option<KeepingUp>,
+    /// How long a trim of all of an export takes; none if the stack has no trim.
+    pub trim_ns: Option<u64>,
 }
 
 /// A stack that is being served.
@@ -111,7 +116,10 @@ impl Serving {
             exports: *exports,
             most_memory_bytes: data.most_bytes,
             model: stack.record(spec),
+            keeping_up: None,
+            trim_ns: stack.knows(RequestKind::Trim).then(|| trim_all_ns(&stack)),
         };
+        let fresh = stack.clone();
         let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
         let (sender, commands) = channel();
@@ -121,7 +129,7 @@ impl Serving {
             stack,
             seed: *seed,
             disks: data.disks.into_iter().map(|data| Arc::new(Disk::new(data, has_journal))).collect(),
-            exports: exports_of(spec, size_bytes, *exports),
+            exports: exports_of(spec, &fresh, size_bytes, *exports),
             listener,
             commands,
             bell: Arc::clone(&bell),
@@ -156,6 +164,9 @@ impl Serving {
             None => {
                 serving.wait()?;
             }
+        }
+        if let (None, Some(figures)) = (request.round_trip_ns, serving.figures()) {
+            serving.facts.keeping_up = keeping_up(&fresh, figures.request_ns, round_trip_ns);
         }
         Ok(serving)
     }
@@ -277,7 +288,7 @@ fn keep_time(parts: HubParts) -> Result<ServedFigures> {
     if let Some(error) = hub.take_failure() {
         return Err(error);
     }
-    let figures = hub.figures();
+    let figures = ServedFigures { client: hub.rehearsal().map(Rehearsal::run), ..hub.figures() };
     drop(hub);
     for disk in disks {
         disk.data.sync().map_err(|error| {
@@ -312,7 +323,7 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
 }
 
 /// One export has no name; several have numbers.
-fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export]> {
+fn exports_of(spec: &DeviceSpec, stack: &Stack, size_bytes: u64, exports: usize) -> Arc<[Export]> {
     let has_head = |word: &str| ["disk", "magneto-optical", "removable"].contains(&word);
     let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
     let export = |index: usize| Export {
@@ -323,6 +334,8 @@ fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export
         },
         size_bytes,
         is_rotational,
+        has_trim: stack.knows(RequestKind::Trim),
+        has_quick_zeroes: stack.knows(RequestKind::WriteZeroes),
     };
     (0..exports).map(export).collect()
 }
@@ -393,9 +406,10 @@ mod tests {
     #[test]
     fn each_of_several_exports_says_which_it_is() {
         let spec = kurabe_sim::load_device("mirror3-usb").unwrap();
-        let exports = exports_of(&spec, 4096, 3);
+        let stack = Stack::new(&spec, 1).unwrap();
+        let exports = exports_of(&spec, &stack, 4096, 3);
         assert!(exports[1].name == "1" && exports[1].description.starts_with("disk 2 of 3 of three-way"));
-        assert_eq!(exports_of(&spec, 4096, 1)[0].description, spec.title.en);
+        assert_eq!(exports_of(&spec, &stack, 4096, 1)[0].description, spec.title.en);
     }
 
     #[test]

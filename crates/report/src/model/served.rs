@@ -1,21 +1,21 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
-use kurabe_core::mention::{CONTROL, DETACH, ROUND_TRIP, RUN};
-use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
+use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
+use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
-    Address, AttachBy, CutReport, FrontKind, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures,
-    ServedFront,
+    Address, AttachBy, ClientFigures, CutReport, FrontKind, Grants, KeepingUp, Lateness, MOST_WAY_NS,
+    ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
 };
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Share of the processors' time that the host may take before it is worth a word.
 const STEAL_SHARE: f64 = 0.005;
-/// A share of answers in time that needs no remark: what Memulator held.
-const GOOD_SHARE: f64 = 0.99;
+/// A trim of a whole device that takes longer than this is worth a word.
+const LONG_TRIM_NS: u64 = 1_000_000_000;
 
 /// What is said when it begins.
 pub fn serving_lines(
@@ -64,6 +64,13 @@ pub fn attached_lines(
         text!("  control   {CONTROL} {device} stats", "  制御      {CONTROL} {device} stats"),
     ];
     lines.extend(facts.front.map(|served| front_line(served, request)));
+    lines.extend(facts.trim_ns.filter(|trim_ns| *trim_ns > LONG_TRIM_NS).map(|trim_ns| {
+        let (time, without) = (moment(trim_ns), Mention::Shell("mkfs.ext4 -E nodiscard"));
+        text!(
+            "  trim      takes some {time} for the whole device; `{without}` leaves it out",
+            "  TRIM      全域で {time} ほどかかります。`{without}` なら省けます"
+        )
+    }));
     lines.extend(common_lines(facts, request, first));
     lines.push(match log.map(shown::path) {
         Some(log) => text!("  log       {log}", "  ログ      {log}"),
@@ -128,7 +135,25 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
         });
         lines.push(wait_line(&first.grants, request.spin_ns));
     }
+    lines.extend(facts.keeping_up.as_ref().map(keeping_up_line));
     lines
+}
+
+/// How far this machine keeps up with a model that is quicker.
+fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
+    let KeepingUp { depth, deepest, .. } = keeping_up;
+    let [rate, most, model] =
+        [keeping_up.rate_per_s, keeping_up.most_per_s, keeping_up.model_rate_per_s].map(whole);
+    match depth {
+        0 => text!(
+            "  too slow  this machine, for this model: some {most} random reads of 4 KiB per second at depth 1, and {model} in the model at depth {deepest}",
+            "  速度不足  このマシンはモデルに追いつけません。4 KiB ランダムリードは深さ 1 で毎秒 {most} 件ほどです(モデルは深さ {deepest} で毎秒 {model} 件)"
+        ),
+        _ => text!(
+            "  too slow  this machine, beyond depth {depth} ({rate} random reads of 4 KiB per second): at most some {most}, and {model} in the model at depth {deepest}",
+            "  速度不足  このマシンがモデルに追いつけるのは深さ {depth}(4 KiB ランダムリード毎秒 {rate} 件)までです。上限は毎秒 {most} 件ほどです(モデルは深さ {deepest} で毎秒 {model} 件)"
+        ),
+    }
 }
 
 /// How it waits, and what the operating system did not grant.
@@ -155,19 +180,23 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     )
 }
 
-/// One line a second.
-pub fn serving_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Text {
-    let from = |pick: fn(&ServedFigures) -> u64| before.map_or(0, pick);
-    let seconds = (figures.served_ns - from(|figures| figures.served_ns)) as f64 / 1e9;
-    let rise = |pick: fn(&ServedFigures) -> u64| (pick(figures) - from(pick)) as f64 / seconds.max(1e-3);
-    let requests = whole(rise(|figures| figures.lateness.answers));
-    let bytes = rate(rise(|figures| figures.read_bytes + figures.written_bytes));
-    let clients = figures.clients;
-    let in_time = fixed(figures.lateness.in_time_share.unwrap_or(1.0) * 100.0, 1);
-    let p99 = latency_ns(figures.lateness.p99_ns);
+/// One line a second: that second, and in brackets all so far.
+pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
+    let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
+    let answers = last.lateness.answers as f64;
+    let (requests, clients) = (whole(per_s(answers)), figures.clients);
+    let bytes = rate(per_s((last.read_bytes + last.written_bytes) as f64));
+    let depth = fixed(answers * last.lateness.mean_real_ns / last.served_ns.max(1) as f64, 1);
+    let shown = |lateness: &Lateness| {
+        let percent = lateness.in_time_share.map(|share| share * 100.0);
+        let [times, share] = [(lateness.slowdown.map(|slowdown| slowdown.mean), 2), (percent, 1)]
+            .map(|(value, digits)| value.map_or(NONE.to_owned(), |value| fixed(value, digits)));
+        (times, share, latency_ns(lateness.p99_ns))
+    };
+    let ((times, share, p99), (all_times, all_share, all_p99)) = (shown(&last.lateness), shown(&figures.lateness));
     text!(
-        "{clients} clients  {requests}/s  {bytes}  in time {in_time} %  p99 late by {p99}",
-        "接続 {clients}  毎秒 {requests} 件  {bytes}  間に合った割合 {in_time} %  遅れ p99 {p99}"
+        "{clients} clients  depth {depth}  {requests}/s  {bytes}  took × {times} ({all_times})  in time {share} % ({all_share} %)  p99 late by {p99} ({all_p99})",
+        "接続 {clients}  深さ {depth}  毎秒 {requests} 件  {bytes}  応答時間 {times} 倍({all_times} 倍)  時間どおり {share} %({all_share} %)  遅れ p99 {p99}({all_p99})"
     )
 }
 
@@ -182,12 +211,20 @@ pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
         "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、TRIM {trims} 回"
     )];
     let lateness = &figures.lateness;
+    if let Some(Slowdown { mean, p50, p99 }) = lateness.slowdown {
+        let mean = fixed(mean, 2);
+        let [p50, p99] = [p50, p99].map(|times| times.map_or(NONE.to_owned(), |times| fixed(times, 2)));
+        lines.push(text!(
+            "  answers   took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
+            "  応答時間  モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
+        ));
+    }
     if let Some(share) = lateness.in_time_share {
         let share = fixed(share * 100.0, 1);
         let mean = latency(lateness.mean_service_ns);
         lines.push(text!(
-            "  in time   {share} % of answers (late by at most 2 % or 20 µs; the model's mean is {mean})",
-            "  時間どおり {share} %(遅れが 2 % または 20 µs 以内。モデルの平均は {mean})"
+            "  in time   {share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
+            "  時間どおり {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
         ));
         let [p50, p90, p99, p999, most] =
             [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
@@ -229,30 +266,23 @@ pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
 
 /// Who was to blame.
 fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
+    let mut lines = Vec::new();
+    if let Some(client) = figures.client {
+        let ClientFigures { answers, depth, rate_per_s, model_rate_per_s, limit } = client;
+        let (answers, depth) = (count(answers), fixed(depth, 1));
+        let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
+        lines.push(text!(
+            "  client    kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
+            "  クライアント 深さ {depth} で毎秒 {rate} 件。モデルならこの深さで毎秒 {model} 件(直近 {answers} 件)"
+        ));
+        lines.push(limit_line(limit, figures));
+    }
     let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
-    let mut lines = vec![text!(
-        "  server    worked {busy} of the time, {busiest} of the busiest second",
-        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}"
-    )];
-    if figures.server_bound_seconds > 0 {
-        let seconds = count(figures.server_bound_seconds);
-        lines.push(text!(
-            "  server-bound in {seconds} s: requests waited for kurabe, not for the model; a slower model or fewer of them are in time",
-            "  {seconds} 秒間はサーバー側が限界でした。要求はモデルでなく kurabe を待っています。遅いモデルか、少ない要求なら間に合います"
-        ));
-    }
-    if let Some(steal) = figures.steal_share.filter(|steal| *steal >= STEAL_SHARE) {
-        let steal = percent(steal);
-        lines.push(text!(
-            "  the host of this virtual machine took {steal} of the processors' time: answers are late for that",
-            "  この仮想マシンのホストに CPU 時間の {steal} を取られました。その分、応答が遅れています"
-        ));
-    } else if figures.lateness.in_time_share.is_some_and(|share| share < GOOD_SHARE) {
-        lines.push(text!(
-            "  other programs on these processors make answers late; a model that takes longer bears more of it",
-            "  同じ CPU を使うほかのプログラムがあると応答が遅れます。時間のかかるモデルほど影響は小さくなります"
-        ));
-    }
+    let bound = count(figures.server_bound_seconds);
+    lines.push(text!(
+        "  server    worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
+        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
+    ));
     if figures.refused_connections + figures.slow_connections + figures.errors > 0 {
         let [refused, slow, errors] =
             [figures.refused_connections, figures.slow_connections, figures.errors].map(count);
@@ -265,6 +295,30 @@ fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
         lines.push(text!("  {defect}", "  {defect}"; defect));
     }
     lines
+}
+
+/// What bounded the client.
+fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
+    let (way, mean) = (latency_ns(figures.round_trip_ns), latency(figures.lateness.mean_service_ns));
+    match (limit, figures.steal_share.filter(|steal| *steal >= STEAL_SHARE).map(percent)) {
+        (ServedLimit::Model, _) => text!("  limit     the model", "  上限      モデル"),
+        (ServedLimit::Server, _) => text!(
+            "  limit     the server: requests waited for kurabe, not for the model; a slower model or a smaller depth is in time",
+            "  上限      サーバー。要求はモデルでなく kurabe を待っています。遅いモデルか浅い深さなら間に合います"
+        ),
+        (ServedLimit::Way, _) => text!(
+            "  limit     the way to the server and back, {way}: the model takes {mean}",
+            "  上限      サーバーとの往復({way})。モデルの時間は {mean} です"
+        ),
+        (ServedLimit::Others, Some(steal)) => text!(
+            "  limit     the host of this virtual machine, which took {steal} of the processors' time",
+            "  上限      この仮想マシンのホスト。CPU 時間の {steal} を取られました"
+        ),
+        (ServedLimit::Others, None) => text!(
+            "  limit     other programs on these processors; a model that takes longer bears more of them",
+            "  上限      同じ CPU を使うほかのプログラム。時間のかかるモデルほど影響は小さくなります"
+        ),
+    }
 }
 
 /// What a power cut did.
@@ -327,8 +381,9 @@ fn kept_server_line(kept: &KeptServer) -> Text {
         return text!("{kept_at}  {name}  {time}, no request", "{kept_at}  {name}  {time}、要求なし");
     };
     let (share, p99) = (fixed(share * 100.0, 1), latency_ns(figures.lateness.p99_ns));
+    let times = figures.lateness.slowdown.map_or(NONE.to_owned(), |slowdown| fixed(slowdown.mean, 2));
     text!(
-        "{kept_at}  {name}  {time}, {answers} answers, {share} % in time, p99 late by {p99}",
-        "{kept_at}  {name}  {time}、応答 {answers} 回、{share} % が時間どおり、遅れ p99 {p99}"
+        "{kept_at}  {name}  {time}, {answers} answers, × {times}, {share} % in time, p99 late by {p99}",
+        "{kept_at}  {name}  {time}、応答 {answers} 回、応答時間 {times} 倍、{share} % が時間どおり、遅れ p99 {p99}"
     )
 }

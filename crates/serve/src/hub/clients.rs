@@ -19,10 +19,8 @@ impl Hub {
         while let Some(listener) = &self.parts.listener {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match rustix::net::accept_with(&listener.socket, flags) {
-                Ok(socket) if self.connections.len() >= MOST_CONNECTIONS => {
-                    self.counts.refused_connections += 1;
-                    drop(socket);
-                }
+                // Not even those that are to be refused may come without end.
+                Ok(_) if self.connections.len() >= 2 * MOST_CONNECTIONS => self.counts.refused_connections += 1,
                 Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
@@ -41,9 +39,18 @@ impl Hub {
         if let Some(listener) = &self.parts.listener {
             listener.prepare(&socket);
         }
-        let conversation = Conversation::new(Arc::clone(&self.parts.exports));
+        let exports = Arc::clone(&self.parts.exports);
+        if self.clients() >= MOST_CONNECTIONS {
+            self.counts.refused_connections += 1;
+            return self.connect(socket, Conversation::surplus(exports), Peer::Surplus);
+        }
         self.counts.connections += 1;
-        self.connect(socket, conversation, Peer::Client);
+        self.connect(socket, Conversation::new(exports), Peer::Client);
+    }
+
+    /// How many there are.
+    pub(super) fn clients(&self) -> usize {
+        self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
     }
 
     /// Begins a conversation with kurabe's own client.

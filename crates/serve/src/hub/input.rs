@@ -35,19 +35,18 @@ impl Hub {
             Err(Errno::AGAIN | Errno::INTR) => return,
             Err(_) => return self.drop_connection(id),
         }
-        self.take_turns(id);
+        self.take_turns(id, self.heard_ns);
     }
 
-    /// Takes turns from what is held.
-    pub(super) fn take_turns(&mut self, id: u64) {
-        let now_ns = self.now_ns();
+    /// Takes turns from what is held, which came at a time.
+    pub(super) fn take_turns(&mut self, id: u64, came_ns: u64) {
         let mut taken = 0;
         loop {
             let Some(connection) = self.connections.get_mut(&id) else { return };
             if !connection.takes_requests() || taken == connection.held_bytes {
                 break;
             }
-            let InputStep::Again = self.take_turn(id, &mut taken, now_ns) else { break };
+            let InputStep::Again = self.take_turn(id, &mut taken, came_ns) else { break };
         }
         if let Some(connection) = self.connections.get_mut(&id)
             && taken > 0
@@ -57,7 +56,7 @@ impl Hub {
         }
     }
 
-    fn take_turn(&mut self, id: u64, taken: &mut usize, now_ns: u64) -> InputStep {
+    fn take_turn(&mut self, id: u64, taken: &mut usize, came_ns: u64) -> InputStep {
         let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
         let held = &connection.held[*taken..connection.held_bytes];
         match connection.conversation.next(held) {
@@ -75,7 +74,7 @@ impl Hub {
                 self.say(id, Segment::of_bytes(bytes));
                 InputStep::Nothing
             }
-            Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, now_ns),
+            Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, came_ns),
         }
     }
 
@@ -85,7 +84,7 @@ impl Hub {
         request: &NbdRequest,
         head_bytes: usize,
         taken: &mut usize,
-        now_ns: u64,
+        came_ns: u64,
     ) -> InputStep {
         let is_without_power = self.is_front_without_power(id);
         let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
@@ -100,7 +99,7 @@ impl Hub {
         let payload = behind[..payload_bytes.min(behind.len())].to_vec();
         *taken += head_bytes + payload.len();
         let export = connection.conversation.export();
-        let operation = self.begin(Asker::Connection(id), export, request, now_ns);
+        let operation = self.begin(Asker::Connection(id), export, request, came_ns);
         if let Some(error) = error {
             self.fail(operation, error);
         }
@@ -162,7 +161,7 @@ impl Hub {
             Some(error) => self.fail(incoming.operation, error),
             None => self.data_done(incoming.operation, Ok(Body::Nothing)),
         }
-        self.take_turns(id);
+        self.take_turns(id, self.now_ns());
         self.adjust(id);
     }
 }

@@ -1,0 +1,159 @@
+//! What the model would have given: the same requests in virtual time, as many at a time.
+//!
+//! The model: a client that is held up asks for less, and a device that is asked for less is quicker, so the time that its
+//! requests took in the stack does not tell what it would have got. A copy of the stack does: it is asked the last requests
+//! again, each as soon as one is done. Its caches may hold them now; so it is not believed beyond what the time that they took in
+//! the stack allows at that depth (Little's law), which is exact where nothing was held up.
+
+use kurabe_core::random::Random;
+use kurabe_sim::{Request, RequestKind, Stack};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// A client that gets this share of what the model gives has the model as its limit.
+const GOOD_SHARE: f64 = 0.95;
+/// A thread that works for this share of the time has no time to spare: it looks at the sockets in the rest.
+const BOUND_SHARE: f64 = 0.8;
+/// Depths that are tried before anybody asks, of so many reads of so many bytes.
+const DEPTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+const TRIED_READS: u64 = 512;
+const READ_BYTES: u64 = 4096;
+/// A piece of a trim: what the kernel asks for at once, or less.
+const TRIM_BYTES: u64 = 1 << 30;
+/// What these requests are called in the copy, in which others may be under way.
+const TOKEN: u64 = u64::MAX;
+
+/// What bounded a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServedLimit {
+    /// The model, as it should be.
+    Model,
+    /// The server's own work.
+    Server,
+    /// The way to the server and back, which takes longer than the model.
+    Way,
+    /// What else these processors do.
+    Others,
+}
+
+/// What a client kept under way and got, by the last answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientFigures {
+    /// So many.
+    pub answers: u64,
+    /// Requests under way, in the mean.
+    pub depth: f64,
+    /// Answers.
+    pub rate_per_s: f64,
+    /// Answers that the model gives to these requests at this depth.
+    pub model_rate_per_s: f64,
+    /// Who was the limit.
+    pub limit: ServedLimit,
+}
+
+/// What is to be tried, and beside what.
+pub(crate) struct Rehearsal {
+    pub(crate) stack: Stack,
+    pub(crate) requests: Vec<Request>,
+    /// In which they were answered.
+    pub(crate) span_ns: u64,
+    pub(crate) depth: f64,
+    /// As far as the stack saw it.
+    pub(crate) depth_in_model: f64,
+    pub(crate) busy_share: f64,
+    pub(crate) round_trip_ns: u64,
+}
+
+impl Rehearsal {
+    pub(crate) fn run(mut self) -> ClientFigures {
+        let answers = self.requests.len();
+        let rate_per_s = answers as f64 * 1e9 / self.span_ns as f64;
+        let slots = (self.depth.round() as usize).max(1);
+        let model_ns = closed_loop_ns(&mut self.stack, &self.requests, slots) as f64;
+        let by_law_per_s = rate_per_s * self.depth / self.depth_in_model;
+        // A model that takes no time is not asked more than once in a nanosecond.
+        let model_rate_per_s = (answers as f64 * 1e9 / model_ns.max(answers as f64)).min(by_law_per_s);
+        let service_ns = self.depth_in_model * 1e9 / rate_per_s;
+        let limit = match () {
+            () if rate_per_s >= GOOD_SHARE * model_rate_per_s => ServedLimit::Model,
+            () if self.busy_share >= BOUND_SHARE => ServedLimit::Server,
+            () if service_ns < self.round_trip_ns as f64 => ServedLimit::Way,
+            () => ServedLimit::Others,
+        };
+        ClientFigures { answers: answers as u64, depth: self.depth, rate_per_s, model_rate_per_s, limit }
+    }
+}
+
+/// How far a machine keeps up with a model that is quicker than it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeepingUp {
+    /// Random reads of 4 KiB at a time up to which it does; 0 if not even with one.
+    pub depth: usize,
+    /// What the model gives then.
+    pub rate_per_s: f64,
+    /// What this machine gives at most.
+    pub most_per_s: f64,
+    /// Beyond which the model gives no more, or nobody asks for more.
+    pub deepest: usize,
+    /// What the model gives then.
+    pub model_rate_per_s: f64,
+}
+
+/// How far a machine keeps up with a fresh stack, by what a request costs the server and its way; none if all the way.
+pub(crate) fn keeping_up(stack: &Stack, request_ns: u64, round_trip_ns: u64) -> Option<KeepingUp> {
+    let mut random = Random::new(1, 0);
+    let places = (stack.capacity_bytes() / READ_BYTES).max(1);
+    let mut read =
+        |_| Request::new(RequestKind::Read, random.below(places) * READ_BYTES, READ_BYTES as u32);
+    let requests: Vec<Request> = (0..TRIED_READS).map(&mut read).collect();
+    let begun = Instant::now();
+    let rates: Vec<(usize, f64)> = DEPTHS
+        .iter()
+        .map(|&depth| {
+            let took_ns = closed_loop_ns(&mut stack.clone(), &requests, depth).max(TRIED_READS);
+            (depth, TRIED_READS as f64 * 1e9 / took_ns as f64)
+        })
+        .collect();
+    let computed_ns = begun.elapsed().as_nanos() as f64 / (TRIED_READS * DEPTHS.len() as u64) as f64;
+    let most_per_s = 1e9 / (request_ns as f64 + computed_ns);
+    let most_at = |depth: usize| most_per_s.min(depth as f64 * 1e9 / round_trip_ns.max(1) as f64);
+    how_far(&rates, most_at)
+}
+
+/// The last of these depths at which no more is asked for than can be had.
+fn how_far(rates: &[(usize, f64)], most_at: impl Fn(usize) -> f64) -> Option<KeepingUp> {
+    let &(deepest, model_rate_per_s) = rates.last()?;
+    let reached = rates.iter().take_while(|&&(depth, rate)| rate <= most_at(depth)).last();
+    let (depth, rate_per_s) = reached.copied().unwrap_or_default();
+    let most_per_s = most_at(if depth == 0 { rates[0].0 } else { deepest });
+    (depth < deepest).then_some(KeepingUp { depth, rate_per_s, most_per_s, deepest, model_rate_per_s })
+}
+
+/// How long a trim of all of a fresh stack takes, by a piece of it: in the model, or for this machine if that is longer.
+pub(crate) fn trim_all_ns(stack: &Stack) -> u64 {
+    let piece = Request::new(RequestKind::Trim, 0, TRIM_BYTES.min(stack.capacity_bytes()) as u32);
+    let (mut stack, begun) = (stack.clone(), Instant::now());
+    let took_ns = closed_loop_ns(&mut stack, &[piece], 1).max(begun.elapsed().as_nanos() as u64);
+    took_ns * stack.capacity_bytes().div_ceil(TRIM_BYTES)
+}
+
+/// How long a stack takes for requests, so many at a time, from now on.
+pub fn closed_loop_ns(stack: &mut Stack, requests: &[Request], depth: usize) -> u64 {
+    let begun_ns = stack.now_ns();
+    let mut ended_ns = begun_ns;
+    let mut requests = requests.iter();
+    requests.by_ref().take(depth).for_each(|&request| stack.submit(begun_ns, request, TOKEN));
+    loop {
+        while let Some(completion) = stack.take_completion() {
+            if completion.token == TOKEN {
+                ended_ns = completion.at_ns;
+                requests.next().into_iter().for_each(|&request| stack.submit(ended_ns, request, TOKEN));
+            }
+        }
+        match stack.next_wake_ns().filter(|_| stack.in_flight() > 0) {
+            Some(wake_ns) => stack.advance(wake_ns),
+            None => return ended_ns - begun_ns,
+        }
+    }
+}
