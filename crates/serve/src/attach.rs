@@ -173,7 +173,7 @@ impl Attachment {
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
         self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
         for (index, export) in exports.iter().enumerate() {
-            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export.is_rotational);
+            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export);
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
                     .remedy(text!(

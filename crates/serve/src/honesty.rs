@@ -81,6 +81,7 @@ struct RecentAnswer {
     sent_ns: u64,
     real_ns: u64,
     service_ns: u64,
+    late_ns: u64,
     /// How long the timing thread had worked until then.
     busy_ns: u64,
 }
@@ -147,7 +148,8 @@ impl Account {
             self.recent.pop_front();
         }
         let busy_ns = self.busy_ns;
-        self.recent.push_back(RecentAnswer { request, sent_ns: now_ns, real_ns, service_ns, busy_ns });
+        let sent_ns = now_ns;
+        self.recent.push_back(RecentAnswer { request, sent_ns, real_ns, service_ns, late_ns, busy_ns });
     }
 
     /// The timing thread worked from one time to another.
@@ -187,15 +189,15 @@ impl Account {
         let (first, last) = (self.recent.front()?, self.recent.back()?);
         let span_ns = last.sent_ns.saturating_sub(first.sent_ns).max(1);
         let of_span = |sum: u64| sum as f64 / span_ns as f64;
-        let (real_ns, service_ns) = self.recent.iter().skip(1).fold((0, 0), |(real_ns, service_ns), answer| {
-            (real_ns + answer.real_ns, service_ns + answer.service_ns)
-        });
+        let under_way =
+            |time: fn(&RecentAnswer) -> u64| of_span(self.recent.iter().skip(1).map(time).sum::<u64>());
         (self.recent.len() >= FEWEST_ANSWERS).then(|| Rehearsal {
             stack: stack.clone(),
             requests: self.recent.iter().skip(1).map(|answer| answer.request).collect(),
             span_ns,
-            depth: of_span(real_ns),
-            depth_in_model: of_span(service_ns),
+            depth: under_way(|answer| answer.real_ns),
+            depth_in_model: under_way(|answer| answer.service_ns),
+            depth_late: under_way(|answer| answer.late_ns),
             busy_share: of_span(last.busy_ns.saturating_sub(first.busy_ns)),
             round_trip_ns,
         })

@@ -29,6 +29,8 @@ const TOKEN: u64 = u64::MAX;
 pub enum ServedLimit {
     /// The model, as it should be.
     Model,
+    /// The client, which had nothing under way for a part of the time.
+    Client,
     /// The server's own work.
     Server,
     /// The way to the server and back, which takes longer than the model.
@@ -61,6 +63,8 @@ pub(crate) struct Rehearsal {
     pub(crate) depth: f64,
     /// As far as the stack saw it.
     pub(crate) depth_in_model: f64,
+    /// Of those that were due.
+    pub(crate) depth_late: f64,
     pub(crate) busy_share: f64,
     pub(crate) round_trip_ns: u64,
 }
@@ -69,16 +73,21 @@ impl Rehearsal {
     pub(crate) fn run(mut self) -> ClientFigures {
         let answers = self.requests.len();
         let rate_per_s = answers as f64 * 1e9 / self.span_ns as f64;
-        let slots = (self.depth.round() as usize).max(1);
-        let model_ns = closed_loop_ns(&mut self.stack, &self.requests, slots) as f64;
-        let by_law_per_s = rate_per_s * self.depth / self.depth_in_model;
+        // Who keeps less than one under way is idle between two.
+        let slots = self.depth.max(1.0);
+        let model_ns = closed_loop_ns(&mut self.stack, &self.requests, slots.round() as usize) as f64;
+        let by_law_per_s = rate_per_s * slots / self.depth_in_model;
         // A model that takes no time is not asked more than once in a nanosecond.
         let model_rate_per_s = (answers as f64 * 1e9 / model_ns.max(answers as f64)).min(by_law_per_s);
         let service_ns = self.depth_in_model * 1e9 / rate_per_s;
+        // While others are in the stack, its time has passed what the round trip would take off.
+        let depth_before = self.depth - self.depth_in_model - self.depth_late;
+        let is_way = service_ns < self.round_trip_ns as f64 || depth_before > self.depth_late;
         let limit = match () {
             () if rate_per_s >= GOOD_SHARE * model_rate_per_s => ServedLimit::Model,
+            () if self.depth_in_model >= GOOD_SHARE * self.depth => ServedLimit::Client,
             () if self.busy_share >= BOUND_SHARE => ServedLimit::Server,
-            () if service_ns < self.round_trip_ns as f64 => ServedLimit::Way,
+            () if is_way => ServedLimit::Way,
             () => ServedLimit::Others,
         };
         ClientFigures { answers: answers as u64, depth: self.depth, rate_per_s, model_rate_per_s, limit }
@@ -155,5 +164,82 @@ pub fn closed_loop_ns(stack: &mut Stack, requests: &[Request], depth: usize) -> 
             Some(wake_ns) => stack.advance(wake_ns),
             None => return ended_ns - begun_ns,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_sim::load_device;
+
+    fn stack(access: &str, parallel: &str) -> Stack {
+        let mut spec = load_device("ideal-ram-disk").unwrap();
+        spec.set("memory.access", access).unwrap();
+        spec.set("memory.parallel", parallel).unwrap();
+        spec.set("memory.rate", "1000GB/s").unwrap();
+        Stack::new(&spec, 1).unwrap()
+    }
+
+    fn reads(count: u64) -> Vec<Request> {
+        (0..count).map(|place| Request::new(RequestKind::Read, place * READ_BYTES, READ_BYTES as u32)).collect()
+    }
+
+    #[test]
+    fn requests_follow_each_other_as_many_at_a_time_as_is_asked_beside_what_is_under_way() {
+        for (depth, rounds) in [(1, 64), (4, 16), (8, 16)] {
+            let mut stack = stack("1ms", "4");
+            stack.submit(5_000_000, Request::new(RequestKind::Flush, 0, 0), 0);
+            let took_ns = closed_loop_ns(&mut stack, &reads(64), depth) as f64 / 1e6;
+            let rounds = f64::from(rounds);
+            assert!((rounds..rounds + 1.1).contains(&took_ns), "{depth}: {took_ns} ms");
+        }
+    }
+
+    /// A hundred answers of a device of four places that takes 1 ms; who is not in the model is late, but for a share.
+    fn client(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> ClientFigures {
+        let depth_late = (depth - depth_in_model) * (1.0 - share_before);
+        let (stack, requests, round_trip_ns) = (stack("1ms", "4"), reads(100), 20_000);
+        let span_ns = (100.0 * 1e6 / depth_in_model) as u64;
+        Rehearsal { stack, requests, span_ns, depth, depth_in_model, depth_late, busy_share, round_trip_ns }.run()
+    }
+
+    #[test]
+    fn who_was_the_limit_is_told_by_what_it_did() {
+        for (figures, limit) in [
+            (client(4.0, 3.9, 1.0, 0.5), ServedLimit::Model),
+            (client(0.4, 0.39, 0.1, 0.5), ServedLimit::Client),
+            (client(4.0, 1.5, 0.9, 0.9), ServedLimit::Server),
+            (client(4.0, 1.5, 0.5, 0.9), ServedLimit::Way),
+            (client(4.0, 1.5, 0.5, 0.1), ServedLimit::Others),
+            // Of 32 at a time the device does four: by the law alone it would give 32 times as much as of one.
+            (client(32.0, 3.9, 0.5, 0.5), ServedLimit::Model),
+        ] {
+            assert_eq!(figures.limit, limit, "{figures:?}");
+        }
+        let figures = client(32.0, 1.0, 0.9, 0.5);
+        assert!((figures.rate_per_s - 1_000.0).abs() < 1.0, "{figures:?}");
+        assert!((figures.model_rate_per_s - 4_000.0).abs() < 50.0, "{figures:?}");
+        let idle = client(0.5, 0.5, 0.0, 0.0);
+        assert!((idle.rate_per_s - 500.0).abs() < 1.0 && (idle.model_rate_per_s - 1_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_machine_keeps_up_to_the_depth_at_which_no_more_is_asked_than_it_gives() {
+        let rates = [(1, 12_000.0), (2, 24_000.0), (4, 46_000.0), (8, 80_000.0), (32, 99_000.0)];
+        assert_eq!(how_far(&rates, |_| 100_000.0), None);
+        let some = how_far(&rates, |_| 60_000.0).unwrap();
+        assert_eq!((some.depth, some.rate_per_s, some.most_per_s), (4, 46_000.0, 60_000.0));
+        assert_eq!((some.deepest, some.model_rate_per_s), (32, 99_000.0));
+        let none = how_far(&rates, |depth| depth as f64 * 10_000.0).unwrap();
+        assert_eq!((none.depth, none.most_per_s), (0, 10_000.0));
+        assert_eq!(keeping_up(&stack("1ms", "4"), 10_000, 20_000), None);
+        assert_eq!(keeping_up(&stack("10us", "1"), 10_000, 20_000).unwrap().depth, 0);
+    }
+
+    #[test]
+    fn a_trim_of_all_takes_as_long_as_its_pieces() {
+        let stack = stack("5ms", "1");
+        let pieces = stack.capacity_bytes().div_ceil(TRIM_BYTES);
+        assert!(trim_all_ns(&stack) >= pieces * 5_000_000);
     }
 }

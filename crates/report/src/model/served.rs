@@ -273,7 +273,7 @@ fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
         let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
         lines.push(text!(
             "  client    kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
-            "  クライアント 深さ {depth} で毎秒 {rate} 件。モデルならこの深さで毎秒 {model} 件(直近 {answers} 件)"
+            "  深さ      平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
         ));
         lines.push(limit_line(limit, figures));
     }
@@ -302,13 +302,17 @@ fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
     let (way, mean) = (latency_ns(figures.round_trip_ns), latency(figures.lateness.mean_service_ns));
     match (limit, figures.steal_share.filter(|steal| *steal >= STEAL_SHARE).map(percent)) {
         (ServedLimit::Model, _) => text!("  limit     the model", "  上限      モデル"),
+        (ServedLimit::Client, _) => text!(
+            "  limit     the client, which had nothing under way for a part of the time",
+            "  上限      クライアント。要求のない時間がありました"
+        ),
         (ServedLimit::Server, _) => text!(
             "  limit     the server: requests waited for kurabe, not for the model; a slower model or a smaller depth is in time",
             "  上限      サーバー。要求はモデルでなく kurabe を待っています。遅いモデルか浅い深さなら間に合います"
         ),
         (ServedLimit::Way, _) => text!(
-            "  limit     the way to the server and back, {way}: the model takes {mean}",
-            "  上限      サーバーとの往復({way})。モデルの時間は {mean} です"
+            "  limit     the way to the server and back, {way} beside the model's {mean}: most of it can be taken off at depth 1 alone",
+            "  上限      サーバーとの往復({way}。モデルは {mean})。差し引けるのは主に深さ 1 のときだけです"
         ),
         (ServedLimit::Others, Some(steal)) => text!(
             "  limit     the host of this virtual machine, which took {steal} of the processors' time",
