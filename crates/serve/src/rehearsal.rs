@@ -113,8 +113,7 @@ pub struct KeepingUp {
 pub(crate) fn keeping_up(stack: &Stack, request_ns: u64, round_trip_ns: u64) -> Option<KeepingUp> {
     let mut random = Random::new(1, 0);
     let places = (stack.capacity_bytes() / READ_BYTES).max(1);
-    let mut read =
-        |_| Request::new(RequestKind::Read, random.below(places) * READ_BYTES, READ_BYTES as u32);
+    let mut read = |_| Request::new(RequestKind::Read, random.below(places) * READ_BYTES, READ_BYTES as u32);
     let requests: Vec<Request> = (0..TRIED_READS).map(&mut read).collect();
     let begun = Instant::now();
     let rates: Vec<(usize, f64)> = DEPTHS
@@ -181,7 +180,9 @@ mod tests {
     }
 
     fn reads(count: u64) -> Vec<Request> {
-        (0..count).map(|place| Request::new(RequestKind::Read, place * READ_BYTES, READ_BYTES as u32)).collect()
+        (0..count)
+            .map(|place| Request::new(RequestKind::Read, place * READ_BYTES, READ_BYTES as u32))
+            .collect()
     }
 
     #[test]
@@ -200,7 +201,8 @@ mod tests {
         let depth_late = (depth - depth_in_model) * (1.0 - share_before);
         let (stack, requests, round_trip_ns) = (stack("1ms", "4"), reads(100), 20_000);
         let span_ns = (100.0 * 1e6 / depth_in_model) as u64;
-        Rehearsal { stack, requests, span_ns, depth, depth_in_model, depth_late, busy_share, round_trip_ns }.run()
+        Rehearsal { stack, requests, span_ns, depth, depth_in_model, depth_late, busy_share, round_trip_ns }
+            .run()
     }
 
     #[test]

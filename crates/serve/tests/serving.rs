@@ -145,7 +145,11 @@ fn what_a_device_has_no_command_for_is_not_offered() {
         assert_eq!(client.reply().unwrap(), (cookie, if has_trim { 0 } else { 95 }), "{model}");
         client.zero(WRITE_ZEROES, 0, 4096).unwrap();
         let figures = server.serving.figures().unwrap();
-        assert_eq!((figures.trims, figures.writes), (u64::from(has_trim), 1 + u64::from(has_trim)), "{model}");
+        assert_eq!(
+            (figures.trims, figures.writes),
+            (u64::from(has_trim), 1 + u64::from(has_trim)),
+            "{model}"
+        );
         assert_eq!(server.serving.facts().trim_ns.is_some(), has_trim, "{model}");
     }
 }

@@ -198,5 +198,6 @@ fn a_model_is_run_without_the_layers_that_a_server_leaves_out() {
     assert_eq!(layers(&[model, "--without", "filesystem"]), ["host", "usb", "flash-coarse"]);
     assert_eq!(layers(&[model]), ["host", "filesystem", "usb", "flash-coarse"]);
     run(&[model, "--without", "filesystems"]).is_refusal(2, &["filesystem"]);
-    run(&[text(lab.beside(".").as_path()), "--without", "filesystem"]).is_refusal(2, &["--without", "model:NAME"]);
+    run(&[text(lab.beside(".").as_path()), "--without", "filesystem"])
+        .is_refusal(2, &["--without", "model:NAME"]);
 }

@@ -193,7 +193,8 @@ pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
             .map(|(value, digits)| value.map_or(NONE.to_owned(), |value| fixed(value, digits)));
         (times, share, latency_ns(lateness.p99_ns))
     };
-    let ((times, share, p99), (all_times, all_share, all_p99)) = (shown(&last.lateness), shown(&figures.lateness));
+    let ((times, share, p99), (all_times, all_share, all_p99)) =
+        (shown(&last.lateness), shown(&figures.lateness));
     text!(
         "{clients} clients  depth {depth}  {requests}/s  {bytes}  took × {times} ({all_times})  in time {share} % ({all_share} %)  p99 late by {p99} ({all_p99})",
         "接続 {clients}  深さ {depth}  毎秒 {requests} 件  {bytes}  応答時間 {times} 倍({all_times} 倍)  時間どおり {share} %({all_share} %)  遅れ p99 {p99}({all_p99})"

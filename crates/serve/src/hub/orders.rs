@@ -121,7 +121,8 @@ impl ServedFigures {
         };
         let less = |pick: fn(&Self) -> u64| pick(self).saturating_sub(pick(before));
         let in_time = of_answers(|lateness| lateness.in_time_share.unwrap_or(0.0)).min(1.0);
-        let means = [of_answers(|lateness| lateness.mean_service_ns), of_answers(|lateness| lateness.mean_real_ns)];
+        let means =
+            [of_answers(|lateness| lateness.mean_service_ns), of_answers(|lateness| lateness.mean_real_ns)];
         let has_steal = before.steal_share.is_some() && self.steal_share.is_some();
         Self {
             served_ns: less(|figures| figures.served_ns),
