@@ -183,7 +183,7 @@ fn watch_stats(args: &ControlArgs, global: &Global) -> Result<()> {
         };
         let last = figures.since(&before);
         match global.json {
-            true => print_json(&json!({ "event": "stats", "all": figures, "last": last }))?,
+            true => print_json(&json!({ "event": "stats", "answer": figures, "last": last.lateness }))?,
             false => print_texts(&[serving_line(&figures, &last)])?,
         }
         before = figures;

@@ -112,11 +112,8 @@ fn kept_time(served: &ServedRecord) -> Text {
     };
     match served.server_bound_seconds {
         0 => in_time,
-        1 => {
-            text!("{in_time}, and for 1 second the server was the limit", "{in_time}(うち 1 秒はサーバーが上限)"; in_time)
-        }
         bound => {
-            text!("{in_time}, and for {bound} seconds the server was the limit", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
+            text!("{in_time}, and for {bound} s the server was the limit", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
         }
     }
 }

@@ -77,11 +77,8 @@ pub struct Lateness {
 /// An answer among the last.
 #[derive(Debug)]
 struct RecentAnswer {
-    request: Request,
+    timing: Timing,
     sent_ns: u64,
-    real_ns: u64,
-    service_ns: u64,
-    late_ns: u64,
     /// How long the timing thread had worked until then.
     busy_ns: u64,
 }
@@ -134,7 +131,7 @@ impl Account {
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
         debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");
-        let Timing { asked_ns, due_ns, service_ns, request } = timing;
+        let Timing { asked_ns, due_ns, service_ns, .. } = timing;
         let late_ns = now_ns.saturating_sub(due_ns);
         let real_ns = now_ns.saturating_sub(asked_ns).max(service_ns);
         self.late.record(late_ns);
@@ -147,9 +144,7 @@ impl Account {
         if self.recent.len() == RECENT_ANSWERS {
             self.recent.pop_front();
         }
-        let busy_ns = self.busy_ns;
-        let sent_ns = now_ns;
-        self.recent.push_back(RecentAnswer { request, sent_ns, real_ns, service_ns, late_ns, busy_ns });
+        self.recent.push_back(RecentAnswer { timing, sent_ns: now_ns, busy_ns: self.busy_ns });
     }
 
     /// The timing thread worked from one time to another.
@@ -193,11 +188,11 @@ impl Account {
             |time: fn(&RecentAnswer) -> u64| of_span(self.recent.iter().skip(1).map(time).sum::<u64>());
         (self.recent.len() >= FEWEST_ANSWERS).then(|| Rehearsal {
             stack: stack.clone(),
-            requests: self.recent.iter().skip(1).map(|answer| answer.request).collect(),
+            requests: self.recent.iter().skip(1).map(|answer| answer.timing.request).collect(),
             span_ns,
-            depth: under_way(|answer| answer.real_ns),
-            depth_in_model: under_way(|answer| answer.service_ns),
-            depth_late: under_way(|answer| answer.late_ns),
+            depth: under_way(|answer| answer.sent_ns - answer.timing.asked_ns),
+            depth_in_model: under_way(|answer| answer.timing.service_ns),
+            depth_late: under_way(|answer| answer.sent_ns - answer.timing.due_ns),
             busy_share: of_span(last.busy_ns.saturating_sub(first.busy_ns)),
             round_trip_ns,
         })

@@ -92,27 +92,13 @@ pub struct Conversation {
     /// The export for which `base:allocation` was agreed.
     context: Option<usize>,
     export: usize,
-    /// There are clients enough: whatever it wants is refused, with the reason.
-    is_surplus: bool,
 }
 
 impl Conversation {
-    /// Starts the conversation with a client that has connected.
+    /// Starts the conversation with a client that has connected. One for whom there are no exports is one too many: whatever it
+    /// wants is refused, with the reason.
     pub fn new(exports: Arc<[Export]>) -> Self {
-        Self {
-            exports,
-            phase: Phase::Flags,
-            no_zeroes: false,
-            structured: false,
-            context: None,
-            export: 0,
-            is_surplus: false,
-        }
-    }
-
-    /// With one client too many.
-    pub(crate) fn surplus(exports: Arc<[Export]>) -> Self {
-        Self { is_surplus: true, ..Self::new(exports) }
+        Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
     }
 
     /// With a client that knows this export already, and begins to ask at once.

@@ -94,18 +94,14 @@ impl Rehearsal {
     }
 }
 
-/// How far a machine keeps up with a model that is quicker than it.
+/// How far a machine keeps up with a model that is quicker than it, by random reads of 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeepingUp {
-    /// Random reads of 4 KiB at a time up to which it does; 0 if not even with one.
+    /// The depth up to which it does; 0 if not even at 1.
     pub depth: usize,
-    /// What the model gives then.
+    /// What the model gives there; at depth 0, what this machine gives at depth 1.
     pub rate_per_s: f64,
-    /// What this machine gives at most.
-    pub most_per_s: f64,
-    /// Beyond which the model gives no more, or nobody asks for more.
-    pub deepest: usize,
-    /// What the model gives then.
+    /// What the model gives at the deepest depth that is tried.
     pub model_rate_per_s: f64,
 }
 
@@ -116,26 +112,19 @@ pub(crate) fn keeping_up(stack: &Stack, request_ns: u64, round_trip_ns: u64) -> 
     let mut read = |_| Request::new(RequestKind::Read, random.below(places) * READ_BYTES, READ_BYTES as u32);
     let requests: Vec<Request> = (0..TRIED_READS).map(&mut read).collect();
     let begun = Instant::now();
-    let rates: Vec<(usize, f64)> = DEPTHS
-        .iter()
-        .map(|&depth| {
-            let took_ns = closed_loop_ns(&mut stack.clone(), &requests, depth).max(TRIED_READS);
-            (depth, TRIED_READS as f64 * 1e9 / took_ns as f64)
-        })
-        .collect();
-    let computed_ns = begun.elapsed().as_nanos() as f64 / (TRIED_READS * DEPTHS.len() as u64) as f64;
-    let most_per_s = 1e9 / (request_ns as f64 + computed_ns);
-    let most_at = |depth: usize| most_per_s.min(depth as f64 * 1e9 / round_trip_ns.max(1) as f64);
-    how_far(&rates, most_at)
+    let model_ns = DEPTHS.map(|depth| closed_loop_ns(&mut stack.clone(), &requests, depth).max(TRIED_READS));
+    let computed_ns = begun.elapsed().as_nanos() as u64 / (TRIED_READS * DEPTHS.len() as u64);
+    let way_ns = |depth: usize| round_trip_ns / depth as u64;
+    how_far(model_ns.map(|ns| ns / TRIED_READS), |depth| way_ns(depth).max(request_ns + computed_ns))
 }
 
-/// The last of these depths at which no more is asked for than can be had.
-fn how_far(rates: &[(usize, f64)], most_at: impl Fn(usize) -> f64) -> Option<KeepingUp> {
-    let &(deepest, model_rate_per_s) = rates.last()?;
-    let reached = rates.iter().take_while(|&&(depth, rate)| rate <= most_at(depth)).last();
-    let (depth, rate_per_s) = reached.copied().unwrap_or_default();
-    let most_per_s = most_at(if depth == 0 { rates[0].0 } else { deepest });
-    (depth < deepest).then_some(KeepingUp { depth, rate_per_s, most_per_s, deepest, model_rate_per_s })
+/// By what an answer takes in the model at each depth, and on this machine.
+fn how_far(model_ns: [u64; DEPTHS.len()], own_ns: impl Fn(usize) -> u64) -> Option<KeepingUp> {
+    let at_depth = || DEPTHS.into_iter().zip(model_ns);
+    let (depth, ns) =
+        at_depth().take_while(|&(depth, ns)| ns >= own_ns(depth)).last().unwrap_or((0, own_ns(1)));
+    let [rate_per_s, model_rate_per_s] = [ns, model_ns[DEPTHS.len() - 1]].map(|ns| 1e9 / ns.max(1) as f64);
+    (depth < DEPTHS[DEPTHS.len() - 1]).then_some(KeepingUp { depth, rate_per_s, model_rate_per_s })
 }
 
 /// How long a trim of all of a fresh stack takes, by a piece of it: in the model, or for this machine if that is longer.
@@ -227,13 +216,12 @@ mod tests {
 
     #[test]
     fn a_machine_keeps_up_to_the_depth_at_which_no_more_is_asked_than_it_gives() {
-        let rates = [(1, 12_000.0), (2, 24_000.0), (4, 46_000.0), (8, 80_000.0), (32, 99_000.0)];
-        assert_eq!(how_far(&rates, |_| 100_000.0), None);
-        let some = how_far(&rates, |_| 60_000.0).unwrap();
-        assert_eq!((some.depth, some.rate_per_s, some.most_per_s), (4, 46_000.0, 60_000.0));
-        assert_eq!((some.deepest, some.model_rate_per_s), (32, 99_000.0));
-        let none = how_far(&rates, |depth| depth as f64 * 10_000.0).unwrap();
-        assert_eq!((none.depth, none.most_per_s), (0, 10_000.0));
+        let model_ns = [80_000, 40_000, 21_000, 12_000, 10_000, 10_000];
+        assert_eq!(how_far(model_ns, |_| 10_000), None);
+        let some = how_far(model_ns, |_| 16_000).unwrap();
+        assert_eq!((some.depth, some.rate_per_s, some.model_rate_per_s), (4, 1e9 / 21_000.0, 100_000.0));
+        let none = how_far(model_ns, |depth| 100_000 / depth as u64).unwrap();
+        assert_eq!((none.depth, none.rate_per_s), (0, 10_000.0));
         assert_eq!(keeping_up(&stack("1ms", "4"), 10_000, 20_000), None);
         assert_eq!(keeping_up(&stack("10us", "1"), 10_000, 20_000).unwrap().depth, 0);
     }

@@ -20,7 +20,6 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -186,12 +185,10 @@ impl Serving {
             own(server.into());
             return round_trip::measure(client);
         }
-        let flags = SocketFlags::CLOEXEC;
-        let (server, client) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        rustix::io::ioctl_fionbio(&server, true)?;
-        let client = UnixStream::from(client);
+        let (server, client) = UnixStream::pair()?;
+        server.set_nonblocking(true)?;
         client.set_read_timeout(Some(OWN_PATIENCE))?;
-        own(server);
+        own(server.into());
         round_trip::measure(client)
     }
 
@@ -366,11 +363,9 @@ mod tests {
 
     impl Kernel {
         fn of(serving: &Serving) -> Self {
-            let (ours, kernels) =
-                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
-            rustix::io::ioctl_fionbio(&ours, true).unwrap();
-            serving.controls.tell(HubCommand::Kernel(ours, 0));
-            let kernels = UnixStream::from(kernels);
+            let (ours, kernels) = UnixStream::pair().unwrap();
+            ours.set_nonblocking(true).unwrap();
+            serving.controls.tell(HubCommand::Kernel(ours.into(), 0));
             kernels.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             Self(kernels)
         }

@@ -12,8 +12,6 @@ use kurabe_serve::{
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Share of the processors' time that the host may take before it is worth a word.
-const STEAL_SHARE: f64 = 0.005;
 /// A trim of a whole device that takes longer than this is worth a word.
 const LONG_TRIM_NS: u64 = 1_000_000_000;
 
@@ -141,19 +139,12 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
 
 /// How far this machine keeps up with a model that is quicker.
 fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
-    let KeepingUp { depth, deepest, .. } = keeping_up;
-    let [rate, most, model] =
-        [keeping_up.rate_per_s, keeping_up.most_per_s, keeping_up.model_rate_per_s].map(whole);
-    match depth {
-        0 => text!(
-            "  too slow  this machine, for this model: some {most} random reads of 4 KiB per second at depth 1, and {model} in the model at depth {deepest}",
-            "  速度不足  このマシンはモデルに追いつけません。4 KiB ランダムリードは深さ 1 で毎秒 {most} 件ほどです(モデルは深さ {deepest} で毎秒 {model} 件)"
-        ),
-        _ => text!(
-            "  too slow  this machine, beyond depth {depth} ({rate} random reads of 4 KiB per second): at most some {most}, and {model} in the model at depth {deepest}",
-            "  速度不足  このマシンがモデルに追いつけるのは深さ {depth}(4 KiB ランダムリード毎秒 {rate} 件)までです。上限は毎秒 {most} 件ほどです(モデルは深さ {deepest} で毎秒 {model} 件)"
-        ),
-    }
+    let KeepingUp { depth, rate_per_s, model_rate_per_s } = keeping_up;
+    let [rate, model] = [*rate_per_s, *model_rate_per_s].map(whole);
+    text!(
+        "  too slow  this machine, for more than depth {depth} of 4 KiB random reads ({rate} per second); the model gives {model} at depth 32",
+        "  速度不足  このマシンが追いつけるのは 4 KiB ランダムリードの深さ {depth}(毎秒 {rate} 件)まで。モデルは深さ 32 で毎秒 {model} 件"
+    )
 }
 
 /// How it waits, and what the operating system did not grant.
@@ -300,30 +291,23 @@ fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
 
 /// What bounded the client.
 fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
-    let (way, mean) = (latency_ns(figures.round_trip_ns), latency(figures.lateness.mean_service_ns));
-    match (limit, figures.steal_share.filter(|steal| *steal >= STEAL_SHARE).map(percent)) {
-        (ServedLimit::Model, _) => text!("  limit     the model", "  上限      モデル"),
-        (ServedLimit::Client, _) => text!(
-            "  limit     the client, which had nothing under way for a part of the time",
-            "  上限      クライアント。要求のない時間がありました"
+    let way = latency_ns(figures.round_trip_ns);
+    let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
+    let limit = match limit {
+        ServedLimit::Model => text!("the model", "モデル"),
+        ServedLimit::Client => {
+            text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
+        }
+        ServedLimit::Server => {
+            text!("the server, whose work requests waited for", "サーバー(要求は kurabe の処理待ち)")
+        }
+        ServedLimit::Way => text!("the way there and back ({way})", "サーバーとの往復({way})"),
+        ServedLimit::Others => text!(
+            "what else these processors do (the host of a virtual machine took {steal})",
+            "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
         ),
-        (ServedLimit::Server, _) => text!(
-            "  limit     the server: requests waited for kurabe, not for the model; a slower model or a smaller depth is in time",
-            "  上限      サーバー。要求はモデルでなく kurabe を待っています。遅いモデルか浅い深さなら間に合います"
-        ),
-        (ServedLimit::Way, _) => text!(
-            "  limit     the way to the server and back, {way} beside the model's {mean}: most of it can be taken off at depth 1 alone",
-            "  上限      サーバーとの往復({way}。モデルは {mean})。差し引けるのは主に深さ 1 のときだけです"
-        ),
-        (ServedLimit::Others, Some(steal)) => text!(
-            "  limit     the host of this virtual machine, which took {steal} of the processors' time",
-            "  上限      この仮想マシンのホスト。CPU 時間の {steal} を取られました"
-        ),
-        (ServedLimit::Others, None) => text!(
-            "  limit     other programs on these processors; a model that takes longer bears more of them",
-            "  上限      同じ CPU を使うほかのプログラム。時間のかかるモデルほど影響は小さくなります"
-        ),
-    }
+    };
+    text!("  limit     {limit}", "  上限      {limit}"; limit)
 }
 
 /// What a power cut did.

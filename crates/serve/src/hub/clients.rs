@@ -41,13 +41,13 @@ impl Hub {
         if let Some(listener) = &self.parts.listener {
             listener.prepare(&socket);
         }
-        let exports = Arc::clone(&self.parts.exports);
         if self.clients() >= MOST_CONNECTIONS {
             self.counts.refused_connections += 1;
-            return self.connect(socket, Conversation::surplus(exports), Peer::Surplus);
+            return self.connect(socket, Conversation::new(Arc::new([])), Peer::Surplus);
         }
+        let conversation = Conversation::new(Arc::clone(&self.parts.exports));
         self.counts.connections += 1;
-        self.connect(socket, Conversation::new(exports), Peer::Client);
+        self.connect(socket, conversation, Peer::Client);
     }
 
     /// How many there are.
@@ -159,13 +159,9 @@ impl Hub {
             self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
         self.counts.slow_connections += late.len() as u64;
         late.into_iter().for_each(|id| self.drop_connection(id));
-        if self.accepts_again() {
+        if !self.accepts && self.counts.announced {
             // It is tried again in the next round.
             let _ = self.accept_clients();
         }
-    }
-
-    fn accepts_again(&self) -> bool {
-        !self.accepts && self.counts.announced
     }
 }

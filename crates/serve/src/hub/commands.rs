@@ -51,12 +51,8 @@ impl Hub {
         let mut names: Vec<String> =
             self.parts.spec.all_layers().iter().map(|layer| layer.name.clone()).collect();
         names.dedup();
-        let mut refused = None;
-        for name in &names {
-            match self.parts.stack.control(name, control) {
-                Ok(()) => return Ok(()),
-                Err(error) => refused = Some(error),
-            }
+        if names.iter().any(|name| self.parts.stack.control(name, control).is_ok()) {
+            return Ok(());
         }
         let message = match control {
             Control::FailMember(member) => {
@@ -64,14 +60,10 @@ impl Hub {
             }
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),
         };
-        let error = ErrorKind::Usage.error(message).remedy(text!(
+        Err(ErrorKind::Usage.error(message).remedy(text!(
             "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
-        ));
-        Err(refused.map_or_else(
-            || ErrorKind::Usage.error(text!("the stack has no layers", "スタックに層がありません")),
-            |_| error,
-        ))
+        )))
     }
 
     pub(crate) fn figures(&self) -> ServedFigures {

@@ -104,7 +104,7 @@ pub struct ServedFigures {
 }
 
 impl ServedFigures {
-    /// What was done since an earlier look at the same server. What is of a moment, or cannot be had apart, is as it is now.
+    /// How it went since an earlier look at the same server. What is counted by kind, or is of a moment, is as it is now.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // Shares and means are of all that was until then.
@@ -126,13 +126,8 @@ impl ServedFigures {
         let has_steal = before.steal_share.is_some() && self.steal_share.is_some();
         Self {
             served_ns: less(|figures| figures.served_ns),
-            reads: less(|figures| figures.reads),
-            writes: less(|figures| figures.writes),
-            flushes: less(|figures| figures.flushes),
-            trims: less(|figures| figures.trims),
             read_bytes: less(|figures| figures.read_bytes),
             written_bytes: less(|figures| figures.written_bytes),
-            errors: less(|figures| figures.errors),
             lateness: Lateness::new(
                 since(&before.lateness.late, &self.lateness.late),
                 in_time,
@@ -159,7 +154,6 @@ mod tests {
         let [in_time, busy_share, steal] = shares;
         ServedFigures {
             served_ns,
-            reads: late_ns.len() as u64,
             lateness: Lateness::new(histogram.to_record(), in_time, means, [Some(1.0), Some(1.0)]),
             busy_share,
             steal_share: Some(steal),
@@ -180,7 +174,7 @@ mod tests {
         );
         let last = now.since(&before);
         let late = &last.lateness.late;
-        assert_eq!((last.served_ns, last.reads, late.count), (2_000, 4, 4));
+        assert_eq!((last.served_ns, late.count), (2_000, 4));
         assert_eq!((late.sum_ns, percentile_ns(late, 0.5)), (50_400, Some(100)));
         let Lateness { in_time_share, mean_service_ns, slowdown, .. } = &last.lateness;
         assert_eq!(*in_time_share, Some(0.75));

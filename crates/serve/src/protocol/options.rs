@@ -105,7 +105,7 @@ impl Conversation {
                 answers.add(ACK, &[]);
                 return Turn::End { bytes: answers.bytes };
             }
-            _ if self.is_surplus => answers.add(POLICY, &[TOO_MANY]),
+            _ if self.exports.is_empty() => answers.add(POLICY, &[TOO_MANY]),
             LIST => self.list(body, &mut answers),
             INFO | GO => self.inform(body, option == GO, &mut answers),
             STRUCTURED_REPLY if body.is_empty() => {
@@ -123,8 +123,7 @@ impl Conversation {
 
     /// The old way to choose an export, which has no way to say no.
     fn take_export_name(&mut self, name: &[u8], taken: usize) -> Turn {
-        let export = self.place_of(name).filter(|_| !self.is_surplus);
-        let Some(export) = export else { return Turn::End { bytes: Vec::new() } };
+        let Some(export) = self.place_of(name) else { return Turn::End { bytes: Vec::new() } };
         self.begin(export);
         let chosen = self.chosen();
         let mut bytes = chosen.size_bytes.to_be_bytes().to_vec();
@@ -142,10 +141,7 @@ impl Conversation {
 
     /// The export of a name; no name is the first one's.
     fn place_of(&self, name: &[u8]) -> Option<usize> {
-        if name.is_empty() {
-            return Some(0);
-        }
-        self.exports.iter().position(|export| export.name.as_bytes() == name)
+        self.exports.iter().position(|export| name.is_empty() || export.name.as_bytes() == name)
     }
 
     fn list(&self, body: &[u8], answers: &mut Answers) {

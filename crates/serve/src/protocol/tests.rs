@@ -280,7 +280,7 @@ fn requests_are_checked_against_what_was_agreed() {
 
 #[test]
 fn one_client_too_many_is_refused_with_the_reason_whatever_it_wants() {
-    let mut surplus = Conversation::surplus(exports());
+    let mut surplus = Conversation::new(Arc::new([]));
     surplus.next(&bytes("00000003"));
     let reason = hexadecimal("kurabe has 16 clients already: let one of them go first");
     for number in ["00000003", "00000006", "00000007", STRUCTURED] {
@@ -292,7 +292,7 @@ fn one_client_too_many_is_refused_with_the_reason_whatever_it_wants() {
     let end = surplus.next(&option("00000002", ""));
     assert_eq!(end, Turn::End { bytes: bytes("0003e889045565a9 00000002 00000001 00000000") });
     // The old way has no way to say no.
-    let mut surplus = Conversation::surplus(exports());
+    let mut surplus = Conversation::new(Arc::new([]));
     surplus.next(&bytes("00000003"));
     assert_eq!(surplus.next(&option("00000001", "'a")), Turn::End { bytes: Vec::new() });
 }
