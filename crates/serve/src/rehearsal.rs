@@ -80,13 +80,16 @@ impl Rehearsal {
         // A model that takes no time is not asked more than once in a nanosecond.
         let model_rate_per_s = (answers as f64 * 1e9 / model_ns.max(answers as f64)).min(by_law_per_s);
         let service_ns = self.depth_in_model * 1e9 / rate_per_s;
-        // While others are in the stack, its time has passed what the round trip would take off.
         let depth_before = self.depth - self.depth_in_model - self.depth_late;
-        let is_way = service_ns < self.round_trip_ns as f64 || depth_before > self.depth_late;
+        let is_before = depth_before > self.depth_late;
+        // While others are in the stack, its time has passed what the round trip would take off; what waits for longer than that
+        // is waiting for its bytes to be moved.
+        let is_way = is_before || service_ns < self.round_trip_ns as f64;
+        let is_held_up = is_before && depth_before * 1e9 / rate_per_s > self.round_trip_ns as f64;
         let limit = match () {
             () if rate_per_s >= GOOD_SHARE * model_rate_per_s => ServedLimit::Model,
             () if self.depth_in_model >= GOOD_SHARE * self.depth => ServedLimit::Client,
-            () if self.busy_share >= BOUND_SHARE => ServedLimit::Server,
+            () if is_held_up || self.busy_share >= BOUND_SHARE => ServedLimit::Server,
             () if is_way => ServedLimit::Way,
             () => ServedLimit::Others,
         };
@@ -188,7 +191,7 @@ mod tests {
     /// A hundred answers of a device of four places that takes 1 ms; who is not in the model is late, but for a share.
     fn client(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> ClientFigures {
         let depth_late = (depth - depth_in_model) * (1.0 - share_before);
-        let (stack, requests, round_trip_ns) = (stack("1ms", "4"), reads(100), 20_000);
+        let (stack, requests, round_trip_ns) = (stack("1ms", "4"), reads(100), 900_000);
         let span_ns = (100.0 * 1e6 / depth_in_model) as u64;
         Rehearsal { stack, requests, span_ns, depth, depth_in_model, depth_late, busy_share, round_trip_ns }
             .run()
@@ -199,8 +202,9 @@ mod tests {
         for (figures, limit) in [
             (client(4.0, 3.9, 1.0, 0.5), ServedLimit::Model),
             (client(0.4, 0.39, 0.1, 0.5), ServedLimit::Client),
-            (client(4.0, 1.5, 0.9, 0.9), ServedLimit::Server),
-            (client(4.0, 1.5, 0.5, 0.9), ServedLimit::Way),
+            (client(4.0, 1.5, 0.9, 0.1), ServedLimit::Server),
+            (client(4.0, 1.5, 0.5, 0.9), ServedLimit::Server),
+            (client(2.5, 1.5, 0.5, 0.9), ServedLimit::Way),
             (client(4.0, 1.5, 0.5, 0.1), ServedLimit::Others),
             // Of 32 at a time the device does four: by the law alone it would give 32 times as much as of one.
             (client(32.0, 3.9, 0.5, 0.5), ServedLimit::Model),

@@ -118,17 +118,16 @@ impl Serving {
             keeping_up: None,
             trim_ns: stack.knows(RequestKind::Trim).then(|| trim_all_ns(&stack)),
         };
-        let fresh = stack.clone();
         let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
         let (sender, commands) = channel();
         let has_journal = request.power.is_some();
         let parts = HubParts {
             spec: spec.clone(),
-            stack,
+            stack: stack.clone(),
             seed: *seed,
             disks: data.disks.into_iter().map(|data| Arc::new(Disk::new(data, has_journal))).collect(),
-            exports: exports_of(spec, &fresh, size_bytes, *exports),
+            exports: exports_of(spec, &stack, size_bytes, *exports),
             listener,
             commands,
             bell: Arc::clone(&bell),
@@ -165,7 +164,7 @@ impl Serving {
             }
         }
         if let (None, Some(figures)) = (request.round_trip_ns, serving.figures()) {
-            serving.facts.keeping_up = keeping_up(&fresh, figures.request_ns, round_trip_ns);
+            serving.facts.keeping_up = keeping_up(&stack, figures.request_ns, round_trip_ns);
         }
         Ok(serving)
     }

@@ -154,7 +154,7 @@ fn what_a_device_has_no_command_for_is_not_offered() {
     }
 }
 
-/// What a client keeps and gets is told by the last answers, beside what the model gives.
+/// What a client keeps and gets is kept by the last answers, beside what the model gives.
 #[test]
 fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     let server = serve(|request| request.spec.set("memory.access", "1ms").unwrap());
@@ -164,15 +164,15 @@ fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     assert_eq!(server.serving.figures().unwrap().client, None, "too few to tell");
     (8..80).for_each(|at| drop(read(at)));
     let figures = server.serving.figures().unwrap();
-    let told = figures.client.unwrap();
-    assert_eq!(told.answers, 79);
+    let kept = figures.client.unwrap();
+    assert_eq!(kept.answers, 79);
     // One at a time, each of 1 ms and what the transfer takes; nobody can get more than that.
-    assert!((990.0..1000.1).contains(&told.model_rate_per_s), "{told:?}");
-    assert!(told.rate_per_s <= told.model_rate_per_s && told.depth <= 1.000_001, "{told:?}");
+    assert!((990.0..1000.1).contains(&kept.model_rate_per_s), "{kept:?}");
+    assert!(kept.rate_per_s <= kept.model_rate_per_s && kept.depth <= 1.000_001, "{kept:?}");
     let slowdown = figures.lateness.slowdown.unwrap();
     assert!(slowdown.mean >= 1.0 && slowdown.p50 <= slowdown.p99, "{slowdown:?}");
     // By Little's law, and the same answers.
-    let mean_real_ns = told.depth * 1e9 / told.rate_per_s;
+    let mean_real_ns = kept.depth * 1e9 / kept.rate_per_s;
     assert!(mean_real_ns >= figures.lateness.mean_service_ns - 1.0, "{figures:?}");
 }
 
