@@ -226,7 +226,7 @@ mod tests {
         assert_eq!((some.depth, some.rate_per_s, some.model_rate_per_s), (4, 1e9 / 21_000.0, 100_000.0));
         let none = how_far(model_ns, |depth| 100_000 / depth as u64).unwrap();
         assert_eq!((none.depth, none.rate_per_s), (0, 10_000.0));
-        assert_eq!(keeping_up(&stack("1ms", "4"), 10_000, 20_000), None);
+        assert_eq!(keeping_up(&stack("100ms", "4"), 10_000, 20_000), None);
         assert_eq!(keeping_up(&stack("10us", "1"), 10_000, 20_000).unwrap().depth, 0);
     }
 

@@ -154,7 +154,7 @@ fn what_a_device_has_no_command_for_is_not_offered() {
     }
 }
 
-/// What a client keeps and gets is kept by the last answers, beside what the model gives.
+/// What a client keeps and gets is worked out from the last answers, beside what the model gives.
 #[test]
 fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     let server = serve(|request| request.spec.set("memory.access", "1ms").unwrap());
