@@ -177,7 +177,7 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
 fn watch_stats(args: &ControlArgs, global: &Global) -> Result<()> {
     let mut before = ServedFigures::default();
     loop {
-        let figures: ServedFigures = match control_server(&args.socket, &ControlRequest::Stats) {
+        let figures: ServedFigures = match control_server(&args.socket, &ControlRequest::Watch) {
             Err(_) if before.served_ns > 0 => return Ok(()),
             answer => read_answer(answer?)?,
         };

@@ -37,7 +37,7 @@ pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
             continue;
         }
         if let (Ok(before), Ok(model)) = (
-            ask(&attached.control, &ControlRequest::Stats),
+            ask(&attached.control, &ControlRequest::Watch),
             ask::<ModelRecord>(&attached.control, &ControlRequest::Model),
         ) {
             let name = shown::line(&model.name_with_changes());
@@ -55,7 +55,7 @@ impl ServedModel {
     /// What a run has to say of it, now that it ends.
     pub(crate) fn notice(&self) -> Notice {
         let name = Text::same(self.name.as_str());
-        let now = ask::<ServedFigures>(&self.control, &ControlRequest::Stats).ok();
+        let now = ask::<ServedFigures>(&self.control, &ControlRequest::Watch).ok();
         let served = now.map(|now| Box::new(record_of(&self.model, now.since(&self.before))));
         let kept = served.as_deref().map_or_else(
             || {

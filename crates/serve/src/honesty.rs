@@ -8,7 +8,7 @@
 use crate::rehearsal::Rehearsal;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::LatencyRecord;
-use kurabe_sim::{Request, Stack};
+use kurabe_sim::{DeviceSpec, Request};
 use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -179,15 +179,16 @@ impl Account {
         (self.busy_ns, self.busiest_share.max(share.min(1.0)), self.bound_seconds)
     }
 
-    /// What clients kept and got, as far as the last answers tell, to be held against the same in a copy of the stack.
-    pub(crate) fn rehearsal(&self, stack: &Stack, round_trip_ns: u64) -> Option<Rehearsal> {
+    /// What clients kept and got, as far as the last answers tell, to be held against the same in a fresh stack.
+    pub(crate) fn rehearsal(&self, spec: &DeviceSpec, seed: u64, round_trip_ns: u64) -> Option<Rehearsal> {
         let (first, last) = (self.recent.front()?, self.recent.back()?);
         let span_ns = last.sent_ns.saturating_sub(first.sent_ns).max(1);
         let of_span = |sum: u64| sum as f64 / span_ns as f64;
         let under_way =
             |time: fn(&RecentAnswer) -> u64| of_span(self.recent.iter().skip(1).map(time).sum::<u64>());
         (self.recent.len() >= FEWEST_ANSWERS).then(|| Rehearsal {
-            stack: stack.clone(),
+            spec: spec.clone(),
+            seed,
             requests: self.recent.iter().skip(1).map(|answer| answer.timing.request).collect(),
             span_ns,
             depth: under_way(|answer| answer.sent_ns - answer.timing.asked_ns),

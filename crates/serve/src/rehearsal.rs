@@ -1,12 +1,13 @@
 //! What the model would have given: the same requests in virtual time, as many at a time.
 //!
 //! The model: a client that is held up asks for less, and a device that is asked for less is quicker, so the time that its
-//! requests took in the stack does not tell what it would have got. A copy of the stack does: it is asked the last requests
-//! again, each as soon as one is done. Its caches may hold them now; so it is not believed beyond what the time that they took in
-//! the stack allows at that depth (Little's law), which is exact where nothing was held up.
+//! requests took in the stack does not tell what it would have got. A fresh stack does: it is asked the last requests again, each
+//! as soon as one is done. It has another past; so it is not believed beyond what the time that they took in the served stack allows
+//! at that depth (Little's law, exact where nothing was held up), nor below what the client got. To make a stack can take a tenth
+//! of a second, so the thread that keeps the time does none of this.
 
 use kurabe_core::random::Random;
-use kurabe_sim::{Request, RequestKind, Stack};
+use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -55,8 +56,10 @@ pub struct ClientFigures {
 }
 
 /// What is to be tried, and beside what.
+#[derive(Debug)]
 pub(crate) struct Rehearsal {
-    pub(crate) stack: Stack,
+    pub(crate) spec: DeviceSpec,
+    pub(crate) seed: u64,
     pub(crate) requests: Vec<Request>,
     /// In which they were answered.
     pub(crate) span_ns: u64,
@@ -70,15 +73,17 @@ pub(crate) struct Rehearsal {
 }
 
 impl Rehearsal {
-    pub(crate) fn run(mut self) -> ClientFigures {
+    pub(crate) fn run(self) -> Option<ClientFigures> {
         let answers = self.requests.len();
         let rate_per_s = answers as f64 * 1e9 / self.span_ns as f64;
         // Who keeps less than one under way is idle between two.
         let slots = self.depth.max(1.0);
-        let model_ns = closed_loop_ns(&mut self.stack, &self.requests, slots.round() as usize) as f64;
+        let mut stack = Stack::new(&self.spec, self.seed).ok()?;
+        let model_ns = closed_loop_ns(&mut stack, &self.requests, slots.round() as usize) as f64;
         let by_law_per_s = rate_per_s * slots / self.depth_in_model;
         // A model that takes no time is not asked more than once in a nanosecond.
-        let model_rate_per_s = (answers as f64 * 1e9 / model_ns.max(answers as f64)).min(by_law_per_s);
+        let model_rate_per_s =
+            (answers as f64 * 1e9 / model_ns.max(answers as f64)).max(rate_per_s).min(by_law_per_s);
         let service_ns = self.depth_in_model * 1e9 / rate_per_s;
         let depth_before = self.depth - self.depth_in_model - self.depth_late;
         let is_before = depth_before > self.depth_late;
@@ -93,7 +98,8 @@ impl Rehearsal {
             () if is_way => ServedLimit::Way,
             () => ServedLimit::Others,
         };
-        ClientFigures { answers: answers as u64, depth: self.depth, rate_per_s, model_rate_per_s, limit }
+        let (answers, depth) = (answers as u64, self.depth);
+        Some(ClientFigures { answers, depth, rate_per_s, model_rate_per_s, limit })
     }
 }
 
@@ -109,16 +115,17 @@ pub struct KeepingUp {
 }
 
 /// How far a machine keeps up with a fresh stack, by what a request costs the server and its way; none if all the way.
-pub(crate) fn keeping_up(stack: &Stack, request_ns: u64, round_trip_ns: u64) -> Option<KeepingUp> {
+pub(crate) fn keeping_up(stack: &mut Stack, request_ns: u64, round_trip_ns: u64) -> Option<KeepingUp> {
     let mut random = Random::new(1, 0);
     let places = (stack.capacity_bytes() / READ_BYTES).max(1);
     let mut read = |_| Request::new(RequestKind::Read, random.below(places) * READ_BYTES, READ_BYTES as u32);
-    let requests: Vec<Request> = (0..TRIED_READS).map(&mut read).collect();
     let begun = Instant::now();
-    let model_ns = DEPTHS.map(|depth| closed_loop_ns(&mut stack.clone(), &requests, depth).max(TRIED_READS));
+    let model_ns = DEPTHS.map(|depth| {
+        let requests: Vec<Request> = (0..TRIED_READS).map(&mut read).collect();
+        closed_loop_ns(stack, &requests, depth) / TRIED_READS
+    });
     let computed_ns = begun.elapsed().as_nanos() as u64 / (TRIED_READS * DEPTHS.len() as u64);
-    let way_ns = |depth: usize| round_trip_ns / depth as u64;
-    how_far(model_ns.map(|ns| ns / TRIED_READS), |depth| way_ns(depth).max(request_ns + computed_ns))
+    how_far(model_ns, |depth| (round_trip_ns / depth as u64).max(request_ns + computed_ns))
 }
 
 /// By what an answer takes in the model at each depth, and on this machine.
@@ -130,11 +137,11 @@ fn how_far(model_ns: [u64; DEPTHS.len()], own_ns: impl Fn(usize) -> u64) -> Opti
     (depth < DEPTHS[DEPTHS.len() - 1]).then_some(KeepingUp { depth, rate_per_s, model_rate_per_s })
 }
 
-/// How long a trim of all of a fresh stack takes, by a piece of it: in the model, or for this machine if that is longer.
-pub(crate) fn trim_all_ns(stack: &Stack) -> u64 {
+/// How long a trim of all of a stack takes, by a piece of it: in the model, or for this machine if that is longer.
+pub(crate) fn trim_all_ns(stack: &mut Stack) -> u64 {
     let piece = Request::new(RequestKind::Trim, 0, TRIM_BYTES.min(stack.capacity_bytes()) as u32);
-    let (mut stack, begun) = (stack.clone(), Instant::now());
-    let took_ns = closed_loop_ns(&mut stack, &[piece], 1).max(begun.elapsed().as_nanos() as u64);
+    let begun = Instant::now();
+    let took_ns = closed_loop_ns(stack, &[piece], 1).max(begun.elapsed().as_nanos() as u64);
     took_ns * stack.capacity_bytes().div_ceil(TRIM_BYTES)
 }
 
@@ -163,12 +170,16 @@ mod tests {
     use super::*;
     use kurabe_sim::load_device;
 
-    fn stack(access: &str, parallel: &str) -> Stack {
+    fn spec(access: &str, parallel: &str) -> DeviceSpec {
         let mut spec = load_device("ideal-ram-disk").unwrap();
         spec.set("memory.access", access).unwrap();
         spec.set("memory.parallel", parallel).unwrap();
         spec.set("memory.rate", "1000GB/s").unwrap();
-        Stack::new(&spec, 1).unwrap()
+        spec
+    }
+
+    fn stack(access: &str, parallel: &str) -> Stack {
+        Stack::new(&spec(access, parallel), 1).unwrap()
     }
 
     fn reads(count: u64) -> Vec<Request> {
@@ -191,10 +202,20 @@ mod tests {
     /// A hundred answers of a device of four places that takes 1 ms; who is not in the model is late, but for a share.
     fn client(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> ClientFigures {
         let depth_late = (depth - depth_in_model) * (1.0 - share_before);
-        let (stack, requests, round_trip_ns) = (stack("1ms", "4"), reads(100), 900_000);
+        let (spec, seed, requests, round_trip_ns) = (spec("1ms", "4"), 1, reads(100), 900_000);
         let span_ns = (100.0 * 1e6 / depth_in_model) as u64;
-        Rehearsal { stack, requests, span_ns, depth, depth_in_model, depth_late, busy_share, round_trip_ns }
-            .run()
+        let tried = Rehearsal {
+            spec,
+            seed,
+            requests,
+            span_ns,
+            depth,
+            depth_in_model,
+            depth_late,
+            busy_share,
+            round_trip_ns,
+        };
+        tried.run().unwrap()
     }
 
     #[test]
@@ -214,6 +235,8 @@ mod tests {
         let figures = client(32.0, 1.0, 0.9, 0.5);
         assert!((figures.rate_per_s - 1_000.0).abs() < 1.0, "{figures:?}");
         assert!((figures.model_rate_per_s - 4_000.0).abs() < 50.0, "{figures:?}");
+        // What it got, the model gives as well, whatever a fresh one would do.
+        assert!(client(8.0, 8.0, 0.1, 0.5).model_rate_per_s >= 7_999.0);
         let idle = client(0.5, 0.5, 0.0, 0.0);
         assert!((idle.rate_per_s - 500.0).abs() < 1.0 && (idle.model_rate_per_s - 1_000.0).abs() < 1.0);
     }
@@ -226,14 +249,14 @@ mod tests {
         assert_eq!((some.depth, some.rate_per_s, some.model_rate_per_s), (4, 1e9 / 21_000.0, 100_000.0));
         let none = how_far(model_ns, |depth| 100_000 / depth as u64).unwrap();
         assert_eq!((none.depth, none.rate_per_s), (0, 10_000.0));
-        assert_eq!(keeping_up(&stack("100ms", "4"), 10_000, 20_000), None);
-        assert_eq!(keeping_up(&stack("10us", "1"), 10_000, 20_000).unwrap().depth, 0);
+        assert_eq!(keeping_up(&mut stack("100ms", "4"), 10_000, 20_000), None);
+        assert_eq!(keeping_up(&mut stack("10us", "1"), 10_000, 20_000).unwrap().depth, 0);
     }
 
     #[test]
     fn a_trim_of_all_takes_as_long_as_its_pieces() {
-        let stack = stack("5ms", "1");
+        let mut stack = stack("5ms", "1");
         let pieces = stack.capacity_bytes().div_ceil(TRIM_BYTES);
-        assert!(trim_all_ns(&stack) >= pieces * 5_000_000);
+        assert!(trim_all_ns(&mut stack) >= pieces * 5_000_000);
     }
 }

@@ -100,7 +100,7 @@ impl Serving {
     /// When the stack, its data or its socket cannot be had.
     pub fn start(request: &ServeRequest) -> Result<Self> {
         let ServeRequest { spec, seed, exports, .. } = request;
-        let stack = Stack::new(spec, *seed)?;
+        let mut stack = Stack::new(spec, *seed)?;
         check_exports(*exports, stack.units())?;
         let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
         let data = request.data.open(size_bytes, *exports, request.write_existing)?;
@@ -116,7 +116,7 @@ impl Serving {
             most_memory_bytes: data.most_bytes,
             model: stack.record(spec),
             keeping_up: None,
-            trim_ns: stack.knows(RequestKind::Trim).then(|| trim_all_ns(&stack)),
+            trim_ns: stack.knows(RequestKind::Trim).then(|| trim_all_ns(&mut stack.clone())),
         };
         let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
@@ -164,7 +164,7 @@ impl Serving {
             }
         }
         if let (None, Some(figures)) = (request.round_trip_ns, serving.figures()) {
-            serving.facts.keeping_up = keeping_up(&stack, figures.request_ns, round_trip_ns);
+            serving.facts.keeping_up = keeping_up(&mut stack, figures.request_ns, round_trip_ns);
         }
         Ok(serving)
     }
@@ -284,7 +284,7 @@ fn keep_time(parts: HubParts) -> Result<ServedFigures> {
     if let Some(error) = hub.take_failure() {
         return Err(error);
     }
-    let figures = ServedFigures { client: hub.rehearsal().map(Rehearsal::run), ..hub.figures() };
+    let figures = ServedFigures { client: hub.rehearsal().and_then(Rehearsal::run), ..hub.figures() };
     drop(hub);
     for disk in disks {
         disk.data.sync().map_err(|error| {

@@ -3,7 +3,7 @@
 use crate::client::{Client, TRIM, WRITE_ZEROES, eventually, request, serve};
 use kurabe_core::ErrorKind;
 use kurabe_core::random::Random;
-use kurabe_serve::{Address, ControlRequest, DataPlace, Serving, ask_server};
+use kurabe_serve::{Address, ControlRequest, DataPlace, ServedFigures, Serving, ask_server, read_answer};
 use kurabe_sim::load_device;
 use std::path::PathBuf;
 
@@ -158,12 +158,15 @@ fn what_a_device_has_no_command_for_is_not_offered() {
 #[test]
 fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     let server = serve(|request| request.spec.set("memory.access", "1ms").unwrap());
+    let figures = || -> ServedFigures {
+        read_answer(ask_server(&control_of(&server.socket), &ControlRequest::Stats).unwrap()).unwrap()
+    };
     let mut client = Client::connect(&server.socket).unwrap();
     let mut read = |at: u64| client.read(at << 12, 4096).unwrap();
     (0..8).for_each(|at| drop(read(at)));
-    assert_eq!(server.serving.figures().unwrap().client, None, "too few to tell");
+    assert_eq!(figures().client, None, "too few to tell");
     (8..80).for_each(|at| drop(read(at)));
-    let figures = server.serving.figures().unwrap();
+    let figures = figures();
     let kept = figures.client.unwrap();
     assert_eq!(kept.answers, 79);
     // One at a time, each of 1 ms and what the transfer takes; nobody can get more than that.

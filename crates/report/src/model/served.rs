@@ -376,3 +376,81 @@ fn kept_server_line(kept: &KeptServer) -> Text {
         "{kept_at}  {name}  {time}、応答 {answers} 回、応答時間 {times} 倍、{share} % が時間どおり、遅れ p99 {p99}"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(served_ns: u64, answers: u64, mean_real_ns: f64) -> ServedFigures {
+        let lateness = Lateness {
+            answers,
+            in_time_share: Some(0.75),
+            p99_ns: 31_000,
+            mean_service_ns: 100_000.0,
+            mean_real_ns,
+            slowdown: Some(Slowdown { mean: mean_real_ns / 1e5, p50: Some(1.01), p99: Some(2.5) }),
+            ..Lateness::default()
+        };
+        ServedFigures { served_ns, lateness, clients: 2, round_trip_ns: 27_400, ..ServedFigures::default() }
+    }
+
+    fn assert_says(lines: &[Text], words: &[(&str, &str)]) {
+        for (en, ja) in words {
+            assert!(lines.iter().any(|line| line.en.contains(en) && line.ja.contains(ja)), "{en}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_figure_is_how_long_answers_took_beside_the_model() {
+        let mut served = figures(4_000_000_000, 2_000, 125_000.0);
+        let lines = served_lines(&served);
+        assert!(
+            lines[1].en.starts_with("  answers   took 1.25 × as long as the model says (p50 1.01, p99 2.50)")
+        );
+        assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
+        assert_says(&lines, &[("in time   75.0 %", "時間どおり 75.0 %")]);
+        assert!(!lines.iter().any(|line| line.en.contains("limit")), "nothing is known of a client");
+        let (rate_per_s, model_rate_per_s) = (14_500.0, 99_008.0);
+        for (limit, words) in [
+            (ServedLimit::Model, ("limit     the model", "上限      モデル")),
+            (ServedLimit::Client, ("the client", "クライアント")),
+            (ServedLimit::Server, ("the server", "サーバー(")),
+            (ServedLimit::Way, ("there and back (27.4 µs)", "往復(27.4 µs)")),
+            (ServedLimit::Others, ("what else these processors do", "ほかのプログラム")),
+        ] {
+            served.client =
+                Some(ClientFigures { answers: 1_023, depth: 31.84, rate_per_s, model_rate_per_s, limit });
+            assert_says(&served_lines(&served), &[words]);
+        }
+        let words = [(
+            "kept 31.8 under way and got 14,500 per second, where the model gives 99,008",
+            "平均 31.8 で毎秒 14,500 件。モデルなら毎秒 99,008 件",
+        )];
+        assert_says(&served_lines(&served), &words);
+    }
+
+    #[test]
+    fn the_last_second_stands_beside_the_whole() {
+        let line =
+            serving_line(&figures(9_000_000_000, 9_000, 110_000.0), &figures(500_000_000, 1_000, 150_000.0));
+        assert_says(
+            &[line],
+            &[
+                ("2 clients  depth 0.3  2,000/s", "接続 2  深さ 0.3  毎秒 2,000 件"),
+                ("took × 1.50 (1.10)", "1.50 倍(1.10 倍)"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_machine_that_is_too_slow_is_told_to_what_depth_it_is_not() {
+        let line = keeping_up_line(&KeepingUp { depth: 4, rate_per_s: 48_823.4, model_rate_per_s: 97_210.0 });
+        assert_says(
+            &[line],
+            &[
+                ("more than depth 4 of 4 KiB random reads (48,823 per second)", "深さ 4(毎秒 48,823 件)まで"),
+                ("the model gives 97,210", "毎秒 97,210 件"),
+            ],
+        );
+    }
+}

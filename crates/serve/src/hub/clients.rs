@@ -21,7 +21,7 @@ impl Hub {
             match rustix::net::accept_with(&listener.socket, flags) {
                 // Not even those that are to be refused may come without end.
                 Ok(_) if self.connections.len() >= 2 * MOST_CONNECTIONS => {
-                    self.counts.refused_connections += 1
+                    self.counts.refused_connections += 1;
                 }
                 Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}

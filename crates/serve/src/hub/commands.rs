@@ -26,7 +26,11 @@ impl Hub {
                 let _ = answer.send(self.accept_clients());
             }
             HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
-            HubCommand::Set(path, value, answer) => drop(answer.send(self.parts.stack.change(&path, &value))),
+            HubCommand::Set(path, value, answer) => {
+                let changed = self.parts.stack.change(&path, &value);
+                // Whatever is made anew of it has the same value.
+                drop(answer.send(changed.and_then(|()| self.parts.spec.set(&path, &value))));
+            }
             HubCommand::Layer(layer, control, answer) => {
                 drop(answer.send(self.control_layer(layer.as_deref(), control)));
             }
@@ -101,7 +105,7 @@ impl Hub {
     }
 
     pub(crate) fn rehearsal(&self) -> Option<Rehearsal> {
-        self.account.rehearsal(&self.parts.stack, self.round_trip_ns)
+        self.account.rehearsal(&self.parts.spec, self.parts.seed, self.round_trip_ns)
     }
 
     /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
