@@ -3,8 +3,8 @@
 //! The model: a client that is held up asks for less, and a device that is asked for less is quicker, so the time that its
 //! requests took in the stack does not tell what it would have got. A fresh stack does: it is asked the last requests again, each
 //! as soon as one is done. It has another past; so it is not believed beyond what the time that they took in the served stack allows
-//! at that depth (Little's law, exact where nothing was held up), nor below what the client got. To make a stack can take a tenth
-//! of a second, so the thread that keeps the time does none of this.
+//! at that depth (Little's law, exact where nothing was held up), nor below what the client got. This takes some ten
+//! milliseconds, so the thread that keeps the time has no part in it.
 
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};
