@@ -200,11 +200,11 @@ mod tests {
     }
 
     /// A hundred answers of a device of four places that takes 1 ms; who is not in the model is late, but for a share.
-    fn client(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> ClientFigures {
+    fn tried(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> Rehearsal {
         let depth_late = (depth - depth_in_model) * (1.0 - share_before);
         let (spec, seed, requests, round_trip_ns) = (spec("1ms", "4"), 1, reads(100), 900_000);
         let span_ns = (100.0 * 1e6 / depth_in_model) as u64;
-        let tried = Rehearsal {
+        Rehearsal {
             spec,
             seed,
             requests,
@@ -214,8 +214,11 @@ mod tests {
             depth_late,
             busy_share,
             round_trip_ns,
-        };
-        tried.run().unwrap()
+        }
+    }
+
+    fn client(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> ClientFigures {
+        tried(depth, depth_in_model, busy_share, share_before).run().unwrap()
     }
 
     #[test]
@@ -237,6 +240,10 @@ mod tests {
         assert!((figures.model_rate_per_s - 4_000.0).abs() < 50.0, "{figures:?}");
         // What it got, the model gives as well, whatever a fresh one would do.
         assert!(client(8.0, 8.0, 0.1, 0.5).model_rate_per_s >= 7_999.0);
+        // Of a stack that has become ten times as slow a fresh one tells nothing.
+        let span_ns = 10 * tried(4.0, 3.9, 0.1, 0.5).span_ns;
+        let worn = Rehearsal { span_ns, ..tried(4.0, 3.9, 0.1, 0.5) }.run().unwrap();
+        assert!(worn.limit == ServedLimit::Model && worn.model_rate_per_s < 405.0, "{worn:?}");
         let idle = client(0.5, 0.5, 0.0, 0.0);
         assert!((idle.rate_per_s - 500.0).abs() < 1.0 && (idle.model_rate_per_s - 1_000.0).abs() < 1.0);
     }
