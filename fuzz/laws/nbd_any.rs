@@ -12,6 +12,8 @@ fn exports() -> Arc<[Export]> {
         description: "a disk".to_owned(),
         size_bytes,
         is_rotational: false,
+        has_trim: true,
+        has_quick_zeroes: false,
     };
     Arc::new([export("a", 1 << 20), export("b", u64::MAX)])
 }

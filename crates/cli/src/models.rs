@@ -30,7 +30,7 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
         load_device(name)?;
         return write(&Shown::source(&text_of(DEVICES, name)?));
     }
-    let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
+    let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?, &[])?;
     // Built, so that parameters that do not fit together are told here and not by the first run.
     let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
     match global.json {

@@ -13,9 +13,11 @@ use kurabe_report::{
     Mode, attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
     serving_json, serving_line, serving_lines, waiting_line,
 };
-use kurabe_serve::{Address, ControlRequest, attachments_folder, read_answer};
+use kurabe_serve::{Address, ControlRequest, ServedFigures, attachments_folder, read_answer};
 use serde_json::json;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Serves until a signal ends it.
 ///
@@ -54,9 +56,9 @@ fn listen() -> Result<Arc<Ending>> {
 /// Waits for the end; meanwhile a line a second on a terminal.
 fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
     let is_terminal = progress_mode(global) == Mode::Terminal;
-    server.watch(ending, |figures, before| {
+    server.watch(ending, |figures, last| {
         if is_terminal {
-            say_over(&serving_line(figures, before).take(lang()));
+            say_over(&serving_line(figures, last).take(lang()));
         }
     });
     if is_terminal {
@@ -146,7 +148,8 @@ pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
 /// When there is none, or it refuses.
 pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     let request = match &args.action {
-        ControlAction::Stats => ControlRequest::Stats,
+        ControlAction::Stats { watch: true } => return watch_stats(args, global),
+        ControlAction::Stats { .. } => ControlRequest::Stats,
         ControlAction::Set { assignment } => {
             let words = std::slice::from_ref(assignment);
             let (parameter, value) = assignments("set", words, "flash.program_rate=10MB/s")?.swap_remove(0);
@@ -167,5 +170,23 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
         ControlRequest::Stats => print_texts(&served_lines(&read_answer(done)?)),
         ControlRequest::Cut => print_texts(&[power_cut_line(&read_answer(done)?)]),
         _ => print_texts(&[text!("done", "変更しました")]),
+    }
+}
+
+/// A line each second, until the server ends.
+fn watch_stats(args: &ControlArgs, global: &Global) -> Result<()> {
+    let mut before = ServedFigures::default();
+    loop {
+        let figures: ServedFigures = match control_server(&args.socket, &ControlRequest::Watch) {
+            Err(_) if before.served_ns > 0 => return Ok(()),
+            answer => read_answer(answer?)?,
+        };
+        let last = figures.since(&before);
+        match global.json {
+            true => print_json(&json!({ "event": "stats", "answer": figures, "last": last.lateness }))?,
+            false => print_texts(&[serving_line(&figures, &last)])?,
+        }
+        before = figures;
+        sleep(Duration::from_secs(1));
     }
 }

@@ -14,15 +14,16 @@ pub fn model_name(target: &Path) -> Option<&str> {
     target.to_str()?.strip_prefix("model:")
 }
 
-/// A model with changed parameters.
+/// A model with changed parameters and without some of its layers.
 ///
 /// # Errors
-/// When there is none of this name, or it has no such parameter.
-pub fn load_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+/// When there is none of this name, or it has no such parameter or layer.
+pub fn load_model(name: &str, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let mut spec = load_device(name)?;
     for (parameter, value) in sets {
         spec.set(parameter, value)?;
     }
+    without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
     Ok(spec)
 }
 

@@ -10,7 +10,7 @@ use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use crate::served::observed;
 use kurabe_core::environment::Environment;
-use kurabe_core::mention::{BS, REPLAY, RW, SET};
+use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{Cell, RunHeader, VersusRecord};
@@ -54,18 +54,20 @@ impl Prepared {
         let target = match model_name(&request.target) {
             Some(name) => {
                 refuse_what_real_targets_have(&request)?;
-                let model = ModelTarget::new(&load_model(name, &request.sets)?, plan.profile.rules.seed)?;
+                let spec = load_model(name, &request.sets, &request.without)?;
+                let model = ModelTarget::new(&spec, plan.profile.rules.seed)?;
                 Unopened::Model(name.to_owned(), Box::new(model))
             }
-            None if request.sets.is_empty() => {
+            None if request.sets.is_empty() && request.without.is_empty() => {
                 refuse_own_file(&request.target)?;
                 Unopened::Path
             }
             None => {
+                let flag = if request.sets.is_empty() { WITHOUT } else { SET };
                 return Err(ErrorKind::Usage
                     .error(text!(
-                        "{SET} changes a model, and the target is none",
-                        "{SET} はモデル用ですが、対象はモデルではありません"
+                        "{flag} changes a model, and the target is none",
+                        "{flag} はモデル用ですが、対象はモデルではありません"
                     ))
                     .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
             }

@@ -25,6 +25,8 @@ pub struct RunRequest {
     pub labels: Vec<(String, Option<String>)>,
     /// Changed parameters of a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
+    /// Layers of a model that are left out.
+    pub without: Vec<String>,
     /// Whether a model gets no test file: what is read was written long ago.
     pub no_fill: bool,
     /// What may be written.
@@ -43,6 +45,7 @@ impl Default for RunRequest {
             kernel_trace: false,
             labels: Vec::new(),
             sets: Vec::new(),
+            without: Vec::new(),
             no_fill: false,
             writing: Writing::default(),
             with_serial: false,

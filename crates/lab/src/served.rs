@@ -10,9 +10,9 @@ use kurabe_core::record::{Notice, NoticeKind, ServedRecord};
 use kurabe_core::{Result, Text, shown, text};
 use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_serve::{
-    ControlRequest, Lateness, ServedFigures, ask_server, attachment_of, attachments_folder, read_answer,
+    ControlRequest, ServedFigures, ask_server, attachment_of, attachments_folder, read_answer,
 };
-use kurabe_stats::{percentile_ns, since};
+use kurabe_stats::percentile_ns;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ fn served_as((major, minor): (u32, u32)) -> Option<ServedModel> {
     let device = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
     let device = device.file_name()?.to_string_lossy().into_owned();
     let attached = attachment_of(&attachments_folder().ok()?, &Path::new("/dev").join(&device)).ok()??;
-    let before = ask(&attached.control, &ControlRequest::Stats).ok()?;
+    let before = ask(&attached.control, &ControlRequest::Watch).ok()?;
     let model: ModelRecord = ask(&attached.control, &ControlRequest::Model).ok()?;
     let name = shown::line(&model.name_with_changes());
     Some(ServedModel { control: attached.control, device, name, model, before })
@@ -68,8 +68,8 @@ impl ServedModel {
     /// What a run has to say of it, now that it ends.
     pub(crate) fn notice(&self) -> Notice {
         let name = Text::same(self.name.as_str());
-        let now = ask::<ServedFigures>(&self.control, &ControlRequest::Stats).ok();
-        let served = now.map(|now| Box::new(served_between(&self.model, &self.before, &now)));
+        let now = ask::<ServedFigures>(&self.control, &ControlRequest::Watch).ok();
+        let served = now.map(|now| Box::new(record_of(&self.model, now.since(&self.before))));
         let kept = served.as_deref().map_or_else(
             || {
                 text!(
@@ -87,33 +87,19 @@ impl ServedModel {
     }
 }
 
-/// What a server did between two askings.
-fn served_between(model: &ModelRecord, before: &ServedFigures, now: &ServedFigures) -> ServedRecord {
-    // Shares and means are of all that was until then.
-    let rest = |of_now: f64, weight_now: u64, of_before: f64, weight_before: u64| {
-        let weight = weight_now.saturating_sub(weight_before).max(1) as f64;
-        ((of_now * weight_now as f64 - of_before * weight_before as f64) / weight).max(0.0)
-    };
-    let of_time = |pick: fn(&ServedFigures) -> f64| {
-        rest(pick(now), now.served_ns, pick(before), before.served_ns).min(1.0)
-    };
-    let of_answers = |pick: fn(&Lateness) -> f64| {
-        let (now, before) = (&now.lateness, &before.lateness);
-        rest(pick(now), now.answers, pick(before), before.answers)
-    };
-    let late = since(&before.lateness.late, &now.lateness.late);
-    let in_time = of_answers(|lateness| lateness.in_time_share.unwrap_or(0.0)).min(1.0);
-    let has_steal = before.steal_share.is_some() && now.steal_share.is_some();
+/// What a server did, as a record keeps it.
+fn record_of(model: &ModelRecord, did: ServedFigures) -> ServedRecord {
     ServedRecord {
         model: model.clone(),
-        served_ns: now.served_ns.saturating_sub(before.served_ns),
-        in_time_share: (late.count > 0).then_some(in_time),
-        late,
-        mean_service_ns: of_answers(|lateness| lateness.mean_service_ns),
-        busy_share: of_time(|figures| figures.busy_share),
-        server_bound_seconds: now.server_bound_seconds.saturating_sub(before.server_bound_seconds),
-        steal_share: has_steal.then(|| of_time(|figures| figures.steal_share.unwrap_or(0.0))),
-        round_trip_ns: now.round_trip_ns,
+        served_ns: did.served_ns,
+        in_time_share: did.lateness.in_time_share,
+        mean_service_ns: did.lateness.mean_service_ns,
+        slowdown: did.lateness.slowdown.map(|slowdown| slowdown.mean),
+        late: did.lateness.late,
+        busy_share: did.busy_share,
+        server_bound_seconds: did.server_bound_seconds,
+        steal_share: did.steal_share,
+        round_trip_ns: did.round_trip_ns,
     }
 }
 
@@ -129,86 +115,18 @@ fn kept_time(served: &ServedRecord) -> Text {
         "{share} % of its {answers} answers were in time (99 % of them late by at most {p99})",
         "応答 {answers} 回のうち {share} % が時間どおりでした(99 % の応答の遅れは {p99} 以内)"
     );
+    let in_time = match served.slowdown.map(|slowdown| fixed(slowdown, 2)) {
+        None => in_time,
+        Some(times) => text!(
+            "its answers took {times} × as long as the model says, and {in_time}",
+            "応答時間はモデルの {times} 倍で、{in_time}";
+            in_time
+        ),
+    };
     match served.server_bound_seconds {
         0 => in_time,
-        1 => {
-            text!("{in_time}, and for 1 second the server was the limit", "{in_time}(うち 1 秒はサーバーが上限)"; in_time)
-        }
         bound => {
-            text!("{in_time}, and for {bound} seconds the server was the limit", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
+            text!("{in_time}, and for {bound} s the server was the limit", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kurabe_serve::Grants;
-    use kurabe_stats::Histogram;
-
-    /// A server after some answers, each of so many ns late and all of so many ns in the model.
-    fn figures(served_ns: u64, late_ns: &[u64], mean_service_ns: f64, shares: [f64; 3]) -> ServedFigures {
-        let mut histogram = Histogram::default();
-        late_ns.iter().for_each(|late_ns| histogram.record(*late_ns));
-        let late = histogram.to_record();
-        let [in_time, busy_share, steal] = shares;
-        ServedFigures {
-            served_ns,
-            reads: 0,
-            writes: 0,
-            flushes: 0,
-            trims: 0,
-            read_bytes: 0,
-            written_bytes: 0,
-            errors: 0,
-            clients: 0,
-            connections: 0,
-            refused_connections: 0,
-            slow_connections: 0,
-            lateness: Lateness {
-                answers: late.count,
-                in_time_share: (late.count > 0).then_some(in_time),
-                p50_ns: 0,
-                p90_ns: 0,
-                p99_ns: 0,
-                p999_ns: 0,
-                max_ns: late.max_ns,
-                mean_service_ns,
-                late,
-            },
-            busy_share,
-            busiest_second_share: 0.0,
-            server_bound_seconds: 0,
-            steal_share: Some(steal),
-            round_trip_ns: 20,
-            grants: Grants::default(),
-            data_bytes: 0,
-            defect: None,
-            cuts: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn what_was_before_the_run_is_not_the_run_s() {
-        let model = kurabe_sim::load_device("ideal-ram-disk")
-            .map(|spec| kurabe_sim::Stack::new(&spec, 1).map(|stack| stack.record(&spec)))
-            .unwrap()
-            .unwrap();
-        // Four late answers before; in the run three of four in time, twice as long, half of the time busy.
-        let before = figures(1_000, &[90_000; 4], 100.0, [0.0, 1.0, 0.0]);
-        let now = figures(
-            3_000,
-            &[90_000, 90_000, 90_000, 90_000, 100, 100, 200, 50_000],
-            150.0,
-            [0.375, 2.0 / 3.0, 0.2],
-        );
-        let served = served_between(&model, &before, &now);
-        assert_eq!((served.served_ns, served.late.count, served.in_time_share), (2_000, 4, Some(0.75)));
-        assert_eq!(served.late.sum_ns, 50_400);
-        assert_eq!(percentile_ns(&served.late, 0.5), Some(100));
-        assert!((served.mean_service_ns - 200.0).abs() < 1e-6 && (served.busy_share - 0.5).abs() < 1e-6);
-        assert!(served.steal_share.is_some_and(|share| (share - 0.3).abs() < 1e-6));
-        let nothing = served_between(&model, &before, &before);
-        assert_eq!((nothing.in_time_share, nothing.late.count), (None, 0));
     }
 }

@@ -58,9 +58,7 @@ pub struct ServedRequest {
 /// When it names none, or the model has no such parameter or layer.
 pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let Some(name) = model_name(target) else { return Err(no_model(target)) };
-    let mut spec = load_model(name, sets)?;
-    without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
-    Ok(spec)
+    load_model(name, sets, without)
 }
 
 fn no_model(target: &Path) -> Error {
@@ -136,15 +134,15 @@ impl RunningServer {
         self.serving.figures()
     }
 
-    /// Waits until it is to end, or ends by itself. Each second `watched` hears how it goes, and how it went before.
-    pub fn watch(&self, ending: &Ending, mut watched: impl FnMut(&ServedFigures, Option<&ServedFigures>)) {
-        let mut before: Option<ServedFigures> = None;
+    /// Waits until it is to end, or ends by itself. Each second `watched` hears how it went so far, and in that second.
+    pub fn watch(&self, ending: &Ending, mut watched: impl FnMut(&ServedFigures, &ServedFigures)) {
+        let mut before = ServedFigures::default();
         let mut ended = ending.ended.lock().unwrap_or_else(PoisonError::into_inner);
         while !*ended {
             (ended, _) = ending.changed.wait_timeout(ended, SECOND).unwrap_or_else(PoisonError::into_inner);
             let Some(figures) = self.figures() else { break };
-            watched(&figures, before.as_ref());
-            before = Some(figures);
+            watched(&figures, &figures.since(&before));
+            before = figures;
         }
     }
 

@@ -158,7 +158,8 @@ impl Attachment {
     /// Mounts the files and puts loop devices on them.
     fn mount_files(&mut self, parts: AttachedParts) -> Result<()> {
         let AttachedParts { disks, exports, controls, time } = parts;
-        let files = DiskFiles { disks, controls, time, promotion: Once::new() };
+        let has_trim = exports.iter().all(|export| export.has_trim);
+        let files = DiskFiles { disks, has_trim, controls, time, promotion: Once::new() };
         let session = self.mount(files).map_err(|error| {
             Error::os(
                 text!("cannot mount a FUSE file system", "FUSE ファイルシステムをマウントできません"),
@@ -172,7 +173,7 @@ impl Attachment {
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
         self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
         for (index, export) in exports.iter().enumerate() {
-            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export.is_rotational);
+            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export);
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
                     .remedy(text!(

@@ -3,6 +3,7 @@
 use crate::attach::refuse_used;
 use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
+use crate::rehearsal::Rehearsal;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{CONTROL, SERVE};
 use kurabe_core::model::ModelRecord;
@@ -32,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum ControlRequest {
     /// Figures of the server so far.
     Stats,
+    /// The same without what takes a while to find out.
+    Watch,
     /// The stack that is served.
     Model,
     /// A live parameter gets another value.
@@ -95,7 +98,13 @@ impl Controls {
 
     /// How it goes.
     pub(crate) fn figures(&self) -> Option<ServedFigures> {
-        self.ask(HubCommand::Figures).map(|figures| self.with_steal(figures))
+        self.ask(HubCommand::Figures).map(|(figures, _)| self.with_steal(figures))
+    }
+
+    /// The same with what clients kept and got, which takes a while to find out.
+    fn whole_figures(&self) -> Option<ServedFigures> {
+        let (figures, rehearsal) = self.ask(HubCommand::Figures)?;
+        Some(self.with_steal(ServedFigures { client: rehearsal.and_then(Rehearsal::run), ..figures }))
     }
 
     /// Figures with what the host of a virtual machine took.
@@ -107,7 +116,8 @@ impl Controls {
         let gone = || ErrorKind::Internal.error(text!("the server is ending", "サーバーは終了中です"));
         let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
         match request {
-            ControlRequest::Stats => Ok(json!(self.figures().ok_or_else(gone)?)),
+            ControlRequest::Stats => Ok(json!(self.whole_figures().ok_or_else(gone)?)),
+            ControlRequest::Watch => Ok(json!(self.figures().ok_or_else(gone)?)),
             ControlRequest::Model => Ok(json!(self.model)),
             ControlRequest::Set { parameter, value } => {
                 done(self.ask(|answer| HubCommand::Set(parameter, value, answer)))

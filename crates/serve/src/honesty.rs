@@ -1,30 +1,51 @@
-//! What there is to say against the server: how late its answers were, and who was to blame.
+//! What there is to say against the server: how long its answers took beside what the model says, and who was to blame.
 //!
-//! The model: an answer is late by the time from when it was due to when it began to be sent. It is in time if that is no
-//! more than 2 % of the time that the request took in the model (what Memulator held for more than 99 % of requests), or
-//! no more than 20 µs, which no client of a socket can see.
+//! The model: a request is asked for when it came, less the round trip that its client is not charged with. From then until its
+//! answer begins to be sent is what it took; from when the stack got it until it was due is what it takes in the model. An answer
+//! is late by the time from when it was due, and in time if that is no more than 2 % of the request's time in the model (what
+//! Memulator held for more than 99 % of requests).
 
+use crate::rehearsal::Rehearsal;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::LatencyRecord;
+use kurabe_sim::{DeviceSpec, Request};
 use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Share of a request's time that it may be late by.
 const LATE_SHARE: f64 = 0.02;
-/// What it may be late by in any case: less than a socket's own round trip.
-const LATE_NS: u64 = 20_000;
 /// A second of which the timing thread worked for more than this share was bound by it: what came had to wait for it.
 const BOUND_SHARE: f64 = 0.9;
+/// Answers from which it is told what a client keeps and gets: 32 rounds of the deepest usual queue.
+const RECENT_ANSWERS: usize = 1024;
+/// Fewer tell nothing of a depth.
+const FEWEST_ANSWERS: usize = 32;
+/// A millionth: how finely it is told how much longer than the model an answer took.
+const PARTS: f64 = 1e6;
 
-/// When an answer is due, and what its request took in the model.
+/// When an answer is due, and what its request is in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timing {
+    pub(crate) asked_ns: u64,
     pub(crate) due_ns: u64,
     pub(crate) service_ns: u64,
+    pub(crate) request: Request,
+}
+
+/// How many times as long as in the model answers took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slowdown {
+    /// All times together.
+    pub mean: f64,
+    /// Median, if it is known.
+    pub p50: Option<f64>,
+    /// 99th percentile, likewise.
+    pub p99: Option<f64>,
 }
 
 /// How late answers were.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Answers.
     pub answers: u64,
@@ -42,17 +63,62 @@ pub struct Lateness {
     pub max_ns: u64,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
+    /// Mean time that they took.
+    #[serde(default)]
+    pub mean_real_ns: f64,
+    /// The one over the other; none if nothing took time in the model.
+    #[serde(default)]
+    pub slowdown: Option<Slowdown>,
     /// All answers.
     #[serde(default)]
     pub late: LatencyRecord,
+}
+
+/// An answer among the last.
+#[derive(Debug)]
+struct RecentAnswer {
+    timing: Timing,
+    sent_ns: u64,
+    /// How long the timing thread had worked until then.
+    busy_ns: u64,
+}
+
+impl Lateness {
+    /// By all answers, and what is known of them beside how late they were.
+    pub(crate) fn new(
+        late: LatencyRecord,
+        in_time_share: f64,
+        [mean_service_ns, mean_real_ns]: [f64; 2],
+        [p50, p99]: [Option<f64>; 2],
+    ) -> Self {
+        let percentile = |share| percentile_ns(&late, share).unwrap_or(0);
+        let mean = mean_real_ns / mean_service_ns;
+        Self {
+            answers: late.count,
+            in_time_share: (late.count > 0).then_some(in_time_share),
+            p50_ns: percentile(0.5),
+            p90_ns: percentile(0.9),
+            p99_ns: percentile(0.99),
+            p999_ns: percentile(0.999),
+            max_ns: late.max_ns,
+            mean_service_ns,
+            mean_real_ns,
+            slowdown: (mean_service_ns > 0.0).then_some(Slowdown { mean, p50, p99 }),
+            late,
+        }
+    }
 }
 
 /// Collects lateness, answer by answer.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     late: Histogram,
+    /// How much longer than in the model answers took, in parts.
+    excess: Histogram,
     in_time: u64,
+    real_ns: u64,
     service_ns: u64,
+    recent: VecDeque<RecentAnswer>,
     busy_ns: u64,
     second: u64,
     busy_in_second_ns: u64,
@@ -65,10 +131,20 @@ impl Account {
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
         debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");
-        let late_ns = now_ns.saturating_sub(timing.due_ns);
+        let Timing { asked_ns, due_ns, service_ns, .. } = timing;
+        let late_ns = now_ns.saturating_sub(due_ns);
+        let real_ns = now_ns.saturating_sub(asked_ns).max(service_ns);
         self.late.record(late_ns);
-        self.service_ns = self.service_ns.saturating_add(timing.service_ns);
-        self.in_time += u64::from(is_in_time(late_ns, timing.service_ns));
+        if service_ns > 0 {
+            self.excess.record(((real_ns - service_ns) as f64 / service_ns as f64 * PARTS) as u64);
+        }
+        self.real_ns = self.real_ns.saturating_add(real_ns);
+        self.service_ns = self.service_ns.saturating_add(service_ns);
+        self.in_time += u64::from(is_in_time(late_ns, service_ns));
+        if self.recent.len() == RECENT_ANSWERS {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(RecentAnswer { timing, sent_ns: now_ns, busy_ns: self.busy_ns });
     }
 
     /// The timing thread worked from one time to another.
@@ -90,21 +166,11 @@ impl Account {
     }
 
     pub(crate) fn lateness(&self) -> Lateness {
-        let record = self.late.to_record();
-        let percentile = |share| percentile_ns(&record, share).unwrap_or(0);
-        let answers = record.count;
-        let of_answers = |sum: u64| sum as f64 / answers.max(1) as f64;
-        Lateness {
-            answers,
-            in_time_share: (answers > 0).then(|| of_answers(self.in_time)),
-            p50_ns: percentile(0.5),
-            p90_ns: percentile(0.9),
-            p99_ns: percentile(0.99),
-            p999_ns: percentile(0.999),
-            max_ns: record.max_ns,
-            mean_service_ns: of_answers(self.service_ns),
-            late: record,
-        }
+        let (late, excess) = (self.late.to_record(), self.excess.to_record());
+        let of_answers = |sum: u64| sum as f64 / late.count.max(1) as f64;
+        let (in_time, means) = (of_answers(self.in_time), [self.service_ns, self.real_ns].map(of_answers));
+        let times = |share| percentile_ns(&excess, share).map(|parts| 1.0 + parts as f64 / PARTS);
+        Lateness::new(late, in_time, means, [0.5, 0.99].map(times))
     }
 
     /// Time worked, the largest share of a second, and seconds that were bound by it.
@@ -112,22 +178,49 @@ impl Account {
         let share = self.busy_in_second_ns as f64 / NS_PER_S as f64;
         (self.busy_ns, self.busiest_share.max(share.min(1.0)), self.bound_seconds)
     }
+
+    /// What clients kept and got, as far as the last answers tell, to be held against the same in a fresh stack.
+    pub(crate) fn rehearsal(&self, spec: &DeviceSpec, seed: u64, round_trip_ns: u64) -> Option<Rehearsal> {
+        let (first, last) = (self.recent.front()?, self.recent.back()?);
+        let span_ns = last.sent_ns.saturating_sub(first.sent_ns).max(1);
+        let of_span = |sum: u64| sum as f64 / span_ns as f64;
+        let under_way =
+            |time: fn(&RecentAnswer) -> u64| of_span(self.recent.iter().skip(1).map(time).sum::<u64>());
+        (self.recent.len() >= FEWEST_ANSWERS).then(|| Rehearsal {
+            spec: spec.clone(),
+            seed,
+            requests: self.recent.iter().skip(1).map(|answer| answer.timing.request).collect(),
+            span_ns,
+            depth: under_way(|answer| answer.sent_ns - answer.timing.asked_ns),
+            depth_in_model: under_way(|answer| answer.timing.service_ns),
+            depth_late: under_way(|answer| answer.sent_ns - answer.timing.due_ns),
+            busy_share: of_span(last.busy_ns.saturating_sub(first.busy_ns)),
+            round_trip_ns,
+        })
+    }
 }
 
 fn is_in_time(late_ns: u64, service_ns: u64) -> bool {
-    late_ns <= LATE_NS || late_ns as f64 <= LATE_SHARE * service_ns as f64
+    late_ns as f64 <= LATE_SHARE * service_ns as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_sim::RequestKind;
+
+    fn timing(asked_ns: u64, due_ns: u64, service_ns: u64) -> Timing {
+        let request = Request::new(RequestKind::Read, 0, 4096);
+        Timing { asked_ns, due_ns, service_ns, request }
+    }
 
     #[test]
-    fn in_time_is_two_percent_or_twenty_microseconds() {
+    fn in_time_is_two_percent_of_the_requests_own_time_and_no_microsecond_more() {
         for (late_ns, service_ns, in_time) in [
-            (20_000, 0, true),
-            (20_001, 1_000_000, false),
-            (20_001, 1_000_100, true),
+            (0, 0, true),
+            (1, 0, false),
+            (1_560, 78_000, true),
+            (1_561, 78_000, false),
             (200_000, 10_000_000, true),
             (200_001, 10_000_000, false),
         ] {
@@ -136,15 +229,21 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_counted_with_how_late_they_were() {
+    fn answers_are_counted_with_how_late_they_were_and_how_long_they_took() {
         let mut account = Account::default();
-        assert_eq!(account.lateness().in_time_share, None);
-        for (due_ns, now_ns) in [(1_000, 1_000), (900, 1_000), (1_000, 31_000), (1_000, 1_000_001_000)] {
-            account.sent(Timing { due_ns, service_ns: 100_000 }, now_ns);
+        assert_eq!((account.lateness().in_time_share, account.lateness().slowdown), (None, None));
+        // The last was asked for long before the stack got it, because nobody listened.
+        for (asked_ns, due_ns, now_ns) in
+            [(0, 100_000, 100_000), (0, 100_000, 101_000), (0, 100_000, 150_000), (50_000, 300_000, 300_000)]
+        {
+            account.sent(timing(asked_ns, due_ns, 100_000), now_ns);
         }
         let lateness = account.lateness();
-        assert_eq!((lateness.answers, lateness.in_time_share), (4, Some(0.5)));
-        assert_eq!((lateness.max_ns, lateness.mean_service_ns), (1_000_000_000, 100_000.0));
+        assert_eq!((lateness.answers, lateness.in_time_share), (4, Some(0.75)));
+        assert_eq!((lateness.max_ns, lateness.mean_service_ns), (50_000, 100_000.0));
+        let Slowdown { mean, p50, p99 } = lateness.slowdown.unwrap();
+        assert!((mean - 6.01 / 4.0).abs() < 1e-9, "{mean}");
+        assert!((p50.unwrap() - 1.01).abs() < 1e-3 && (p99.unwrap() - 2.5).abs() < 0.01, "{p50:?} {p99:?}");
     }
 
     #[test]

@@ -96,6 +96,7 @@ pub(crate) struct Hub {
     /// Connections with something to send.
     dirty: HashSet<u64>,
     round_trip_ns: u64,
+    request_ns: u64,
     account: Account,
     counts: Counts,
     cuts: Vec<CutReport>,
@@ -106,6 +107,8 @@ pub(crate) struct Hub {
     checked_ns: u64,
     /// When the sockets were last polled.
     looked_ns: u64,
+    /// When what was found then came: after they were polled before, and nobody knows when.
+    heard_ns: u64,
     /// Time waited for answers that were ready, which is no work.
     held_ns: u64,
     ended: bool,
@@ -130,6 +133,7 @@ impl Hub {
             own: VecDeque::new(),
             dirty: HashSet::new(),
             round_trip_ns: parts.round_trip_ns.unwrap_or(0),
+            request_ns: 0,
             account: Account::default(),
             counts: Counts::default(),
             cuts: Vec::new(),
@@ -138,6 +142,7 @@ impl Hub {
             accepts: false,
             checked_ns: 0,
             looked_ns: 0,
+            heard_ns: 0,
             held_ns: 0,
             ended: false,
             failure: None,
@@ -227,7 +232,11 @@ impl Hub {
                         ((most_ns / 1_000_000_000) as i64, (most_ns % 1_000_000_000) as i64);
                     match poll(&mut fds, Some(&Timespec { tv_sec, tv_nsec })) {
                         Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
-                        Ok(_) => return self.look(events),
+                        Ok(_) => {
+                            // It woke this thread.
+                            self.looked_ns = self.now_ns();
+                            return self.look(events);
+                        }
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -236,7 +245,8 @@ impl Hub {
     }
 
     fn look(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
-        self.looked_ns = self.now_ns();
+        let now_ns = self.now_ns();
+        self.heard_ns = std::mem::replace(&mut self.looked_ns, now_ns).midpoint(now_ns);
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&none)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),

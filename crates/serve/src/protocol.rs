@@ -43,6 +43,10 @@ pub struct Export {
     pub size_bytes: u64,
     /// Whether it has a head that moves.
     pub is_rotational: bool,
+    /// Whether it takes note of what is no longer needed.
+    pub has_trim: bool,
+    /// Whether zeroes are written without their bytes.
+    pub has_quick_zeroes: bool,
 }
 
 /// What the bytes so far amount to.
@@ -91,7 +95,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Starts the conversation with a client that has connected.
+    /// Starts the conversation with a client that has connected. One for whom there are no exports is one too many: whatever it
+    /// wants is refused, with the reason.
     pub fn new(exports: Arc<[Export]>) -> Self {
         Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
     }

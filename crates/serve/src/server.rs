@@ -11,15 +11,15 @@ use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::platform;
 use crate::power::PowerRules;
 use crate::protocol::Export;
+use crate::rehearsal::{KeepingUp, Rehearsal, keeping_up, trim_all_ns};
 use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{DeviceSpec, Stack};
+use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,10 @@ pub struct ServedFacts {
     pub most_memory_bytes: Option<u64>,
     /// The stack, as a record keeps it.
     pub model: ModelRecord,
+    /// Where this machine is too slow for it; none if nowhere, or if its round trip was not measured.
+    pub keeping_up: Option<KeepingUp>,
+    /// How long a trim of all of an export takes; none if the stack has no trim.
+    pub trim_ns: Option<u64>,
 }
 
 /// A stack that is being served.
@@ -96,7 +100,7 @@ impl Serving {
     /// When the stack, its data or its socket cannot be had.
     pub fn start(request: &ServeRequest) -> Result<Self> {
         let ServeRequest { spec, seed, exports, .. } = request;
-        let stack = Stack::new(spec, *seed)?;
+        let mut stack = Stack::new(spec, *seed)?;
         check_exports(*exports, stack.units())?;
         let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
         let data = request.data.open(size_bytes, *exports, request.write_existing)?;
@@ -111,6 +115,8 @@ impl Serving {
             exports: *exports,
             most_memory_bytes: data.most_bytes,
             model: stack.record(spec),
+            keeping_up: None,
+            trim_ns: stack.knows(RequestKind::Trim).then(|| trim_all_ns(&mut stack.clone())),
         };
         let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
@@ -118,10 +124,10 @@ impl Serving {
         let has_journal = request.power.is_some();
         let parts = HubParts {
             spec: spec.clone(),
-            stack,
+            stack: stack.clone(),
             seed: *seed,
             disks: data.disks.into_iter().map(|data| Arc::new(Disk::new(data, has_journal))).collect(),
-            exports: exports_of(spec, size_bytes, *exports),
+            exports: exports_of(spec, &stack, size_bytes, *exports),
             listener,
             commands,
             bell: Arc::clone(&bell),
@@ -157,6 +163,9 @@ impl Serving {
                 serving.wait()?;
             }
         }
+        if let (None, Some(figures)) = (request.round_trip_ns, serving.figures()) {
+            serving.facts.keeping_up = keeping_up(&mut stack, figures.request_ns, round_trip_ns);
+        }
         Ok(serving)
     }
 
@@ -175,12 +184,10 @@ impl Serving {
             own(server.into());
             return round_trip::measure(client);
         }
-        let flags = SocketFlags::CLOEXEC;
-        let (server, client) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        rustix::io::ioctl_fionbio(&server, true)?;
-        let client = UnixStream::from(client);
+        let (server, client) = UnixStream::pair()?;
+        server.set_nonblocking(true)?;
         client.set_read_timeout(Some(OWN_PATIENCE))?;
-        own(server);
+        own(server.into());
         round_trip::measure(client)
     }
 
@@ -277,7 +284,7 @@ fn keep_time(parts: HubParts) -> Result<ServedFigures> {
     if let Some(error) = hub.take_failure() {
         return Err(error);
     }
-    let figures = hub.figures();
+    let figures = ServedFigures { client: hub.rehearsal().and_then(Rehearsal::run), ..hub.figures() };
     drop(hub);
     for disk in disks {
         disk.data.sync().map_err(|error| {
@@ -312,7 +319,7 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
 }
 
 /// One export has no name; several have numbers.
-fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export]> {
+fn exports_of(spec: &DeviceSpec, stack: &Stack, size_bytes: u64, exports: usize) -> Arc<[Export]> {
     let has_head = |word: &str| ["disk", "magneto-optical", "removable"].contains(&word);
     let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
     let export = |index: usize| Export {
@@ -323,6 +330,8 @@ fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export
         },
         size_bytes,
         is_rotational,
+        has_trim: stack.knows(RequestKind::Trim),
+        has_quick_zeroes: stack.knows(RequestKind::WriteZeroes),
     };
     (0..exports).map(export).collect()
 }
@@ -353,11 +362,9 @@ mod tests {
 
     impl Kernel {
         fn of(serving: &Serving) -> Self {
-            let (ours, kernels) =
-                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
-            rustix::io::ioctl_fionbio(&ours, true).unwrap();
-            serving.controls.tell(HubCommand::Kernel(ours, 0));
-            let kernels = UnixStream::from(kernels);
+            let (ours, kernels) = UnixStream::pair().unwrap();
+            ours.set_nonblocking(true).unwrap();
+            serving.controls.tell(HubCommand::Kernel(ours.into(), 0));
             kernels.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             Self(kernels)
         }
@@ -393,9 +400,10 @@ mod tests {
     #[test]
     fn each_of_several_exports_says_which_it_is() {
         let spec = kurabe_sim::load_device("mirror3-usb").unwrap();
-        let exports = exports_of(&spec, 4096, 3);
+        let stack = Stack::new(&spec, 1).unwrap();
+        let exports = exports_of(&spec, &stack, 4096, 3);
         assert!(exports[1].name == "1" && exports[1].description.starts_with("disk 2 of 3 of three-way"));
-        assert_eq!(exports_of(&spec, 4096, 1)[0].description, spec.title.en);
+        assert_eq!(exports_of(&spec, &stack, 4096, 1)[0].description, spec.title.en);
     }
 
     #[test]

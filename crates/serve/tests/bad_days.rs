@@ -90,11 +90,24 @@ fn a_client_that_floods_and_never_reads_takes_a_bounded_memory() {
 fn the_seventeenth_client_is_turned_away_and_the_others_stay() {
     let server = serve(|_| {});
     let mut clients: Vec<Client> = (0..16).map(|_| Client::connect(&server.socket).unwrap()).collect();
+    // The old way to choose an export has no way to say why not; the new one has.
     assert!(Client::connect(&server.socket).is_err());
+    let mut stream = UnixStream::connect(&server.socket).unwrap();
+    stream.read_exact(&mut [0; 18]).unwrap();
+    let go = [&[0, 0, 0, 3][..], b"IHAVEOPT", &7u32.to_be_bytes(), &6u32.to_be_bytes(), &[0; 6]];
+    stream.write_all(&go.concat()).unwrap();
+    let mut head = [0; 20];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(head[12..16], 0x8000_0002_u32.to_be_bytes(), "refused by policy");
+    let mut reason = vec![0; u32::from_be_bytes(head[16..].try_into().unwrap()) as usize];
+    stream.read_exact(&mut reason).unwrap();
+    assert!(String::from_utf8(reason).unwrap().contains("16 clients"));
+    drop(stream);
     for client in &mut clients {
         assert_eq!(client.read(0, 512).unwrap(), vec![0; 512]);
     }
-    assert_eq!(server.serving.figures().unwrap().refused_connections, 1);
+    let figures = server.serving.figures().unwrap();
+    assert_eq!((figures.clients, figures.refused_connections), (16, 2));
     clients.pop();
     eventually("there is room again", || Client::connect(&server.socket).is_ok());
 }

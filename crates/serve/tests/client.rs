@@ -58,6 +58,8 @@ pub fn serve(change: impl FnOnce(&mut ServeRequest)) -> Server {
 /// A client that has chosen an export the old way, without structured replies.
 pub struct Client {
     pub stream: UnixStream,
+    /// What the export can do.
+    pub flags: u16,
     cookie: u64,
 }
 
@@ -74,8 +76,9 @@ impl Client {
         let length = (name.len() as u32).to_be_bytes();
         stream.write_all(&[&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &length, name.as_bytes()].concat())?;
         // Its size and what it can do.
-        stream.read_exact(&mut [0; 10])?;
-        Ok(Self { stream, cookie: 0 })
+        let mut chosen = [0; 10];
+        stream.read_exact(&mut chosen)?;
+        Ok(Self { stream, flags: u16::from_be_bytes([chosen[8], chosen[9]]), cookie: 0 })
     }
 
     /// Sends a request; returns its cookie.

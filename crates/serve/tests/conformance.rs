@@ -61,7 +61,7 @@ fn nbdinfo_sees_what_is_offered_and_what_is_there() {
     for ability in ["can_flush", "can_fua", "can_trim", "can_zero", "can_df", "can_multi_conn", "can_cache"] {
         assert_eq!(export[ability], true, "{ability}");
     }
-    assert_eq!(export["can_fast_zero"], false);
+    assert_eq!(export["can_fast_zero"], true);
     assert_eq!(export["block_size_maximum"], 32 << 20);
     crate::client::Client::connect(&server.socket).unwrap().write(8192, &[1; 4096], 0).unwrap();
     let map = run("nbdinfo", &["--map", "--json", uri(&server)]);

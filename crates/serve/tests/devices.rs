@@ -116,6 +116,21 @@ fn a_device_keeps_what_is_written_and_leaves_nothing() {
 }
 
 #[test]
+fn a_disk_without_trim_takes_no_discard() {
+    let Some(device) = Device::new(|request| request.spec = load_device("hitachi-hds721616plat80").unwrap())
+    else {
+        return;
+    };
+    let path = device.path(0).to_str().unwrap().to_owned();
+    assert_eq!(run("blkdiscard", &["--length", "1M", &path]), None);
+    // The kernel has learnt that, and what is written is kept.
+    run("dd", &["if=/dev/zero", &format!("of={path}"), "bs=64k", "count=1", "oflag=direct"]).unwrap();
+    assert_eq!(run("blkdiscard", &["--length", "1M", &path]), None);
+    assert_eq!(device.serving.figures().unwrap().trims, 0);
+    device.detach();
+}
+
+#[test]
 fn a_discard_is_a_trim_and_leaves_a_hole() {
     let Some(device) = Device::new(|_| {}) else { return };
     let path = device.path(0).to_str().unwrap().to_owned();

@@ -3,7 +3,7 @@
 use crate::client::{Client, TRIM, WRITE_ZEROES, eventually, request, serve};
 use kurabe_core::ErrorKind;
 use kurabe_core::random::Random;
-use kurabe_serve::{Address, ControlRequest, DataPlace, Serving, ask_server};
+use kurabe_serve::{Address, ControlRequest, DataPlace, ServedFigures, Serving, ask_server, read_answer};
 use kurabe_sim::load_device;
 use std::path::PathBuf;
 
@@ -129,6 +129,54 @@ fn a_stack_has_no_more_exports_than_its_top_addresses() {
         assert_eq!(Serving::start(&request).err().unwrap().kind(), ErrorKind::Usage);
     }
     assert!(!socket.exists());
+}
+
+/// Of a disk that has no trim none is offered; zeroes are not offered as quick where the disk writes them out.
+#[test]
+fn what_a_device_has_no_command_for_is_not_offered() {
+    const SEND_TRIM: u16 = 1 << 5;
+    const FAST_ZERO: u16 = 1 << 4;
+    for (model, has_trim) in [("hitachi-hds721616plat80", false), ("samsung-870-evo", true)] {
+        let server = serve(|request| request.spec = load_device(model).unwrap());
+        let mut client = Client::connect(&server.socket).unwrap();
+        assert_eq!(client.flags & SEND_TRIM != 0, has_trim, "{model}");
+        assert_eq!(client.zero(TRIM, 0, 4096).is_ok(), has_trim, "{model}");
+        let cookie = client.send(WRITE_ZEROES, FAST_ZERO, 0, 4096, &[]).unwrap();
+        assert_eq!(client.reply().unwrap(), (cookie, if has_trim { 0 } else { 95 }), "{model}");
+        client.zero(WRITE_ZEROES, 0, 4096).unwrap();
+        let figures = server.serving.figures().unwrap();
+        assert_eq!(
+            (figures.trims, figures.writes),
+            (u64::from(has_trim), 1 + u64::from(has_trim)),
+            "{model}"
+        );
+        assert_eq!(server.serving.facts().trim_ns.is_some(), has_trim, "{model}");
+    }
+}
+
+/// What a client keeps and gets is worked out from the last answers, beside what the model gives.
+#[test]
+fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
+    let server = serve(|request| request.spec.set("memory.access", "1ms").unwrap());
+    let figures = || -> ServedFigures {
+        read_answer(ask_server(&control_of(&server.socket), &ControlRequest::Stats).unwrap()).unwrap()
+    };
+    let mut client = Client::connect(&server.socket).unwrap();
+    let mut read = |at: u64| client.read(at << 12, 4096).unwrap();
+    (0..8).for_each(|at| drop(read(at)));
+    assert_eq!(figures().client, None, "too few to tell");
+    (8..80).for_each(|at| drop(read(at)));
+    let figures = figures();
+    let kept = figures.client.unwrap();
+    assert_eq!(kept.answers, 79);
+    // One at a time, each of 1 ms and what the transfer takes; nobody can get more than that.
+    assert!((990.0..1000.1).contains(&kept.model_rate_per_s), "{kept:?}");
+    assert!(kept.rate_per_s <= kept.model_rate_per_s && kept.depth <= 1.000_001, "{kept:?}");
+    let slowdown = figures.lateness.slowdown.unwrap();
+    assert!(slowdown.mean >= 1.0 && slowdown.p50 <= slowdown.p99, "{slowdown:?}");
+    // By Little's law, and the same answers.
+    let mean_real_ns = kept.depth * 1e9 / kept.rate_per_s;
+    assert!(mean_real_ns >= figures.lateness.mean_service_ns - 1.0, "{figures:?}");
 }
 
 #[test]

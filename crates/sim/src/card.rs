@@ -199,6 +199,10 @@ impl Layer for Card {
         }
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+    }
+
     fn change(&mut self, setting: &Setting) {
         self.values.change(setting);
     }

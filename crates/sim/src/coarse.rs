@@ -256,6 +256,13 @@ impl Layer for Coarse {
         world.finish_at(self.free_ns, job);
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        match kind {
+            RequestKind::Trim => self.values.trim,
+            kind => kind != RequestKind::WriteZeroes,
+        }
+    }
+
     /// No more than this: what waits for the rest of a stripe may be counted with what the flash is at.
     fn at_risk(&self, now_ns: u64) -> AtRisk {
         let pending = self.run.pending_bytes().saturating_add(self.log_pending_bytes);

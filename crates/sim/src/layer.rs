@@ -9,7 +9,7 @@ use crate::ranges::AtRisk;
 use crate::schema::{Parameter, Relation};
 use crate::settings::Setting;
 use crate::vocabulary::texts;
-use crate::world::{Child, JobId, World};
+use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text, text};
 
@@ -63,6 +63,12 @@ pub trait Layer: CloneLayer + Send {
     /// What it waits for, if requests are held here: told when a stack is blocked.
     fn waits_for(&self) -> Option<Text> {
         None
+    }
+
+    /// Whether requests of this kind are a command of its own here. Without one, a trim changes nothing and zeroes are written
+    /// as data.
+    fn knows(&self, _kind: RequestKind) -> bool {
+        true
     }
 
     /// What a power cut now would take from its own memory, or spare, at its own addresses.

@@ -249,6 +249,10 @@ impl Layer for Scsi {
         self.pump(world);
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+    }
+
     fn returned(&mut self, child: Child, world: &mut World) {
         let slot = child.tag as usize;
         let now_ns = world.now_ns();

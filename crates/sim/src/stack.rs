@@ -5,7 +5,7 @@ use crate::build::{Branch, Builder, Register};
 use crate::layer::{Built, Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
 use crate::spec::{DeviceSpec, LayerSpec, changed, split_path};
-use crate::world::{CompletedRequest, LayerId, Message, Request, World};
+use crate::world::{CompletedRequest, LayerId, Message, Request, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
     CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord,
@@ -83,6 +83,11 @@ impl Stack {
     /// How many things a request can address: more than one where a shared bus is on top.
     pub fn units(&self) -> u16 {
         self.places[0].units
+    }
+
+    /// Whether requests of this kind reach a medium that has a command for them.
+    pub fn knows(&self, kind: RequestKind) -> bool {
+        self.layers.iter().all(|layer| layer.knows(kind))
     }
 
     /// The time to which it has got.

@@ -63,6 +63,7 @@ fn every_field_of_an_exported_run_is_documented() {
             late: LatencyRecord::default(),
             in_time_share: None,
             mean_service_ns: 0.0,
+            slowdown: Some(1.0),
             busy_share: 0.0,
             server_bound_seconds: 0,
             steal_share: None,

@@ -115,6 +115,7 @@ impl RunArgs {
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: self.modelled.sets()?,
+            without: self.modelled.without.clone(),
             no_fill: self.modelled.no_fill,
             writing: self.writing.writing(),
             with_serial: self.with_serial,

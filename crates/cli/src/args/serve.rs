@@ -102,7 +102,10 @@ pub struct ControlArgs {
 #[derive(Debug, Subcommand)]
 pub enum ControlAction {
     #[command(about = t("How many requests, how late, who was to blame", "要求の数、応答の遅れ、その原因"))]
-    Stats,
+    Stats {
+        #[arg(long, help = t("A line each second until the server ends: that second, and in brackets all so far", "サーバーの終了まで 1 秒ごとに 1 行表示する(その 1 秒の値。かっこ内は開始からの値)"))]
+        watch: bool,
+    },
     #[command(about = t("Change a live parameter; `kurabe models show` marks them", "動作中に変えられるパラメーターを変える(`kurabe models show` に印がある)"))]
     Set {
         #[arg(value_name = "LAYER.PARAMETER=VALUE", help = t("As in flash.program_rate=10MB/s", "例: flash.program_rate=10MB/s"))]

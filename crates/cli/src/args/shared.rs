@@ -16,6 +16,8 @@ use std::path::PathBuf;
 pub struct ModelledArgs {
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,
+    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers of a model out, as `kurabe serve` does, so that what is served and what is computed can be compared", "モデルの層を省く(`kurabe serve` と同じ)。公開したモデルとの比較用"))]
+    pub without: Vec<String>,
     #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
     pub no_fill: bool,
 }

@@ -73,6 +73,7 @@ impl SweepArgs {
             overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
             labels: labels(&self.label, None)?,
             sets: self.modelled.sets()?,
+            without: self.modelled.without.clone(),
             no_fill: self.modelled.no_fill,
             writing: self.writing.writing(),
             ..RunRequest::default()

@@ -160,3 +160,46 @@ fn the_lines_of_the_readme_work() {
     live.signal(Signal::INT);
     live.end().ok();
 }
+
+#[test]
+fn a_server_is_watched_until_it_ends() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    let live = serve(&lab, &socket, &[]);
+    let watch = ["control", text(&socket), "stats", "--watch"];
+    let mut lines = Live::start(lab.command(&watch));
+    lines.wait_for_out("0 clients");
+    let mut json = Live::start(lab.command(&[&["--json"], &watch[..]].concat()));
+    json.wait_for_out("\"event\":\"stats\"");
+    live.signal(Signal::INT);
+    live.end().ok();
+    assert!(lines.end().ok().out.lines().all(|line| line.contains("in time")));
+    for look in json.end().ok().json_lines() {
+        let [all, last] = [&look["answer"]["lateness"], &look["last"]];
+        assert!(last["answers"].is_u64() && last["answers"].as_u64() <= all["answers"].as_u64(), "{look}");
+    }
+    // One that is not there is an error from the start.
+    lab.kurabe(&watch).is_refusal(4, &["kurabe serve"]);
+}
+
+#[test]
+fn a_model_is_run_without_the_layers_that_a_server_leaves_out() {
+    let lab = Lab::new();
+    let run = |more: &[&str]| {
+        let words = ["run", "--json", "--rw", "randread", "--bs", "4k", "--time", "20ms", "--runs", "1"];
+        lab.kurabe(&[&words[..], more].concat())
+    };
+    let layers = |more: &[&str]| -> Vec<String> {
+        run(more).ok();
+        let record = lab.kurabe(&["export", "last"]).ok().out;
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        let layers = record["run"]["header"]["model"]["layers"].as_array().unwrap().clone();
+        layers.iter().map(|layer| layer["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let model = "model:samsung-fit-plus-exfat";
+    assert_eq!(layers(&[model, "--without", "filesystem"]), ["host", "usb", "flash-coarse"]);
+    assert_eq!(layers(&[model]), ["host", "filesystem", "usb", "flash-coarse"]);
+    run(&[model, "--without", "filesystems"]).is_refusal(2, &["filesystem"]);
+    run(&[text(lab.beside(".").as_path()), "--without", "filesystem"])
+        .is_refusal(2, &["--without", "model:NAME"]);
+}

@@ -13,10 +13,14 @@ pub struct ServedRecord {
     pub served_ns: u64,
     /// How late its answers were: a histogram as of latencies.
     pub late: LatencyRecord,
-    /// Share of them that were late by at most 2 % of their request's time or 20 µs; none if there was no answer.
+    /// Share of them that were late by at most 2 % of their request's time (or 20 µs, in records of before the first release);
+    /// none if there was no answer.
     pub in_time_share: Option<f64>,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
+    /// How many times as long they took; none if they took no time in the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
     /// Share of the time in which the server's thread that keeps the time worked.
     pub busy_share: f64,
     /// Seconds in which requests had to wait for the server, not for the model.

@@ -1,21 +1,19 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
-use kurabe_core::mention::{CONTROL, DETACH, ROUND_TRIP, RUN};
-use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
+use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
+use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
-    Address, AttachBy, CutReport, FrontKind, Grants, MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures,
-    ServedFront,
+    Address, AttachBy, ClientFigures, CutReport, FrontKind, Grants, KeepingUp, Lateness, MOST_WAY_NS,
+    ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
 };
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Share of the processors' time that the host may take before it is worth a word.
-const STEAL_SHARE: f64 = 0.005;
-/// A share of answers in time that needs no remark: what Memulator held.
-const GOOD_SHARE: f64 = 0.99;
+/// A trim of a whole device that takes longer than this is worth a word.
+const LONG_TRIM_NS: u64 = 1_000_000_000;
 
 /// What is said when it begins.
 pub fn serving_lines(
@@ -64,6 +62,13 @@ pub fn attached_lines(
         text!("  control   {CONTROL} {device} stats", "  制御      {CONTROL} {device} stats"),
     ];
     lines.extend(facts.front.map(|served| front_line(served, request)));
+    lines.extend(facts.trim_ns.filter(|trim_ns| *trim_ns > LONG_TRIM_NS).map(|trim_ns| {
+        let (time, without) = (moment(trim_ns), Mention::Shell("mkfs.ext4 -E nodiscard"));
+        text!(
+            "  trim      takes some {time} for the whole device; `{without}` leaves it out",
+            "  TRIM      全域で {time} ほどかかります。`{without}` なら省けます"
+        )
+    }));
     lines.extend(common_lines(facts, request, first));
     lines.push(match log.map(shown::path) {
         Some(log) => text!("  log       {log}", "  ログ      {log}"),
@@ -128,7 +133,18 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
         });
         lines.push(wait_line(&first.grants, request.spin_ns));
     }
+    lines.extend(facts.keeping_up.as_ref().map(keeping_up_line));
     lines
+}
+
+/// How far this machine keeps up with a model that is quicker.
+fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
+    let KeepingUp { depth, rate_per_s, model_rate_per_s } = keeping_up;
+    let [rate, model] = [*rate_per_s, *model_rate_per_s].map(whole);
+    text!(
+        "  too slow  this machine, for more than depth {depth} of 4 KiB random reads ({rate} per second); the model gives {model} at depth 32",
+        "  速度不足  このマシンが追いつけるのは 4 KiB ランダムリードの深さ {depth}(毎秒 {rate} 件)まで。モデルは深さ 32 で毎秒 {model} 件"
+    )
 }
 
 /// How it waits, and what the operating system did not grant.
@@ -155,19 +171,24 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     )
 }
 
-/// One line a second.
-pub fn serving_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Text {
-    let from = |pick: fn(&ServedFigures) -> u64| before.map_or(0, pick);
-    let seconds = (figures.served_ns - from(|figures| figures.served_ns)) as f64 / 1e9;
-    let rise = |pick: fn(&ServedFigures) -> u64| (pick(figures) - from(pick)) as f64 / seconds.max(1e-3);
-    let requests = whole(rise(|figures| figures.lateness.answers));
-    let bytes = rate(rise(|figures| figures.read_bytes + figures.written_bytes));
-    let clients = figures.clients;
-    let in_time = fixed(figures.lateness.in_time_share.unwrap_or(1.0) * 100.0, 1);
-    let p99 = latency_ns(figures.lateness.p99_ns);
+/// One line a second: that second, and in brackets all so far.
+pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
+    let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
+    let answers = last.lateness.answers as f64;
+    let (requests, clients) = (whole(per_s(answers)), figures.clients);
+    let bytes = rate(per_s((last.read_bytes + last.written_bytes) as f64));
+    let depth = fixed(answers * last.lateness.mean_real_ns / last.served_ns.max(1) as f64, 1);
+    let shown = |lateness: &Lateness| {
+        let percent = lateness.in_time_share.map(|share| share * 100.0);
+        let [times, share] = [(lateness.slowdown.map(|slowdown| slowdown.mean), 2), (percent, 1)]
+            .map(|(value, digits)| value.map_or(NONE.to_owned(), |value| fixed(value, digits)));
+        (times, share, latency_ns(lateness.p99_ns))
+    };
+    let ((times, share, p99), (all_times, all_share, all_p99)) =
+        (shown(&last.lateness), shown(&figures.lateness));
     text!(
-        "{clients} clients  {requests}/s  {bytes}  in time {in_time} %  p99 late by {p99}",
-        "接続 {clients}  毎秒 {requests} 件  {bytes}  間に合った割合 {in_time} %  遅れ p99 {p99}"
+        "{clients} clients  depth {depth}  {requests}/s  {bytes}  took × {times} ({all_times})  in time {share} % ({all_share} %)  p99 late by {p99} ({all_p99})",
+        "接続 {clients}  深さ {depth}  毎秒 {requests} 件  {bytes}  応答時間 {times} 倍({all_times} 倍)  時間どおり {share} %({all_share} %)  遅れ p99 {p99}({all_p99})"
     )
 }
 
@@ -182,12 +203,20 @@ pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
         "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、TRIM {trims} 回"
     )];
     let lateness = &figures.lateness;
+    if let Some(Slowdown { mean, p50, p99 }) = lateness.slowdown {
+        let mean = fixed(mean, 2);
+        let [p50, p99] = [p50, p99].map(|times| times.map_or(NONE.to_owned(), |times| fixed(times, 2)));
+        lines.push(text!(
+            "  answers   took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
+            "  応答時間  モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
+        ));
+    }
     if let Some(share) = lateness.in_time_share {
         let share = fixed(share * 100.0, 1);
         let mean = latency(lateness.mean_service_ns);
         lines.push(text!(
-            "  in time   {share} % of answers (late by at most 2 % or 20 µs; the model's mean is {mean})",
-            "  時間どおり {share} %(遅れが 2 % または 20 µs 以内。モデルの平均は {mean})"
+            "  in time   {share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
+            "  時間どおり {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
         ));
         let [p50, p90, p99, p999, most] =
             [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
@@ -229,30 +258,23 @@ pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
 
 /// Who was to blame.
 fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
+    let mut lines = Vec::new();
+    if let Some(client) = figures.client {
+        let ClientFigures { answers, depth, rate_per_s, model_rate_per_s, limit } = client;
+        let (answers, depth) = (count(answers), fixed(depth, 1));
+        let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
+        lines.push(text!(
+            "  client    kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
+            "  深さ      平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
+        ));
+        lines.push(limit_line(limit, figures));
+    }
     let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
-    let mut lines = vec![text!(
-        "  server    worked {busy} of the time, {busiest} of the busiest second",
-        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}"
-    )];
-    if figures.server_bound_seconds > 0 {
-        let seconds = count(figures.server_bound_seconds);
-        lines.push(text!(
-            "  server-bound in {seconds} s: requests waited for kurabe, not for the model; a slower model or fewer of them are in time",
-            "  {seconds} 秒間はサーバー側が限界でした。要求はモデルでなく kurabe を待っています。遅いモデルか、少ない要求なら間に合います"
-        ));
-    }
-    if let Some(steal) = figures.steal_share.filter(|steal| *steal >= STEAL_SHARE) {
-        let steal = percent(steal);
-        lines.push(text!(
-            "  the host of this virtual machine took {steal} of the processors' time: answers are late for that",
-            "  この仮想マシンのホストに CPU 時間の {steal} を取られました。その分、応答が遅れています"
-        ));
-    } else if figures.lateness.in_time_share.is_some_and(|share| share < GOOD_SHARE) {
-        lines.push(text!(
-            "  other programs on these processors make answers late; a model that takes longer bears more of it",
-            "  同じ CPU を使うほかのプログラムがあると応答が遅れます。時間のかかるモデルほど影響は小さくなります"
-        ));
-    }
+    let bound = count(figures.server_bound_seconds);
+    lines.push(text!(
+        "  server    worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
+        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
+    ));
     if figures.refused_connections + figures.slow_connections + figures.errors > 0 {
         let [refused, slow, errors] =
             [figures.refused_connections, figures.slow_connections, figures.errors].map(count);
@@ -265,6 +287,27 @@ fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
         lines.push(text!("  {defect}", "  {defect}"; defect));
     }
     lines
+}
+
+/// What bounded the client.
+fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
+    let way = latency_ns(figures.round_trip_ns);
+    let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
+    let limit = match limit {
+        ServedLimit::Model => text!("the model", "モデル"),
+        ServedLimit::Client => {
+            text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
+        }
+        ServedLimit::Server => {
+            text!("the server, whose work requests waited for", "サーバー(要求は kurabe の処理待ち)")
+        }
+        ServedLimit::Way => text!("the way there and back ({way})", "サーバーとの往復({way})"),
+        ServedLimit::Others => text!(
+            "what else these processors do (the host of a virtual machine took {steal})",
+            "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
+        ),
+    };
+    text!("  limit     {limit}", "  上限      {limit}"; limit)
 }
 
 /// What a power cut did.
@@ -327,8 +370,87 @@ fn kept_server_line(kept: &KeptServer) -> Text {
         return text!("{kept_at}  {name}  {time}, no request", "{kept_at}  {name}  {time}、要求なし");
     };
     let (share, p99) = (fixed(share * 100.0, 1), latency_ns(figures.lateness.p99_ns));
+    let times = figures.lateness.slowdown.map_or(NONE.to_owned(), |slowdown| fixed(slowdown.mean, 2));
     text!(
-        "{kept_at}  {name}  {time}, {answers} answers, {share} % in time, p99 late by {p99}",
-        "{kept_at}  {name}  {time}、応答 {answers} 回、{share} % が時間どおり、遅れ p99 {p99}"
+        "{kept_at}  {name}  {time}, {answers} answers, × {times}, {share} % in time, p99 late by {p99}",
+        "{kept_at}  {name}  {time}、応答 {answers} 回、応答時間 {times} 倍、{share} % が時間どおり、遅れ p99 {p99}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(served_ns: u64, answers: u64, mean_real_ns: f64) -> ServedFigures {
+        let lateness = Lateness {
+            answers,
+            in_time_share: Some(0.75),
+            p99_ns: 31_000,
+            mean_service_ns: 100_000.0,
+            mean_real_ns,
+            slowdown: Some(Slowdown { mean: mean_real_ns / 1e5, p50: Some(1.01), p99: Some(2.5) }),
+            ..Lateness::default()
+        };
+        ServedFigures { served_ns, lateness, clients: 2, round_trip_ns: 27_400, ..ServedFigures::default() }
+    }
+
+    fn assert_says(lines: &[Text], words: &[(&str, &str)]) {
+        for (en, ja) in words {
+            assert!(lines.iter().any(|line| line.en.contains(en) && line.ja.contains(ja)), "{en}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_figure_is_how_long_answers_took_beside_the_model() {
+        let mut served = figures(4_000_000_000, 2_000, 125_000.0);
+        let lines = served_lines(&served);
+        assert!(
+            lines[1].en.starts_with("  answers   took 1.25 × as long as the model says (p50 1.01, p99 2.50)")
+        );
+        assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
+        assert_says(&lines, &[("in time   75.0 %", "時間どおり 75.0 %")]);
+        assert!(!lines.iter().any(|line| line.en.contains("limit")), "nothing is known of a client");
+        let (rate_per_s, model_rate_per_s) = (14_500.0, 99_008.0);
+        for (limit, words) in [
+            (ServedLimit::Model, ("limit     the model", "上限      モデル")),
+            (ServedLimit::Client, ("the client", "クライアント")),
+            (ServedLimit::Server, ("the server", "サーバー(")),
+            (ServedLimit::Way, ("there and back (27.4 µs)", "往復(27.4 µs)")),
+            (ServedLimit::Others, ("what else these processors do", "ほかのプログラム")),
+        ] {
+            served.client =
+                Some(ClientFigures { answers: 1_023, depth: 31.84, rate_per_s, model_rate_per_s, limit });
+            assert_says(&served_lines(&served), &[words]);
+        }
+        let words = [(
+            "kept 31.8 under way and got 14,500 per second, where the model gives 99,008",
+            "平均 31.8 で毎秒 14,500 件。モデルなら毎秒 99,008 件",
+        )];
+        assert_says(&served_lines(&served), &words);
+    }
+
+    #[test]
+    fn the_last_second_stands_beside_the_whole() {
+        let line =
+            serving_line(&figures(9_000_000_000, 9_000, 110_000.0), &figures(500_000_000, 1_000, 150_000.0));
+        assert_says(
+            &[line],
+            &[
+                ("2 clients  depth 0.3  2,000/s", "接続 2  深さ 0.3  毎秒 2,000 件"),
+                ("took × 1.50 (1.10)", "1.50 倍(1.10 倍)"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_machine_that_is_too_slow_is_told_to_what_depth_it_is_not() {
+        let line = keeping_up_line(&KeepingUp { depth: 4, rate_per_s: 48_823.4, model_rate_per_s: 97_210.0 });
+        assert_says(
+            &[line],
+            &[
+                ("more than depth 4 of 4 KiB random reads (48,823 per second)", "深さ 4(毎秒 48,823 件)まで"),
+                ("the model gives 97,210", "毎秒 97,210 件"),
+            ],
+        );
+    }
 }

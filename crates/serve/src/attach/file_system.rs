@@ -43,6 +43,7 @@ pub(super) fn file_name(export: usize) -> String {
 /// The file system.
 pub(super) struct DiskFiles {
     pub(super) disks: Vec<Arc<Disk>>,
+    pub(super) has_trim: bool,
     pub(super) controls: Arc<Controls>,
     pub(super) time: RealTime,
     /// The thread that hears the kernel goes before others, as the one does that keeps the time.
@@ -124,6 +125,7 @@ fn error_of(error: NbdError) -> Errno {
         NbdError::Io => Errno::EIO,
         NbdError::Invalid | NbdError::TooLong => Errno::EINVAL,
         NbdError::NoSpace => Errno::ENOSPC,
+        NbdError::NotQuick => Errno::EOPNOTSUPP,
     }
 }
 
@@ -247,8 +249,9 @@ impl Filesystem for DiskFiles {
         let end = offset.checked_add(length).filter(|end| *end <= self.size_bytes(export) && length > 0);
         let Some(end) = end else { return reply.error(Errno::EINVAL) };
         match mode & !KEEP_SIZE {
-            PUNCH_HOLE => self.zero(export, NbdCommand::Trim, 0, (offset, end), reply),
+            PUNCH_HOLE if self.has_trim => self.zero(export, NbdCommand::Trim, 0, (offset, end), reply),
             ZERO_RANGE => self.zero(export, NbdCommand::WriteZeroes, NO_HOLE, (offset, end), reply),
+            // A loop device takes it that there are no trims then, and asks for none again.
             _ => reply.error(Errno::EOPNOTSUPP),
         }
     }

@@ -7,7 +7,9 @@ use super::{flush, open_alone};
 use crate::apart::apart;
 use crate::disk::SECTOR_BYTES;
 use crate::platform;
+use crate::protocol::Export;
 use kurabe_host::{Number, block_number, loop_status, roots};
+use rustix::fs::FallocateFlags;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -26,11 +28,11 @@ pub(super) struct LoopDevice {
 
 impl LoopDevice {
     /// Puts a free one on a file. Its sectors are of 512 bytes, and it goes past the page cache of the file.
-    pub(super) fn over(file: &Path, is_rotational: bool) -> io::Result<Self> {
-        apart(|| Self::set_up(file, is_rotational))
+    pub(super) fn over(file: &Path, export: &Export) -> io::Result<Self> {
+        apart(|| Self::set_up(file, export))
     }
 
-    fn set_up(file: &Path, is_rotational: bool) -> io::Result<Self> {
+    fn set_up(file: &Path, export: &Export) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..MOST_TRIES {
@@ -49,8 +51,13 @@ impl LoopDevice {
                     // A hint for file systems; the next file has its own.
                     let _ = std::fs::write(
                         device.sysfs("queue/rotational"),
-                        if is_rotational { "1" } else { "0" },
+                        if export.is_rotational { "1" } else { "0" },
                     );
+                    if !export.has_trim {
+                        // The file refuses it, by which the kernel learns that there is none to offer.
+                        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                        let _ = rustix::fs::fallocate(&node, how, 0, SECTOR_BYTES);
+                    }
                     return Ok(device);
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}

@@ -19,9 +19,9 @@ impl Hub {
         while let Some(listener) = &self.parts.listener {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match rustix::net::accept_with(&listener.socket, flags) {
-                Ok(socket) if self.connections.len() >= MOST_CONNECTIONS => {
+                // Not even those that are to be refused may come without end.
+                Ok(_) if self.connections.len() >= 2 * MOST_CONNECTIONS => {
                     self.counts.refused_connections += 1;
-                    drop(socket);
                 }
                 Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
@@ -41,9 +41,18 @@ impl Hub {
         if let Some(listener) = &self.parts.listener {
             listener.prepare(&socket);
         }
+        if self.clients() >= MOST_CONNECTIONS {
+            self.counts.refused_connections += 1;
+            return self.connect(socket, Conversation::new(Arc::new([])), Peer::Surplus);
+        }
         let conversation = Conversation::new(Arc::clone(&self.parts.exports));
         self.counts.connections += 1;
         self.connect(socket, conversation, Peer::Client);
+    }
+
+    /// How many there are.
+    pub(super) fn clients(&self) -> usize {
+        self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
     }
 
     /// Begins a conversation with kurabe's own client.
@@ -150,13 +159,9 @@ impl Hub {
             self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
         self.counts.slow_connections += late.len() as u64;
         late.into_iter().for_each(|id| self.drop_connection(id));
-        if self.accepts_again() {
+        if !self.accepts && self.counts.announced {
             // It is tried again in the next round.
             let _ = self.accept_clients();
         }
-    }
-
-    fn accepts_again(&self) -> bool {
-        !self.accepts && self.counts.announced
     }
 }

@@ -4,6 +4,7 @@ use super::Hub;
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
 use crate::power::CutReport;
+use crate::rehearsal::Rehearsal;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_sim::{Control, Stack};
@@ -20,11 +21,16 @@ impl Hub {
             HubCommand::Kernel(socket, export) => self.welcome_kernel(socket, export),
             HubCommand::Measured(round_trip_ns, answer) => {
                 self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
+                self.request_ns = self.account.work().0 / self.counts.own.max(1);
                 self.counts.announced = true;
                 let _ = answer.send(self.accept_clients());
             }
-            HubCommand::Figures(answer) => drop(answer.send(self.figures())),
-            HubCommand::Set(path, value, answer) => drop(answer.send(self.parts.stack.change(&path, &value))),
+            HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
+            HubCommand::Set(path, value, answer) => {
+                let changed = self.parts.stack.change(&path, &value);
+                // Whatever is made anew of it has the same value.
+                drop(answer.send(changed.and_then(|()| self.parts.spec.set(&path, &value))));
+            }
             HubCommand::Layer(layer, control, answer) => {
                 drop(answer.send(self.control_layer(layer.as_deref(), control)));
             }
@@ -49,12 +55,8 @@ impl Hub {
         let mut names: Vec<String> =
             self.parts.spec.all_layers().iter().map(|layer| layer.name.clone()).collect();
         names.dedup();
-        let mut refused = None;
-        for name in &names {
-            match self.parts.stack.control(name, control) {
-                Ok(()) => return Ok(()),
-                Err(error) => refused = Some(error),
-            }
+        if names.iter().any(|name| self.parts.stack.control(name, control).is_ok()) {
+            return Ok(());
         }
         let message = match control {
             Control::FailMember(member) => {
@@ -62,14 +64,10 @@ impl Hub {
             }
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),
         };
-        let error = ErrorKind::Usage.error(message).remedy(text!(
+        Err(ErrorKind::Usage.error(message).remedy(text!(
             "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
-        ));
-        Err(refused.map_or_else(
-            || ErrorKind::Usage.error(text!("the stack has no layers", "スタックに層がありません")),
-            |_| error,
-        ))
+        )))
     }
 
     pub(crate) fn figures(&self) -> ServedFigures {
@@ -85,12 +83,13 @@ impl Hub {
             read_bytes: counts.read_bytes,
             written_bytes: counts.written_bytes,
             errors: counts.errors,
-            clients: self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
-                as u64,
+            clients: self.clients() as u64,
             connections: counts.connections,
             refused_connections: counts.refused_connections,
             slow_connections: counts.slow_connections,
             lateness: self.account.lateness(),
+            // A thread that has time for it finds out.
+            client: None,
             busy_share: busy_ns as f64 / served_ns.max(1) as f64,
             busiest_second_share,
             server_bound_seconds,
@@ -98,10 +97,15 @@ impl Hub {
             steal_share: None,
             defect: self.parts.stack.check_sound().err().map(|error| error.what().clone()),
             round_trip_ns: self.round_trip_ns,
+            request_ns: self.request_ns,
             grants: self.granted.grants.clone(),
             data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
             cuts: self.cuts.clone(),
         }
+    }
+
+    pub(crate) fn rehearsal(&self) -> Option<Rehearsal> {
+        self.account.rehearsal(&self.parts.spec, self.parts.seed, self.round_trip_ns)
     }
 
     /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.

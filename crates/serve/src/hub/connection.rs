@@ -33,6 +33,8 @@ pub(super) enum Incomings {
 pub(super) enum Peer {
     /// A program that knocked.
     Client,
+    /// One program too many, which is told so.
+    Surplus,
     /// Kurabe's own, that measures the round trip.
     Own,
     /// The kernel, with a block device: it cannot be made to connect anew.

@@ -69,7 +69,7 @@ impl Hub {
             Asker::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
                 Some(Peer::Own) => true,
                 Some(Peer::Kernel) => !self.counts.announced,
-                Some(Peer::Client) | None => false,
+                Some(Peer::Client | Peer::Surplus) | None => false,
             },
             // Nobody else is let in before it is known.
             Asker::Front(_) => !self.counts.announced,

@@ -10,14 +10,6 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::sync::Arc;
 
-/// What one look at a connection brought.
-enum InputStep {
-    /// Nothing more for now.
-    Nothing,
-    /// Something was done, and there may be more.
-    Again,
-}
-
 impl Hub {
     /// Takes what a connection has brought.
     pub(super) fn take_input(&mut self, id: u64) {
@@ -35,19 +27,20 @@ impl Hub {
             Err(Errno::AGAIN | Errno::INTR) => return,
             Err(_) => return self.drop_connection(id),
         }
-        self.take_turns(id);
+        self.take_turns(id, self.heard_ns);
     }
 
-    /// Takes turns from what is held.
-    pub(super) fn take_turns(&mut self, id: u64) {
-        let now_ns = self.now_ns();
+    /// Takes turns from what is held, which came at a time.
+    pub(super) fn take_turns(&mut self, id: u64, came_ns: u64) {
         let mut taken = 0;
         loop {
             let Some(connection) = self.connections.get_mut(&id) else { return };
             if !connection.takes_requests() || taken == connection.held_bytes {
                 break;
             }
-            let InputStep::Again = self.take_turn(id, &mut taken, now_ns) else { break };
+            if !self.take_turn(id, &mut taken, came_ns) {
+                break;
+            }
         }
         if let Some(connection) = self.connections.get_mut(&id)
             && taken > 0
@@ -57,25 +50,26 @@ impl Hub {
         }
     }
 
-    fn take_turn(&mut self, id: u64, taken: &mut usize, now_ns: u64) -> InputStep {
-        let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
+    /// Whether something was done, so that there may be more.
+    fn take_turn(&mut self, id: u64, taken: &mut usize, came_ns: u64) -> bool {
+        let Some(connection) = self.connections.get_mut(&id) else { return false };
         let held = &connection.held[*taken..connection.held_bytes];
         match connection.conversation.next(held) {
-            Turn::Wait => InputStep::Nothing,
+            Turn::Wait => false,
             Turn::Answer { taken: count, bytes } => {
                 *taken += count;
                 if connection.conversation.has_begun() {
                     connection.deadline_ns = None;
                 }
                 self.say(id, Segment::of_bytes(bytes));
-                InputStep::Again
+                true
             }
             Turn::End { bytes } => {
                 connection.incomings = Incomings::Ended;
                 self.say(id, Segment::of_bytes(bytes));
-                InputStep::Nothing
+                false
             }
-            Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, now_ns),
+            Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, came_ns),
         }
     }
 
@@ -85,22 +79,22 @@ impl Hub {
         request: &NbdRequest,
         head_bytes: usize,
         taken: &mut usize,
-        now_ns: u64,
-    ) -> InputStep {
+        came_ns: u64,
+    ) -> bool {
         let is_without_power = self.is_front_without_power(id);
-        let Some(connection) = self.connections.get_mut(&id) else { return InputStep::Nothing };
+        let Some(connection) = self.connections.get_mut(&id) else { return false };
         let payload_bytes = request.payload_bytes() as usize;
         let behind = &connection.held[*taken + head_bytes..connection.held_bytes];
         let is_small = payload_bytes <= SMALL_BYTES;
         if is_small && behind.len() < payload_bytes {
-            return InputStep::Nothing;
+            return false;
         }
         let error = connection.conversation.check(request).err();
         let error = error.or(is_without_power.then_some(NbdError::Io));
         let payload = behind[..payload_bytes.min(behind.len())].to_vec();
         *taken += head_bytes + payload.len();
         let export = connection.conversation.export();
-        let operation = self.begin(Asker::Connection(id), export, request, now_ns);
+        let operation = self.begin(Asker::Connection(id), export, request, came_ns);
         if let Some(error) = error {
             self.fail(operation, error);
         }
@@ -108,7 +102,7 @@ impl Hub {
             if error.is_none() {
                 self.do_request(operation, payload);
             }
-            return InputStep::Again;
+            return true;
         }
         let number = self.operations.get(&operation).map_or(0, |operation| operation.number);
         let incoming = Incoming {
@@ -122,7 +116,7 @@ impl Hub {
             connection.incomings = Incomings::Waiting(incoming);
         }
         self.hand_over_payload(id, payload);
-        InputStep::Nothing
+        false
     }
 
     /// Has a worker take the rest of a payload; `first` is what has come of it.
@@ -162,7 +156,7 @@ impl Hub {
             Some(error) => self.fail(incoming.operation, error),
             None => self.data_done(incoming.operation, Ok(Body::Nothing)),
         }
-        self.take_turns(id);
+        self.take_turns(id, self.now_ns());
         self.adjust(id);
     }
 }

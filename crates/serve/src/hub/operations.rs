@@ -26,7 +26,9 @@ impl Hub {
             export,
             request: *request,
             came_ns,
+            asked_ns: came_ns.saturating_sub(self.round_trip_ns),
             stamp_ns: came_ns,
+            modelled: Request::new(RequestKind::Flush, 0, 0),
             number: 0,
             outcome: None,
             due: None,
@@ -122,16 +124,16 @@ impl Hub {
         let lies = self.parts.power.as_ref().is_some_and(|rules| rules.lies_about_flush);
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let request = waiting.request;
-        waiting.stamp_ns = waiting.came_ns.saturating_sub(self.round_trip_ns).max(self.parts.stack.now_ns());
+        waiting.stamp_ns = waiting.asked_ns.max(self.parts.stack.now_ns());
         waiting.is_in_stack = true;
         if request.command == NbdCommand::Flush && lies {
             waiting.due = Some((waiting.stamp_ns, Ok(())));
             return self.answer_if_ready(operation);
         }
         let fua = request.is_fua() && waiting.writes() && !lies;
-        let modelled =
+        waiting.modelled =
             Request { unit: waiting.export as u16, fua, number: waiting.number, ..model_request(&request) };
-        self.parts.stack.submit(waiting.stamp_ns, modelled, operation);
+        self.parts.stack.submit(waiting.stamp_ns, waiting.modelled, operation);
     }
 
     /// The stack is done with a request.
@@ -144,6 +146,7 @@ impl Hub {
 
     /// A request of kurabe's own client is answered now.
     pub(super) fn own_is_due(&mut self, operation: u64, due_ns: u64) {
+        self.counts.own += 1;
         if let Some(waiting) = self.operations.get_mut(&operation) {
             waiting.due = Some((due_ns, Ok(())));
         }
@@ -158,8 +161,12 @@ impl Hub {
         }
         let Some(mut done) = self.operations.remove(&operation) else { return };
         let (Some(outcome), Some((due_ns, of_stack))) = (done.outcome.take(), done.due) else { return };
-        let timing =
-            done.is_in_stack.then(|| Timing { due_ns, service_ns: due_ns.saturating_sub(done.stamp_ns) });
+        let timing = done.is_in_stack.then(|| Timing {
+            asked_ns: done.asked_ns,
+            due_ns,
+            service_ns: due_ns.saturating_sub(done.stamp_ns),
+            request: done.modelled,
+        });
         self.count(&done);
         self.reply(&mut done, of_stack.and(outcome), timing);
         self.after_answer(&done);

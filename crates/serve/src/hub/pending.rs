@@ -3,6 +3,7 @@
 use super::asker::Asker;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::workers::Body;
+use kurabe_sim::Request;
 
 /// A request that was not answered yet.
 #[derive(Debug)]
@@ -13,8 +14,12 @@ pub(super) struct PendingRequest {
     pub(super) request: NbdRequest,
     /// When it came.
     pub(super) came_ns: u64,
+    /// When it came, less the round trip.
+    pub(super) asked_ns: u64,
     /// When the stack got it.
     pub(super) stamp_ns: u64,
+    /// What the stack got.
+    pub(super) modelled: Request,
     /// Of what writes: its place in the order of all.
     pub(super) number: u64,
     /// What becomes of its bytes, once that is known.

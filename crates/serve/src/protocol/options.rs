@@ -23,6 +23,7 @@ const SERVER: u32 = 2;
 const INFORMATION: u32 = 3;
 const META_CONTEXT: u32 = 4;
 const UNSUPPORTED: u32 = (1 << 31) + 1;
+const POLICY: u32 = (1 << 31) + 2;
 const INVALID: u32 = (1 << 31) + 3;
 const UNKNOWN: u32 = (1 << 31) + 6;
 
@@ -42,6 +43,7 @@ const SEND_WRITE_ZEROES: u16 = 1 << 6;
 const SEND_DF: u16 = 1 << 7;
 const CAN_MULTI_CONN: u16 = 1 << 8;
 const SEND_CACHE: u16 = 1 << 10;
+const SEND_FAST_ZERO: u16 = 1 << 11;
 
 /// The block size that suits: that of file systems and of page caches.
 const PREFERRED_BYTES: u32 = 4096;
@@ -49,14 +51,17 @@ const PREFERRED_BYTES: u32 = 4096;
 const ALLOCATION: &[u8] = b"base:allocation";
 /// The number by which it is called in answers.
 pub(super) const ALLOCATION_ID: u32 = 1;
+/// What one client too many is told.
+const TOO_MANY: &[u8] = b"kurabe has 16 clients already: let one of them go first";
 /// Zeroes behind the size, for clients that did not ask to do without.
 const PADDING_BYTES: usize = 124;
 
 impl Export {
     /// What can be done with it, for a client with which structured replies were agreed or not.
     pub(crate) fn flags(&self, structured: bool) -> u16 {
-        let mut flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES;
+        let mut flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_WRITE_ZEROES | SEND_FAST_ZERO;
         flags |= CAN_MULTI_CONN | SEND_CACHE;
+        flags |= if self.has_trim { SEND_TRIM } else { 0 };
         // It has a meaning only where an answer can come in pieces.
         flags |= if structured { SEND_DF } else { 0 };
         flags | if self.is_rotational { ROTATIONAL } else { 0 }
@@ -100,6 +105,7 @@ impl Conversation {
                 answers.add(ACK, &[]);
                 return Turn::End { bytes: answers.bytes };
             }
+            _ if self.exports.is_empty() => answers.add(POLICY, &[TOO_MANY]),
             LIST => self.list(body, &mut answers),
             INFO | GO => self.inform(body, option == GO, &mut answers),
             STRUCTURED_REPLY if body.is_empty() => {
@@ -135,10 +141,7 @@ impl Conversation {
 
     /// The export of a name; no name is the first one's.
     fn place_of(&self, name: &[u8]) -> Option<usize> {
-        if name.is_empty() {
-            return Some(0);
-        }
-        self.exports.iter().position(|export| export.name.as_bytes() == name)
+        self.exports.iter().position(|export| name.is_empty() || export.name.as_bytes() == name)
     }
 
     fn list(&self, body: &[u8], answers: &mut Answers) {

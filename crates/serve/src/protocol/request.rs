@@ -9,6 +9,7 @@ const FUA: u16 = 1;
 const NO_HOLE: u16 = 1 << 1;
 const DO_NOT_FRAGMENT: u16 = 1 << 2;
 const ONE_EXTENT: u16 = 1 << 3;
+const FAST_ZERO: u16 = 1 << 4;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub enum NbdError {
     NoSpace = 28,
     /// Longer than was agreed.
     TooLong = 75,
+    /// It would be no quicker than a write.
+    NotQuick = 95,
 }
 
 /// A request.
@@ -113,15 +116,18 @@ impl Conversation {
     pub fn check(&self, request: &NbdRequest) -> Result<(), NbdError> {
         let allowed = match request.command {
             NbdCommand::Read if self.structured => DO_NOT_FRAGMENT,
-            NbdCommand::WriteZeroes => NO_HOLE,
+            NbdCommand::WriteZeroes => NO_HOLE | FAST_ZERO,
+            NbdCommand::Trim if !self.chosen().has_trim => return Err(NbdError::Invalid),
             NbdCommand::BlockStatus if self.context.is_none() => return Err(NbdError::Invalid),
             NbdCommand::BlockStatus => ONE_EXTENT,
             NbdCommand::Other(_) => return Err(NbdError::Invalid),
             _ => 0,
         };
-        // Fast zeroes were not offered: whether a modelled device has them is what its user wants to find out.
         if request.flags & !(allowed | FUA) != 0 {
             return Err(NbdError::Invalid);
+        }
+        if request.flags & FAST_ZERO != 0 && !self.chosen().has_quick_zeroes {
+            return Err(NbdError::NotQuick);
         }
         if request.command == NbdCommand::Flush {
             return Ok(());

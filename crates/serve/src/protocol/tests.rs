@@ -9,6 +9,8 @@ fn exports() -> Arc<[Export]> {
         description: format!("disk {name}"),
         size_bytes,
         is_rotational: name == "b",
+        has_trim: name == "a",
+        has_quick_zeroes: name == "a",
     };
     Arc::new([export("a", 1 << 20), export("b", 1 << 50)])
 }
@@ -105,7 +107,7 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
             "GO to the first, by no name",
             vec![option("00000007", "00000000 0000")],
             vec![
-                answered("00000007", "00000003", "0000 0000000000100000 056d"),
+                answered("00000007", "00000003", "0000 0000000000100000 0d6d"),
                 answered("00000007", "00000003", sizes),
                 answered("00000007", ACK, ""),
             ],
@@ -114,7 +116,7 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
             "INFO on the second: its name, its description; fragments mean something by now",
             vec![option(STRUCTURED, ""), option("00000006", "00000001 'b 0003 0001 0002 0003")],
             vec![
-                answered("00000006", "00000003", "0000 0004000000000000 05fd"),
+                answered("00000006", "00000003", "0000 0004000000000000 0ddd"),
                 answered("00000006", "00000003", "0001 'b"),
                 answered("00000006", "00000003", &format!("0002 {}", hexadecimal("disk b"))),
                 answered("00000006", "00000003", sizes),
@@ -176,13 +178,13 @@ fn contexts_are_listed_and_agreed_with_the_bytes_of_the_protocols_text() {
 
 #[test]
 fn the_old_way_to_choose_has_its_zeroes_unless_they_are_not_wanted() {
-    assert_eq!(answer(&[option("00000001", "'b")]), bytes("0004000000000000 057d"));
+    assert_eq!(answer(&[option("00000001", "'b")]), bytes("0004000000000000 0d5d"));
     let mut conversation = Conversation::new(exports());
     conversation.next(&bytes("00000001"));
     let Turn::Answer { bytes: with_zeroes, .. } = conversation.next(&option("00000001", "")) else {
         panic!()
     };
-    assert_eq!(with_zeroes, [bytes("0000000000100000 056d"), vec![0; 124]].concat());
+    assert_eq!(with_zeroes, [bytes("0000000000100000 0d6d"), vec![0; 124]].concat());
     assert!(conversation.has_begun());
     // It has no way to say no.
     assert_eq!(after(&[option("00000001", "'c")]).1, Turn::End { bytes: Vec::new() });
@@ -251,8 +253,7 @@ fn requests_are_checked_against_what_was_agreed() {
         (0, 4, 1, 1 << 20, Some(Invalid), Some(Invalid)),
         (0, 5, 0, 512, None, None),
         (3, 6, 0, 1 << 20, None, None),
-        // Fast zeroes were not offered.
-        (16, 6, 0, 512, Some(Invalid), Some(Invalid)),
+        (16, 6, 0, 512, None, None),
         (0, 6, 1, 1 << 20, Some(NoSpace), Some(NoSpace)),
         (0, 7, 0, 512, Some(Invalid), None),
         (8, 7, 0, 512, Some(Invalid), None),
@@ -267,6 +268,33 @@ fn requests_are_checked_against_what_was_agreed() {
             assert_eq!(conversation.check(&request).err(), error, "{case}");
         }
     }
+    // The second has no command for trims and writes zeroes as data.
+    let (mut second, _) = after(&[option("00000007", "00000001 'b 0000")]);
+    for (flags, command, error) in
+        [(0, 4, Some(Invalid)), (16, 6, Some(NbdError::NotQuick)), (2, 6, None), (0, 1, None)]
+    {
+        let request = asked(&mut second, &request(flags, command, 0, 512));
+        assert_eq!(second.check(&request).err(), error, "{flags} {command}");
+    }
+}
+
+#[test]
+fn one_client_too_many_is_refused_with_the_reason_whatever_it_wants() {
+    let mut surplus = Conversation::new(Arc::new([]));
+    surplus.next(&bytes("00000003"));
+    let reason = hexadecimal("kurabe has 16 clients already: let one of them go first");
+    for number in ["00000003", "00000006", "00000007", STRUCTURED] {
+        let asked = option(number, "00000000 0000");
+        let answer = Turn::Answer { taken: asked.len(), bytes: answered(number, "80000002", &reason) };
+        assert_eq!(surplus.next(&asked), answer, "{number}");
+    }
+    assert!(!surplus.has_begun());
+    let end = surplus.next(&option("00000002", ""));
+    assert_eq!(end, Turn::End { bytes: bytes("0003e889045565a9 00000002 00000001 00000000") });
+    // The old way has no way to say no.
+    let mut surplus = Conversation::new(Arc::new([]));
+    surplus.next(&bytes("00000003"));
+    assert_eq!(surplus.next(&option("00000001", "'a")), Turn::End { bytes: Vec::new() });
 }
 
 #[test]

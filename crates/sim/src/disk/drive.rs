@@ -396,6 +396,10 @@ impl Layer for Drive {
         self.pump(world);
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+    }
+
     fn wake(&mut self, at_ns: u64, world: &mut World) {
         if at_ns == self.woken_ns {
             self.woken_ns = u64::MAX;

@@ -139,6 +139,10 @@ impl Layer for Removable {
         world.finish_at(end_ns, job);
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+    }
+
     fn change(&mut self, setting: &Setting) {
         self.handling.change(setting);
     }

@@ -244,6 +244,10 @@ impl Layer for Card {
         }
     }
 
+    fn knows(&self, kind: RequestKind) -> bool {
+        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+    }
+
     fn returned(&mut self, child: Child, world: &mut World) {
         self.busy[(child.tag & 0xffff) as usize] -= 1;
         self.less((child.tag >> 16) as u32, world);

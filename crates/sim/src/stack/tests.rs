@@ -319,3 +319,24 @@ fn going_on_to_a_completion_is_advancing_step_by_step() {
         assert_eq!(at_once.take_sums(), by_steps.take_sums(), "{name}");
     }
 }
+
+#[test]
+fn trims_and_quick_zeroes_are_where_the_medium_has_a_command_for_them() {
+    for (name, trim, zeroes) in [
+        ("hitachi-hds721616plat80", false, false),
+        ("samsung-fit-plus-exfat", false, false),
+        ("samsung-evo-plus-sd", false, false),
+        ("iomega-zip100", false, false),
+        ("rascsi", false, false),
+        ("raid-9260", false, false),
+        ("mirror3-usb", false, false),
+        ("toshiba-hg2-agta0104", false, false),
+        ("toshiba-hg3", true, false),
+        ("samsung-870-evo", true, true),
+        ("ideal-ram-disk", true, true),
+    ] {
+        let stack = Stack::new(&crate::load_device(name).unwrap(), 1).unwrap();
+        let knows = [RequestKind::Trim, RequestKind::WriteZeroes].map(|kind| stack.knows(kind));
+        assert_eq!(knows, [trim, zeroes], "{name}");
+    }
+}

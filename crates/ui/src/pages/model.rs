@@ -90,7 +90,7 @@ fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     if !DEVICES.iter().any(|(own, _)| *own == name) {
         return device_named(name);
     }
-    load_model(name, sets)
+    load_model(name, sets, &[])
 }
 
 /// The stack, the host on top; members stand side by side.
