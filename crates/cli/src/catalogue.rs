@@ -25,7 +25,7 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
         None if global.json => {
             catalogue.search(&args.words).iter().try_for_each(|entry| print_json(&entry_json(entry)))
         }
-        None => print_page(&render_catalogue(&catalogue, &args.words, &style())),
+        None => print_page(&render_catalogue(catalogue, &args.words, &style())),
     }
 }
 

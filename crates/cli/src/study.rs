@@ -41,7 +41,7 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
                 false => print_page(&render_study_file(&study, &style())),
             }
         }
-        StudyAction::Run(args) => run(args, global, &catalogue, command_line),
+        StudyAction::Run(args) => run(args, global, catalogue, command_line),
     }
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
     let catalogue = Catalogue::built_in();
     let (mut carried, mut devices) = (Vec::new(), Devices::default());
     for (name, _) in STUDIES {
-        carried.extend(carried_marks(&study_named(name, &catalogue)?, &mut devices)?);
+        carried.extend(carried_marks(&study_named(name, catalogue)?, &mut devices)?);
     }
     Ok(LIBRARY.get_or_init(|| carried))
 }
