@@ -6,7 +6,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_lab::files::{self, Existing};
-use kurabe_report::{Mode, Style, Summary, run_figures};
+use kurabe_report::{Assessment, Mode, Style, run_figures};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -146,7 +146,7 @@ pub fn print_record(record: &RunRecord) -> Result<()> {
         "event": "record",
         "run": record,
         "figures": run_figures(record),
-        "summary": Summary::of(record),
+        "summary": Assessment::of(record),
     }))
 }
 

@@ -8,7 +8,6 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 /// The cells of a run, and behind them what parts among them come to.
 pub(crate) struct Joined<'r> {
@@ -59,7 +58,7 @@ fn is_half(cell: &Cell, imported: &ImportedCell) -> bool {
 /// What parts come to; nothing if one is missing.
 fn whole(parts: &[&Cell]) -> Option<Cell> {
     let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
-    let apart = imported.one_of_threads.map(NonZeroU32::get);
+    let apart = imported.one_of_threads;
     let threads = apart.or(imported.threads)?;
     let each = apart.unwrap_or(1) as usize;
     let count = |direction| parts.iter().filter(|part| part.direction == Some(direction)).count();

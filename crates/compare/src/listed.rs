@@ -251,7 +251,7 @@ mod tests {
         let mut run: RunRecord = serde_json::from_value(file["run"].clone()).unwrap();
         let mut thread = run.cells[0].clone();
         let imported = thread.imported.as_mut().unwrap();
-        (imported.threads, imported.one_of_threads) = (None, std::num::NonZeroU32::new(2));
+        (imported.threads, imported.one_of_threads) = (None, Some(2));
         let printed = compared_values(&thread)[0];
         run.cells = vec![thread.clone(), thread];
         assert_eq!(in_list(&run).best_read_rate_bytes_per_s, Some(2.0 * printed));

@@ -8,7 +8,6 @@ use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
-use std::num::NonZeroU32;
 
 /// A run as the store exports it.
 fn run(text: &str) -> RunRecord {
@@ -112,7 +111,7 @@ fn threads_that_are_told_one_by_one_meet_their_job() {
     theirs.cells = vec![printed(Direction::Read, 40e6), printed(Direction::Read, 60e6)];
     for cell in &mut theirs.cells {
         let job = cell.imported.as_mut().expect("a printed cell");
-        (job.threads, job.one_of_threads) = (None, NonZeroU32::new(2));
+        (job.threads, job.one_of_threads) = (None, Some(2));
     }
     let both = pair(&ours, &theirs, 0.05);
     assert_eq!((both.cells.len(), both.only_other.len()), (1, 0), "{both:#?}");

@@ -8,7 +8,6 @@
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 /// The tool that measured, and the file that it wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -297,7 +296,7 @@ pub struct ImportedCell {
     pub threads: Option<u32>,
     /// How many threads the job had of which this is a single one, as fio tells them without `group_reporting`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub one_of_threads: Option<NonZeroU32>,
+    pub one_of_threads: Option<u32>,
     /// Whether offsets ascend; `Some(false)` is random.
     pub sequential: Option<bool>,
     /// Share of reads of a mix, in percent.

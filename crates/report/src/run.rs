@@ -1,5 +1,6 @@
 //! A run as people see it: two lines of what was measured how, the table, and what else is to be known.
 
+mod assessment;
 mod copies;
 pub(crate) mod derived;
 mod details;
@@ -15,12 +16,12 @@ pub(crate) mod remarks;
 mod replay;
 pub(crate) mod steady;
 mod steps;
-mod summary;
 pub(crate) mod sweep;
 pub(crate) mod table;
 pub(crate) mod times;
 pub(crate) mod why;
 
+pub use assessment::{Assessment, Unfit, usual_words};
 pub use details::render_details;
 pub use figures::Tile;
 pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
@@ -29,7 +30,6 @@ pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
 pub use remarks::notices_doc;
-pub use summary::{Summary, Unfit, usual_words};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
 
 use crate::doc::layout::{Line, display_width, pad_left, pad_right};
@@ -101,7 +101,7 @@ fn result(record: &RunRecord) -> Doc {
 
 /// The run in one sentence.
 fn summary(record: &RunRecord) -> Doc {
-    let sentence = Summary::of(record).map(|summary| Paragraph::new(summary.sentence).role(Role::Strong));
+    let sentence = Assessment::of(record).map(|summary| Paragraph::new(summary.sentence).role(Role::Strong));
     sentence.map_or_else(Doc::new, |sentence| Doc::of(sentence).with_gap())
 }
 

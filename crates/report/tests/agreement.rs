@@ -9,7 +9,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ExportFormat, export};
-use kurabe_report::{Embedded, PageTheme, Report, Summary, card, render_pair, render_run};
+use kurabe_report::{Assessment, Embedded, PageTheme, Report, card, render_pair, render_run};
 use kurabe_stats::{cell_figure, compared_values};
 use kurabe_testkit::{any_record, ssd};
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ fn flat(page: &str) -> String {
 #[test]
 fn every_output_begins_with_the_same_sentence() {
     let run = ssd::run();
-    let summary = Summary::of(&run).unwrap();
+    let summary = Assessment::of(&run).unwrap();
     let embedded = |_| Embedded::default();
     let figure = cell_figure(&run.cells[0], Statistic::Mean).unwrap();
     let figure = number::measured(run.cells[0].measure, figure).number;

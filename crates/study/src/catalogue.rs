@@ -5,14 +5,12 @@
 
 mod beside;
 mod imported;
-mod likeness;
 mod read;
-mod work;
+pub(crate) mod work;
 
 pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
-pub use likeness::{Band, CellLikeness, Likeness, likeness};
 pub use work::RateWork;
 
 use crate::published::Published;

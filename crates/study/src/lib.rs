@@ -12,6 +12,7 @@
 mod axis;
 pub mod catalogue;
 mod figure;
+mod likeness;
 mod marks;
 mod plan;
 mod published;
@@ -23,6 +24,7 @@ mod verdict;
 
 pub use axis::{Along, StudyAxis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
+pub use likeness::{Band, CellLikeness, Likeness, likeness};
 pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{

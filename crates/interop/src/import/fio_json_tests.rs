@@ -160,7 +160,7 @@ fn threads_that_are_told_apart_are_no_job() {
     let apart = read(&[("a", options); 4]);
     assert_eq!(apart.cells.len(), 4);
     for cell in &apart.cells {
-        assert_eq!(of(cell).one_of_threads, std::num::NonZeroU32::new(4));
+        assert_eq!(of(cell).one_of_threads, Some(4));
         assert_eq!((cell.label.as_str(), of(cell).threads), ("RND 4 KiB Q32 one of 4 threads · a", None));
     }
     assert!(apart.notices[0].text.en.contains("`group_reporting`"));

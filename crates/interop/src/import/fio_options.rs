@@ -8,7 +8,6 @@ use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
 
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
-use std::num::NonZeroU32;
 
 /// fio has fewer options than this; a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;
@@ -82,7 +81,7 @@ impl JobOptions {
         cell.block_bytes = self.block_bytes(direction);
         cell.iodepth = self.iodepth();
         cell.threads = self.threads().filter(|_| !self.threads_apart);
-        cell.one_of_threads = self.threads().filter(|_| self.threads_apart).and_then(NonZeroU32::new);
+        cell.one_of_threads = self.threads().filter(|_| self.threads_apart);
         (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         cell.sequential = sequential(pattern);
         let share = self.read_percent.unwrap_or_else(|| self.asked_read_percent());

@@ -40,7 +40,7 @@ pub(super) enum LineClass<'a> {
     /// Something else.
     Other,
     /// A result.
-    Result(ResultLine<'a>),
+    Result(Box<ResultLine<'a>>),
     /// A result that cannot be read.
     Damaged,
 }
@@ -74,7 +74,7 @@ pub(super) fn parse(line: &str) -> LineClass<'_> {
         return LineClass::Other;
     }
     match read(line, first, sequential) {
-        Some(result) => LineClass::Result(result),
+        Some(result) => LineClass::Result(Box::new(result)),
         None if is_prose(line) => LineClass::Other,
         None => LineClass::Damaged,
     }
@@ -188,7 +188,7 @@ pub(super) fn read_all(
         let result = match parse(line) {
             LineClass::Other => continue,
             LineClass::Damaged => return Err(damaged()),
-            LineClass::Result(result) => result,
+            LineClass::Result(result) => *result,
         };
         let (direction, read_percent) = match section {
             Some((direction, percent)) => (Some(direction), percent),
@@ -288,7 +288,7 @@ mod tests {
 
     fn result(line: &str) -> ResultLine<'_> {
         match parse(line) {
-            LineClass::Result(result) => result,
+            LineClass::Result(result) => *result,
             LineClass::Other => panic!("other: {line}"),
             LineClass::Damaged => panic!("damaged: {line}"),
         }

@@ -12,7 +12,7 @@ mod paper;
 mod table;
 
 use crate::publish::pictures::{curves, own_pictures};
-use crate::run::Summary;
+use crate::run::Assessment;
 use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, mention::SHOW, shown, text};
@@ -26,7 +26,7 @@ const HEIGHT: f64 = 675.0;
 const MARGIN: f64 = 44.0;
 /// The sentence on the run: its size and its lines.
 const SUMMARY_SIZE: f64 = 17.0;
-const SUMMARY_LINES: usize = 3;
+const SUMMARY_LINES: usize = 4;
 /// Lines of remarks, at most.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
@@ -41,7 +41,7 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let remarks = remarks(run, lang);
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
     let mut top = 154.0;
-    let sentence = Summary::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
+    let sentence = Assessment::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
     for line in wrap(&shown::line(&sentence), SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
         paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
         top += 23.0;

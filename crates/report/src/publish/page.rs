@@ -22,7 +22,7 @@ pub use extent::{MOST_PAGE_BYTES, Page};
 
 use crate::doc::{Doc, Html, Paragraph};
 use crate::publish::pictures::{Picture, account_of};
-use crate::run::Summary;
+use crate::run::Assessment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use extent::Extent;
@@ -100,7 +100,7 @@ pub struct Report<'a> {
     lang: Lang,
     extent: Extent,
     /// The one run in a sentence.
-    summary: Option<Summary>,
+    summary: Option<Assessment>,
 }
 
 impl<'a> Report<'a> {
@@ -121,7 +121,7 @@ impl<'a> Report<'a> {
             title: title.map(str::to_owned),
             lang,
             extent: Extent::Whole,
-            summary: if let [run] = runs.as_slice() { Summary::of(run) } else { None },
+            summary: if let [run] = runs.as_slice() { Assessment::of(run) } else { None },
             runs,
         }
     }

@@ -67,7 +67,7 @@ impl RateWork {
     }
 
     /// Whether a cell did this.
-    pub(super) fn is_done_by(&self, cell: &Self) -> bool {
+    pub(crate) fn is_done_by(&self, cell: &Self) -> bool {
         let block = match (self.block_bytes, cell.block_bytes) {
             (Some(one), Some(two)) => one == two,
             (None, Some(bytes)) => !self.sequential || bytes >= LARGE_BYTES,
@@ -81,7 +81,7 @@ impl RateWork {
     }
 
     /// What a cell did; `None` of what is no plain reading or writing of blocks.
-    pub(super) fn of(cell: &Cell) -> Option<Self> {
+    pub(crate) fn of(cell: &Cell) -> Option<Self> {
         let direction = cell.direction.filter(|direction| *direction != Direction::Mix)?;
         if cell.measure != Measure::Rate {
             return None;
@@ -112,7 +112,7 @@ impl RateWork {
     }
 
     /// Whether this is the same work with more in flight.
-    pub(super) fn is_deeper_than(&self, other: &Self) -> bool {
+    pub(crate) fn is_deeper_than(&self, other: &Self) -> bool {
         self.direction == other.direction
             && self.sequential == other.sequential
             && self.block_bytes == other.block_bytes
@@ -127,7 +127,7 @@ fn in_flight(iodepth: u32, threads: u32) -> (u64, u64) {
 }
 
 /// The unit of a column, as a formula takes it; `None` of what is no figure of operations.
-pub(super) fn unit_of(word: &str) -> Option<FormulaUnit> {
+pub(crate) fn unit_of(word: &str) -> Option<FormulaUnit> {
     Some(match word {
         "kB/s" => FormulaUnit::KilobytesPerSecond,
         "MB/s" => FormulaUnit::MegabytesPerSecond,
@@ -138,7 +138,7 @@ pub(super) fn unit_of(word: &str) -> Option<FormulaUnit> {
 }
 
 /// Bytes per second of a figure in a unit; operations per second need the block.
-pub(super) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64>) -> Option<f64> {
+pub(crate) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64>) -> Option<f64> {
     match unit {
         FormulaUnit::KilobytesPerSecond => Some(value * 1e3),
         FormulaUnit::MegabytesPerSecond => Some(value * 1e6),
@@ -149,7 +149,7 @@ pub(super) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64
 }
 
 /// The rate of a cell in bytes per second: its figure by the run's statistic, or what its tool printed first of that kind.
-pub(super) fn rate_of(cell: &Cell, statistic: Statistic) -> Option<f64> {
+pub(crate) fn rate_of(cell: &Cell, statistic: Statistic) -> Option<f64> {
     let Some(imported) = &cell.imported else {
         return figure_in(cell, statistic, FormulaUnit::KilobytesPerSecond).map(|rate| rate * 1e3);
     };

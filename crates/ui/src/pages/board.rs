@@ -7,8 +7,8 @@ use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::RunStatus;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Result, Text, number, shown, text};
-use kurabe_report::{Summary, Tile, headline, notices_doc, positions_doc, usual_words};
-use kurabe_study::catalogue::{CellLikeness, Likeness};
+use kurabe_report::{Assessment, Tile, headline, notices_doc, positions_doc, usual_words};
+use kurabe_study::{CellLikeness, Likeness};
 use maud::{Markup, html};
 
 /// Free space at the ends of a scale, as a factor.
@@ -23,7 +23,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
         );
         return Ok(html! { p.empty { (words.get(lang)) } });
     };
-    let summary = Summary::of(&board.record);
+    let summary = Assessment::of(&board.record);
     let count = board.record.notices.len();
     Ok(html! {
         (head(board, lang))

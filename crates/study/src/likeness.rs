@@ -6,8 +6,8 @@
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.
 
-use super::work::{bytes_per_s, rate_of, unit_of};
-use super::{Catalogue, DeviceClass, PublishedColumn, RateWork};
+use crate::catalogue::work::{bytes_per_s, rate_of, unit_of};
+use crate::catalogue::{Catalogue, DeviceClass, PublishedColumn, RateWork};
 use crate::published::Published;
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::model::ModelRecord;
@@ -202,8 +202,8 @@ fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::PublishedStatistic;
     use super::*;
+    use crate::catalogue::{PublishedStatistic, beside};
     use kurabe_core::record::{Cell, RunRecord};
 
     /// A run as it is exported, with these cells: order, direction, block, depth, MB/s.
@@ -329,7 +329,7 @@ mod tests {
             (true, "read", 1 << 20, 8, 555.0),
             (false, "read", 4096, 1, 40.96),
         ]);
-        let beside = super::super::beside(&run, &catalogue.entry("ssd-today-spec/samsung-870-evo").unwrap());
+        let beside = beside(&run, &catalogue.entry("ssd-today-spec/samsung-870-evo").unwrap());
         let values: Vec<Option<f64>> = beside.figures.iter().map(|figure| figure.value).collect();
         assert_eq!(values, [Some(555.0), None, Some(10_000.0), None, None, None], "{beside:#?}");
     }

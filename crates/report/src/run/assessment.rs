@@ -13,7 +13,8 @@ use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::{CellLimit, LimitKind, limits};
 use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
-use kurabe_study::catalogue::{Catalogue, CellLikeness, DeviceClass, Likeness, likeness};
+use kurabe_study::catalogue::{Catalogue, DeviceClass};
+use kurabe_study::{CellLikeness, Likeness, likeness};
 use serde::Serialize;
 
 /// Uses are said to be open to a run only if it was measured for so many: fewer say little of a disk.
@@ -23,7 +24,7 @@ const MOST_TIMES: usize = 3;
 
 /// A run in one sentence, and what the sentence is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Summary {
+pub struct Assessment {
     /// The sentence.
     pub sentence: Text,
     /// The kind of device that it is held against.
@@ -45,7 +46,7 @@ pub struct Unfit {
     pub out: Out,
 }
 
-impl Summary {
+impl Assessment {
     /// What a run comes to; `None` if nothing of it was measured, or nothing can be said.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let limits = limits(record);
