@@ -172,20 +172,24 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
     ranked(&runs, purpose)
 }
 
-/// Whether a run by itself is fit for a use: the share of the use that it was measured for, and the limit that it breaks, if it does;
-/// `None` if nothing of it was measured. What a part needs at least is asked here alone: of devices that are all too slow one is the
-/// better choice nevertheless.
-pub fn fitness(run: &RunRecord, purpose: &Use) -> Option<(f64, Option<Out>)> {
+/// Whether a run by itself is fit for uses: of each that something was measured of the share that was, and the limit that the run
+/// breaks, if it does. What a part needs at least is asked here alone: of devices that are all too slow one is the better choice
+/// nevertheless.
+pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, f64, Option<Out>)> {
     let runs = [Keyed::new(CellKey::of_run(run), &run.cells)];
-    let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
-    let (mut covered, mut out) = (0.0, stalled(worst_standstill(&run.cells), purpose));
-    for work in &purpose.work {
-        let Some(nearest) = nearest_cells(&runs, work) else { continue };
-        covered += work.share / whole;
-        let least = work.least.as_ref();
-        out = out.or_else(|| too_slow(least?, nearest.distance, nearest.cells[0]));
-    }
-    (covered > 0.0).then_some((covered, out))
+    let worst = worst_standstill(&run.cells);
+    let of_use = |purpose: &'u Use| {
+        let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
+        let (mut covered, mut out) = (0.0, stalled(worst, purpose));
+        for work in &purpose.work {
+            let Some(nearest) = nearest_cells(&runs, work) else { continue };
+            covered += work.share / whole;
+            let least = work.least.as_ref();
+            out = out.or_else(|| too_slow(least?, nearest.distance, nearest.cells[0]));
+        }
+        (covered > 0.0).then_some((purpose, covered, out))
+    };
+    uses.iter().filter_map(of_use).collect()
 }
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {

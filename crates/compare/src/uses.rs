@@ -85,7 +85,7 @@ impl Use {
     /// Never: their files are part of the program, and a test reads them.
     pub fn built_in() -> &'static [Self] {
         static READ: LazyLock<Vec<Use>> = LazyLock::new(|| {
-            let read = |(name, source): &(&str, &str)| Use::parse(name, source);
+            let read = |(name, source): &(&str, &str)| Use::parse(&format!("uses/{name}.toml"), source);
             let uses = USES.iter().map(read).collect::<Result<_>>();
             uses.unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
         });
@@ -102,8 +102,8 @@ impl Use {
             let source = text_of_file(name, &message)?;
             return Self::parse(name, &source);
         }
-        match USES.iter().find(|(listed, _)| *listed == name) {
-            Some((listed, source)) => Self::parse(&format!("uses/{listed}.toml"), source),
+        match Self::built_in().iter().find(|purpose| purpose.name == name) {
+            Some(purpose) => Ok(purpose.clone()),
             None => {
                 let names: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
                 let message = text!("there is no use named `{name}`", "`{name}` という用途はありません");

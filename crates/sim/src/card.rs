@@ -200,7 +200,7 @@ impl Layer for Card {
     }
 
     fn knows(&self, kind: RequestKind) -> bool {
-        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+        kind.is_known_to_all()
     }
 
     fn change(&mut self, setting: &Setting) {

@@ -250,7 +250,7 @@ impl Layer for Scsi {
     }
 
     fn knows(&self, kind: RequestKind) -> bool {
-        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+        kind.is_known_to_all()
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {

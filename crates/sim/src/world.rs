@@ -29,6 +29,11 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
+    /// Whether every medium has a command for it: what flash added came later.
+    pub(crate) fn is_known_to_all(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Flush)
+    }
+
     /// Whether the medium holds other bytes afterwards.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::WriteZeroes)

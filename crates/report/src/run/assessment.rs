@@ -9,7 +9,7 @@ use crate::words;
 use crate::words::stutter::{longest_operation, smooth_words, stutter_words};
 use kurabe_compare::{BrokenLimit, Out, Use, fitness};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::{Direction, Pattern};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::{CellLimit, LimitKind, limits};
 use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
@@ -111,21 +111,22 @@ fn like_words(likeness: &Likeness) -> Text {
     if slower.is_empty() && faster.is_empty() {
         return text!("as fast as {class}", "{class}並みの速さ"; class);
     }
-    let first = match (alike.is_empty(), slower.is_empty()) {
-        (false, _) => text!("as fast as {class} in {alike}", "{alike}は{class}並み"; class, alike),
-        (true, false) => {
-            text!("slower than {class} in {slower}", "{class}より遅いのは{slower}"; class, slower)
-        }
-        (true, true) => {
-            text!("faster than {class} in {faster}", "{class}より速いのは{faster}"; class, faster)
-        }
-    };
-    let mut clauses = vec![first];
-    if !alike.is_empty() && !slower.is_empty() {
-        clauses.push(text!("slower in {slower}", "それより遅いのは{slower}"; slower));
+    // The first clause names the kind.
+    let mut clauses = Vec::new();
+    if !alike.is_empty() {
+        clauses.push(text!("as fast as {class} in {alike}", "{alike}は{class}並み"; class, alike));
     }
-    if !(alike.is_empty() && slower.is_empty() || faster.is_empty()) {
-        clauses.push(text!("faster in {faster}", "速いのは{faster}"; faster));
+    if !slower.is_empty() {
+        clauses.push(match clauses.is_empty() {
+            true => text!("slower than {class} in {slower}", "{class}より遅いのは{slower}"; class, slower),
+            false => text!("slower in {slower}", "それより遅いのは{slower}"; slower),
+        });
+    }
+    if !faster.is_empty() {
+        clauses.push(match clauses.is_empty() {
+            true => text!("faster than {class} in {faster}", "{class}より速いのは{faster}"; class, faster),
+            false => text!("faster in {faster}", "速いのは{faster}"; faster),
+        });
     }
     Text::join(clauses, ["; ", "、"])
 }
@@ -175,12 +176,11 @@ fn figures(record: &RunRecord) -> Option<Text> {
 /// The uses that a run was measured for: those that nothing rules out, and those that something does.
 fn uses(record: &RunRecord) -> (Vec<String>, Vec<Unfit>) {
     let (mut fit, mut unfit) = (Vec::new(), Vec::new());
-    for purpose in Use::built_in() {
-        let Use { name, title, .. } = purpose;
-        match fitness(record, purpose) {
-            Some((_, Some(out))) => unfit.push(Unfit { name: name.clone(), title: title.clone(), out }),
-            Some((covered, None)) if covered >= COVERED_ENOUGH => fit.push(name.clone()),
-            _ => {}
+    for (Use { name, title, .. }, covered, out) in fitness(record, Use::built_in()) {
+        match out {
+            Some(out) => unfit.push(Unfit { name: name.clone(), title: title.clone(), out }),
+            None if covered >= COVERED_ENOUGH => fit.push(name.clone()),
+            None => {}
         }
     }
     (fit, unfit)
@@ -212,9 +212,7 @@ fn limit_words(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
     let of_pattern = |is_sequential: bool| {
         let cells = record.cells.iter().zip(limits).filter(|(cell, one)| {
             let pattern = cell.workload.as_ref().map(|workload| workload.pattern);
-            let is_meant = pattern.is_some_and(|pattern| {
-                matches!(pattern, Pattern::Sequential | Pattern::Interleaved) == is_sequential
-            });
+            let is_meant = pattern.is_some_and(|pattern| pattern.is_sequential() == is_sequential);
             is_meant && !doubts(one) && one.limit.kind != LimitKind::Unknown
         });
         let names: Vec<Text> = cells.map(|(_, one)| one.limit.name()).collect();

@@ -397,7 +397,7 @@ impl Layer for Drive {
     }
 
     fn knows(&self, kind: RequestKind) -> bool {
-        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+        kind.is_known_to_all()
     }
 
     fn wake(&mut self, at_ns: u64, world: &mut World) {

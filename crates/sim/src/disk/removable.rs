@@ -140,7 +140,7 @@ impl Layer for Removable {
     }
 
     fn knows(&self, kind: RequestKind) -> bool {
-        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+        kind.is_known_to_all()
     }
 
     fn change(&mut self, setting: &Setting) {

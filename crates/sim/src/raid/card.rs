@@ -245,7 +245,7 @@ impl Layer for Card {
     }
 
     fn knows(&self, kind: RequestKind) -> bool {
-        !matches!(kind, RequestKind::Trim | RequestKind::WriteZeroes)
+        kind.is_known_to_all()
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {

@@ -6,7 +6,7 @@
 use kurabe_core::imported::{ImportedCell, PrintedFigure, Quantity};
 use kurabe_core::profile::{FormulaUnit, Work};
 use kurabe_core::record::{Cell, Measure};
-use kurabe_core::workload::{Pattern, Workload};
+use kurabe_core::workload::Workload;
 
 /// What a tool printed of a part of some work, of the kind that a unit is of.
 pub(super) fn printed_figure<'r>(
@@ -57,7 +57,7 @@ fn is_same(measure: Measure, cell: &ImportedCell, work: &Work) -> bool {
 }
 
 fn is_workload(cell: &ImportedCell, workload: &Workload) -> bool {
-    let sequential = matches!(workload.pattern, Pattern::Sequential | Pattern::Interleaved);
+    let sequential = workload.pattern.is_sequential();
     let [block] = workload.block_sizes.as_slice() else { return false };
     let block_bytes = u64::from(block.size_bytes);
     cell.sequential == Some(sequential)
