@@ -153,10 +153,11 @@ fn phrases(output: &str) -> BTreeSet<String> {
     all
 }
 
-/// What a run of each command on models, in a store of three runs, says in English and in Japanese.
+/// What a run of each command on models, in a store of three runs, says in English and in Japanese. The language is one word
+/// with its flag: a run's own command stands in its details, and `ja run` would be two English words wherever it is broken.
 fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
-    ["en", "ja"].map(|lang| {
-        let ended = lab.kurabe(&[&["--lang", lang], words].concat());
+    ["--lang=en", "--lang=ja"].map(|lang| {
+        let ended = lab.kurabe(&[&[lang], words].concat());
         ended.out + &ended.err
     })
 }
