@@ -17,6 +17,7 @@ pub use served::ServedRecord;
 use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
 use crate::model::ModelRecord;
+use crate::phrases;
 use crate::profile::{Profile, Statistic};
 use crate::text::Text;
 use crate::workload::{Direction, Workload};
@@ -163,7 +164,7 @@ pub struct EngineRecord {
     pub reason: Text,
     /// Features in use, such as `registered-buffers`.
     pub features: Vec<String>,
-    /// Features that were tried and refused, with the reason.
+    /// Features that were tried and refused, with the reason: phrases that [`fallback`] words.
     pub fallbacks: Vec<String>,
     /// How completions are awaited: `sleep`, `spin` or `poll`.
     pub wait: String,
@@ -171,6 +172,28 @@ pub struct EngineRecord {
     pub pages: String,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
+}
+
+/// What an engine goes without, and why, as a reader says it.
+pub fn fallback(phrase: &str) -> Text {
+    Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase))
+}
+
+#[test]
+fn what_an_engine_goes_without_is_said_in_japanese() {
+    for (en, ja) in [
+        ("wait spin: pread and pwrite always sleep", "spin での待機: pread と pwrite は常に眠ります"),
+        (
+            "wait poll: Operation not supported (os error 95); spinning instead",
+            "poll での待機: 対応していない操作です(エラー 95)。代わりに spin で待ちます",
+        ),
+        (
+            "registered-file: Invalid argument (os error 22)",
+            "registered-file: 引数が正しくありません(エラー 22)",
+        ),
+    ] {
+        assert_eq!(fallback(en), Text::of(en, ja));
+    }
 }
 
 /// One figure of the table with all that stands behind it.

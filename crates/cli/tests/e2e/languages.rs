@@ -79,7 +79,8 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 47] = [
+const LINES: [&str; 48] = [
+    "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
     "run target --profile cdm-9 --dry-run",

@@ -10,7 +10,7 @@ use kurabe_core::mention::{THREADS, TIME};
 use kurabe_core::number::planned_time;
 use kurabe_core::profile::{Rules, Task, Work};
 use kurabe_core::random::split_mix;
-use kurabe_core::record::{Cell, NoticeKind, Repetition};
+use kurabe_core::record::{Cell, NoticeKind, Repetition, fallback};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_core::{Result, Text, text};
 
@@ -133,13 +133,11 @@ impl<G: Ground> Session<'_, G> {
         let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
         let cleaned_up = self.ground.close(&mut self.context, prepared);
         for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
-            for fallback in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
+            for phrase in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
+                let what = fallback(phrase);
                 self.context.notice_once(
                     NoticeKind::EngineFallback,
-                    text!(
-                        "the engine goes without: {fallback}",
-                        "エンジンの機能が一部使えません: {fallback}"
-                    ),
+                    text!("the engine goes without: {what}", "エンジンの機能が一部使えません: {what}"; what),
                 )?;
             }
             if let Some(kept) = &mut self.kept {

@@ -4,7 +4,7 @@
 
 use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
-use crate::machine::seen::seen;
+use kurabe_core::record::fallback;
 use kurabe_core::{Error, Text, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
@@ -76,7 +76,7 @@ fn engines(facts: &MachineFacts) -> Section {
         Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
-    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), seen(feature))));
+    lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), fallback(feature))));
     let calls = text!("pread and pwrite", "pread と pwrite");
     lines.push(Check::new(CheckMark::Good, text!("threads", "スレッド"), calls));
     Section { title: text!("Engines", "エンジン"), lines }

@@ -3,14 +3,13 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use crate::machine::environment;
-use crate::machine::seen::seen;
 use crate::run::figures::{longest, side};
 use crate::run::{figures, imported, remarks, times};
 use crate::words::stutter::stutter_items;
 use crate::words::{self, present};
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
-use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
+use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord, fallback};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{
@@ -65,7 +64,7 @@ fn engine(cell: &Cell) -> Vec<Field> {
         text!("asked for: {asked}", "指定: {asked}"),
     ];
     let features = engine.features.iter().map(Text::same).collect();
-    let refused = |fallback: &String| (text!("refused", "使用不可"), vec![seen(fallback)]);
+    let refused = |phrase: &String| (text!("refused", "使用不可"), vec![fallback(phrase)]);
     let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
     let plural = if threads == 1 { "" } else { "s" };
     let issuing = vec![
