@@ -119,18 +119,15 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
 }
 
 /// A device that says so for ever has failed, and Ctrl-C is heard before it is called that.
-#[test]
-fn calls_of_threads_that_are_interrupted_for_ever_end_the_run() {
-    if !can_inject() {
-        return;
-    }
+fn is_interrupted_for_ever(call: &str, says: &str, engine: &[&str]) {
     let lab = Lab::new();
     let target = lab.write("file", vec![7_u8; 4 << 20]);
-    let inject = format!("inject=pread64:error=EINTR:when={WHEN}+");
-    let words = ["--rw", "randread", "--engine", "threads", "--iodepth", "1"];
-    let end = Some((&[8][..], &["failed a read", "os error 4"][..]));
-    meets(&lab, &target, &["-P", text(&target), "-e", &inject], &words, end);
-    let quiet = ["strace", "-f", "-qqq", "-o", "/dev/null", "-P", text(&target), "-e", &inject];
+    let inject = format!("inject={call}:error=EINTR:when={WHEN}+");
+    let path = ["-P", text(&target)];
+    let inject = [if call == "pread64" { &path[..] } else { &[] }, &["-e", &inject]].concat();
+    let words = [&["--rw", "randread"], engine].concat();
+    meets(&lab, &target, &inject, &words, Some((&[5, 8][..], &[says, "os error 4"][..])));
+    let quiet = [&["strace", "-f", "-qqq", "-o", "/dev/null"], &inject[..]].concat();
     let words = [&["run", text(&target), "--json", "--quiet", "--size", "4m", "--time", "50s"], &words[..]];
     let mut live = Live::start(lab.wrapped(&quiet, &words.concat()));
     live.wait_for_out("\"event\":\"repetition_started\"");
@@ -139,6 +136,21 @@ fn calls_of_threads_that_are_interrupted_for_ever_end_the_run() {
     kill_process(traced(&live), Signal::INT).expect("a signal is sent");
     let ended = live.end();
     assert!(ended.code() == Some(130) && asked.elapsed() < Duration::from_secs(5), "{ended:#?}");
+}
+
+#[test]
+fn calls_that_are_interrupted_for_ever_end_the_run() {
+    if !can_inject() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        let of = |call, says, engine: &'static [&str]| {
+            scope.spawn(move || is_interrupted_for_ever(call, says, engine));
+        };
+        of("pread64", "failed a read", &["--engine", "threads", "--iodepth", "1"]);
+        of("io_uring_enter", "io_uring failed", &["--engine", "uring", "--iodepth", "4"]);
+        of("io_uring_enter", "io_uring failed", &["--engine", "uring", "--iodepth", "4", "--wait", "spin"]);
+    });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `run --verify` and `check IMAGE --verify`: what was flushed is looked for, and what is missing is told.
 
-use crate::lab::{Lab, names, text};
+use crate::faults::can_inject;
+use crate::lab::{Lab, Live, names, text};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,19 @@ fn an_image_that_holds_what_was_flushed_is_sound_and_each_hole_in_it_is_told() {
     assert!(ended.out.contains("at offset 655,360, 4 KiB lost"), "{ended:#?}");
     let ended = lab.kurabe(&[&["--lang", "ja"], &words[1..]].concat());
     assert!(ended.out.contains("オフセット 655,360 から 4 KiB、消失"), "{ended:#?}");
+}
+
+#[test]
+fn an_image_whose_reads_are_interrupted_for_ever_cannot_be_read() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    let (image, list) = written(&lab);
+    let tracer = ["strace", "-f", "-qqq", "-o", "/dev/null", "-P", text(&image), "-e"];
+    let tracer = [&tracer[..], &["inject=pread64:error=EINTR:when=1+"]].concat();
+    let ended = Live::start(lab.wrapped(&tracer, &["check", text(&image), "--verify", text(&list)])).end();
+    assert!(ended.code() == Some(8) && ended.err.contains("os error 4"), "{ended:#?}");
 }
 
 #[test]

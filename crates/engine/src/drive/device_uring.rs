@@ -11,6 +11,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
+use crate::drive::rest::{FAREWELL_NS, PATIENCE_NS};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
@@ -60,6 +61,10 @@ pub struct UringDevice<'r> {
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
+    /// Since when the kernel has done nothing but ask for another try.
+    refused_since_ns: Option<u64>,
+    /// How long it may.
+    patience_ns: u64,
     /// Whether operations complete while they are handed over, as from the page cache; then they go out in batches.
     /// Otherwise each goes out at once, so that the device gets it without waiting for the rest.
     in_line: bool,
@@ -200,6 +205,8 @@ impl Ring {
             in_flight_count: 0,
             wait: self.wait,
             aim: self.aim,
+            refused_since_ns: None,
+            patience_ns: PATIENCE_NS,
             in_line: true,
         }
     }
@@ -207,7 +214,7 @@ impl Ring {
 
 impl UringDevice<'_> {
     /// Enters the kernel: hands over what is new and waits for a completion, at most until `until_ns`.
-    fn enter(&self, until_ns: Option<u64>) -> io::Result<()> {
+    fn enter(&mut self, until_ns: Option<u64>) -> io::Result<()> {
         let entered = match until_ns {
             None => self.submitter.submit_and_wait(1),
             Some(until_ns) => {
@@ -216,23 +223,32 @@ impl UringDevice<'_> {
                 self.submitter.submit_with_args(1, &SubmitArgs::new().timespec(&time))
             }
         };
-        match entered {
-            Ok(_) => Ok(()),
-            Err(error) if is_passing(&error) => Ok(()),
-            Err(error) => Err(error),
+        self.entered(entered)
+    }
+
+    /// Whether entering the kernel did what it should; it may ask for another try, but not for ever.
+    fn entered(&mut self, entered: io::Result<usize>) -> io::Result<()> {
+        let Err(error) = entered else {
+            self.refused_since_ns = None;
+            return Ok(());
+        };
+        let is = |number: Errno| error.raw_os_error() == Some(number.raw_os_error());
+        if is(Errno::TIME) {
+            return Ok(());
         }
+        let now_ns = monotonic_ns();
+        let refused_ns = now_ns.saturating_sub(*self.refused_since_ns.get_or_insert(now_ns));
+        let is_passing = [Errno::INTR, Errno::AGAIN, Errno::BUSY].into_iter().any(is);
+        if is_passing && refused_ns <= self.patience_ns { Ok(()) } else { Err(error) }
     }
 
     /// Enters the kernel with what is new, without waiting.
     #[cold]
     fn hand_over(&mut self) -> Result<u64> {
         self.submission.sync();
-        match self.submitter.submit() {
-            // What the kernel could not take now goes out with the next entry.
-            Ok(_) => {}
-            Err(error) if is_passing(&error) => {}
-            Err(error) => return Err(ring_failed(&error)),
-        }
+        let submitted = self.submitter.submit();
+        // What the kernel could not take now goes out with the next entry.
+        self.entered(submitted).map_err(|error| ring_failed(&error))?;
         self.submission.sync();
         Ok(monotonic_ns())
     }
@@ -240,13 +256,12 @@ impl UringDevice<'_> {
     /// Looks at the completion queue without sleeping until something is there or the time is over.
     fn spin(&mut self, until_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
-        while !self.submission.is_empty() {
-            match self.submitter.submit() {
-                Ok(_) => break,
-                // What was done already makes room for it.
-                Err(error) if is_passing(&error) && self.in_flight_count > self.submission.len() => break,
-                Err(error) if is_passing(&error) => {}
-                Err(error) => return Err(error),
+        if !self.submission.is_empty() {
+            let submitted = self.submitter.submit();
+            self.entered(submitted)?;
+            // Where the kernel took nothing, and has nothing, nothing comes.
+            if self.refused_since_ns.is_some() && self.in_flight_count == self.submission.len() {
+                return Ok(());
             }
         }
         loop {
@@ -322,13 +337,6 @@ impl Device for UringDevice<'_> {
     }
 }
 
-/// Whether entering the kernel again is all that an error asks for.
-fn is_passing(error: &io::Error) -> bool {
-    [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
-        .iter()
-        .any(|passing| error.raw_os_error() == Some(passing.raw_os_error()))
-}
-
 #[cold]
 fn ring_failed(error: &io::Error) -> Error {
     Error::os(text!("io_uring failed", "io_uring が失敗しました"), error).remedy(text!(
@@ -345,6 +353,7 @@ fn queue_is_full() -> Error {
 impl Drop for UringDevice<'_> {
     /// Waits until the kernel is done with the buffers; after an error some may still be in flight.
     fn drop(&mut self) {
+        (self.refused_since_ns, self.patience_ns) = (None, FAREWELL_NS);
         while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::drive::content::Content;
 use crate::drive::recorder::Observer;
-use crate::drive::rest::{Continuation, SYNC, Unfinished};
+use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::record::Repetition;
@@ -104,7 +104,8 @@ pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D
 /// buffers; there are as many operations in flight as there are buffers.
 ///
 /// # Errors
-/// When the device or one of its operations fails; everything in flight has come back by then.
+/// When the device or one of its operations fails; everything in flight has come back by then, but from a device that
+/// would not take it.
 pub fn drive<D: Device, S: Source, O: Observer>(
     device: &mut D,
     mut free: Vec<D::Buffer>,
@@ -127,6 +128,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     let (mut recorded, mut has_due) = (plan.warm_up_ns == 0, false);
     let mut now_ns = start_ns;
     let mut last_completion_ns = record_from_ns;
+    let mut asked_at_ns = None;
 
     loop {
         let mut wait = Wait::One;
@@ -233,6 +235,9 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         })?;
         if !reaped {
             now_ns = device.now_ns();
+            if stop.is_asked() && now_ns.saturating_sub(*asked_at_ns.get_or_insert(now_ns)) > FAREWELL_NS {
+                break;
+            }
         }
         time_is_over |= recorded && now_ns >= deadline_ns;
         if stop.is_asked() || (time_is_over && source.may_end()) {
@@ -280,6 +285,9 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>, stop: &Stop) -> Res
                 ended = Some((done.outcome, done.completed_at_ns));
                 free.push(done.buffer);
             })?;
+            if ended.is_none() {
+                stop.check()?;
+            }
         }
         let (outcome, ended_ns) = ended.unwrap_or((Err(ErrorNumber(0)), now_ns));
         match unfinished.take(outcome, ended_ns) {

@@ -15,6 +15,9 @@ use rustix::io::Errno;
 /// be asked again for longer is broken.
 pub(crate) const PATIENCE_NS: u64 = 10 * NS_PER_S;
 
+/// How long who wants to end waits for a device that only asks to be tried again.
+pub(crate) const FAREWELL_NS: u64 = NS_PER_S;
+
 /// An operation that came back unfinished, perhaps more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfinished {

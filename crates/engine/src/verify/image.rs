@@ -2,6 +2,8 @@
 
 use super::list::{SectorRun, WriteList};
 use super::stamp::{Reading, SECTOR_BYTES, Stamp};
+use crate::clock::monotonic_ns;
+use crate::drive::rest::PATIENCE_NS;
 use rustix::fs::{Advice, fadvise};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -113,12 +115,14 @@ pub fn check_image(image: &File, list: &WriteList, progress: &mut dyn FnMut(u64)
 
 /// Zeros behind the end of the image.
 fn read_as_far_as_there_is(image: &File, bytes: &mut [u8], offset_bytes: u64) -> io::Result<()> {
-    let mut done = 0;
+    let (mut done, mut moved_at_ns) = (0, monotonic_ns());
     while done < bytes.len() {
         match image.read_at(&mut bytes[done..], offset_bytes + done as u64) {
             Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) => (done, moved_at_ns) = (done + count, monotonic_ns()),
+            Err(error)
+                if error.kind() == io::ErrorKind::Interrupted
+                    && monotonic_ns() - moved_at_ns <= PATIENCE_NS => {}
             Err(error) => return Err(error),
         }
     }
