@@ -219,3 +219,13 @@ fn a_ring_that_may_be_made_and_not_entered_is_left_alone() {
     fixed.is_refusal(5, &["io_uring failed", "--engine threads"]);
     assert_eq!(names(&target), [] as [&str; 0]);
 }
+
+/// So many lines that a list of them alone has more than the address space.
+#[test]
+#[ignore = "slow"]
+fn a_large_file_of_jobs_is_named_in_little_memory() {
+    let lab = Lab::new();
+    let jobs = lab.write("many.fio", ["[a]\n", &";\n".repeat(4_300_000)].concat());
+    let Some(ended) = limited(&lab, 0, "--as=268435456", &["import", text(&jobs)]) else { return };
+    ended.is_refusal(11, &["job file of fio"]);
+}

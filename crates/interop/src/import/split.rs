@@ -34,10 +34,13 @@ pub(super) struct TextPart<'a> {
 
 /// The blocks of a text in their order; none if it is no text, or nobody knows a line.
 pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) -> Vec<TextPart<'a>> {
-    let lines: Vec<(usize, Cow<'_, str>)> = whole
-        .lines()
-        .flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)))
-        .collect();
+    let lines =
+        || whole.lines().flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)));
+    // A large text of which nobody knows a line is not held a second time, in lines.
+    if !lines().any(|(_, line)| begins_object(&line) || owner(&line, importers).is_some()) {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, Cow<'_, str>)> = lines().collect();
     let owners = owners(&lines, importers);
     let mut starts: Vec<(usize, usize)> = Vec::new();
     for (at, owner) in owners.iter().enumerate() {
@@ -73,19 +76,27 @@ fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option
             at = end;
             continue;
         }
-        let line = lines[at].1.trim();
-        owners[at] = importers.iter().enumerate().find_map(|(place, importer)| {
-            let mark = match &importer.claim {
-                _ if line.is_empty() => LineMark::None,
-                Recognizer::Shapes(shapes) => shapes.mark(line),
-                Recognizer::Lines(mark) => mark(line),
-                Recognizer::File | Recognizer::Object(_) => LineMark::None,
-            };
-            (mark != LineMark::None).then_some((place, mark))
-        });
+        owners[at] = owner(&lines[at].1, importers);
         at += 1;
     }
     owners
+}
+
+/// The importer of a line that is no part of an object.
+fn owner(line: &str, importers: &[Importer]) -> Option<(usize, LineMark)> {
+    let line = line.trim();
+    importers.iter().enumerate().filter(|_| !line.is_empty()).find_map(|(place, importer)| {
+        let mark = match &importer.claim {
+            Recognizer::Shapes(shapes) => shapes.mark(line),
+            Recognizer::Lines(mark) => mark(line),
+            Recognizer::File | Recognizer::Object(_) => LineMark::None,
+        };
+        (mark != LineMark::None).then_some((place, mark))
+    })
+}
+
+fn begins_object(line: &str) -> bool {
+    line.trim_start().starts_with('{')
 }
 
 /// The objects of JSON in a text that begin at the start of a line.
@@ -103,7 +114,7 @@ const FAILED_MOST: u32 = 64;
 impl Objects {
     fn of(lines: &[(usize, Cow<'_, str>)]) -> Self {
         let (mut text, mut starts) = (String::new(), Vec::with_capacity(lines.len()));
-        let some = lines.iter().any(|(_, line)| line.trim_start().starts_with('{'));
+        let some = lines.iter().any(|(_, line)| begins_object(line));
         for (_, line) in lines.iter().filter(|_| some) {
             starts.push(text.len());
             text += line;
