@@ -2,13 +2,13 @@
 
 use crate::args::{Global, VersusArgs};
 use crate::compare::fastest_of;
-use crate::lang::{lang, t};
+use crate::lang::lang;
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_compare::pairs;
-use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
+use kurabe_core::{Result, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
 use kurabe_report::{
@@ -60,7 +60,7 @@ fn print_envelope(envelope: &Envelope) -> Result<()> {
 
 /// Shows what the store has of it.
 fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
-    let VersusDone { records, why, blocks } = done;
+    let VersusDone { records, why, blocks, rescued } = done;
     let records: Option<Vec<RunRecord>> = records.into_iter().collect();
     let mut accepted = Ok(());
     let ended = why.as_ref().ok().copied();
@@ -79,14 +79,18 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
                 let settled = ended.map(|why| why == WhyEnded::Settled);
-                print_page(&render_versus(&pairs, &headers, settled, fastest, &style()))?;
+                print_page(&render_versus(&pairs, &headers, settled, fastest, rescued.as_deref(), &style()))?;
             }
         }
         None if json => {}
-        None => say(t(
-            "kurabe: not every target was measured, so there is nothing to compare; what was measured is in `kurabe list`",
-            "kurabe: 測れなかった対象があるため比べられません。測定済みの結果は `kurabe list` で見られます",
-        )),
+        None => {
+            let place = rescued.map_or_else(|| "`kurabe list`".to_owned(), |file| shown::path(&file));
+            let words = text!(
+                "kurabe: not every target was measured, so there is nothing to compare; what was measured is in {place}",
+                "kurabe: 測れなかった対象があるため比べられません。測定済みの結果は {place} で見られます"
+            );
+            say(words.get(lang()));
+        }
     }
     why.and(accepted)
 }

@@ -165,6 +165,8 @@ pub struct VersusDone {
     pub why: Result<WhyEnded>,
     /// Whole blocks.
     pub blocks: u32,
+    /// The file that holds what the store did not take, if it did not.
+    pub rescued: Option<PathBuf>,
 }
 
 impl PreparedVersus {
@@ -629,8 +631,8 @@ impl OpenVersus<'_> {
             run.outcome = left.and(run.outcome);
             closed.push(run);
         }
-        let (why, _) = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
+        let (why, rescued) = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
         let records = closed.into_iter().map(|run| run.record).collect();
-        VersusDone { records, why, blocks }
+        VersusDone { records, why, blocks, rescued }
     }
 }

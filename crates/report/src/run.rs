@@ -58,17 +58,21 @@ pub fn render_result(record: &RunRecord, style: &Style) -> String {
 
 /// A run that the store did not take, and the file that it is in instead.
 pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &Style) -> String {
-    let file = shown::path(file);
-    let word = shown::shell_word(&file);
-    let items = vec![
-        text!("saved in {file}", "{file} に保存"),
-        text!("into a store: {IMPORT} {word}", "保存先への取り込み: {IMPORT} {word}"),
-    ];
     whole_head(record, headline)
         .and(summary(record))
         .and(body(record))
-        .and(end(record, items))
+        .and(end(record, rescued_in(file)))
         .terminal(style)
+}
+
+/// The file that what the store did not take is in, and what to do with it.
+pub(crate) fn rescued_in(file: &Path) -> Vec<Text> {
+    let file = shown::path(file);
+    let word = shown::shell_word(&file);
+    vec![
+        text!("saved in {file}", "{file} に保存"),
+        text!("into a store: {IMPORT} {word}", "保存先への取り込み: {IMPORT} {word}"),
+    ]
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].

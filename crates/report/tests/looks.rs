@@ -162,13 +162,25 @@ fn where_columns_have_no_room_a_cell_has_lines_of_its_own() {
     let headers = [&one.header, &other.header];
     both("pair", &WIDTHS, |style| render_pair(&pair, headers, &[], style));
     both("pairs_in_turns", &[60, 120], |style| {
-        render_versus(std::slice::from_ref(&pair), &headers, None, None, style)
+        render_versus(std::slice::from_ref(&pair), &headers, None, None, None, style)
     });
     let runs = [one.header.id.clone(), other.header.id.clone()];
     let courses = kurabe_compare::history(&one, &other, &runs, &Digests::default(), 0.05);
     both("history", &[60, 120], |style| {
         history_doc(&courses, "Samsung SSD 980 PRO 1TB", headers).terminal(style)
     });
+}
+
+#[test]
+fn runs_in_turns_that_the_store_did_not_take_are_in_a_file() {
+    let (one, other) = (common::run(), slower(3));
+    let pair = kurabe_compare::pair(&one, &other, 0.05);
+    let file = Some(std::path::Path::new("/home/kaz/kurabe.db.rescued-8m6.json"));
+    let style = common::style(Lang::En, 120);
+    let page = render_versus(&[pair], &[&one.header, &other.header], None, None, file, &style);
+    let end = "saved in /home/kaz/kurabe.db.rescued-8m6.json · into a store: kurabe import \
+               /home/kaz/kurabe.db.rescued-8m6.json\n";
+    assert!(page.ends_with(end), "{page}");
 }
 
 #[test]

@@ -3,22 +3,25 @@
 use crate::compare::verdict::{change_span, per_cent};
 use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, table, unevenness};
 use crate::doc::{Doc, Paragraph, Style};
+use crate::run::rescued_in;
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
+use std::path::Path;
 
 /// A bound above this is left out: it says nothing.
 const MOST_BOUND_PERCENT: i64 = 50;
 
 /// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped. `fastest` tells
-/// which of several is.
+/// which of several is; `rescued` is the file with what the store did not take.
 pub fn render_versus(
     pairs: &[Pair],
     headers: &[&RunHeader],
     settled: Option<bool>,
     fastest: Option<Text>,
+    rescued: Option<&Path>,
     style: &Style,
 ) -> String {
     let mut doc = Doc::new();
@@ -53,6 +56,9 @@ pub fn render_versus(
             .append(unevenness(pair))
             .append(self::doc(pair));
         doc.gap().append(fairness(pair, &[]));
+    }
+    if let Some(file) = rescued {
+        doc.gap().push(Paragraph::flow(rescued_in(file)).indent(0, 2));
     }
     doc.terminal(style)
 }
