@@ -13,7 +13,7 @@
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::{Direction, Pattern, Workload};
+use kurabe_core::workload::{Direction, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -231,19 +231,9 @@ fn key(cell: &Cell) -> CellKey {
 }
 
 fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
-    let [block] = workload.block_sizes.as_slice() else { return None };
-    let sequential = match workload.pattern {
-        Pattern::Sequential | Pattern::Interleaved => true,
-        // Whether a block may come twice is told apart by no tool's printed name.
-        Pattern::Random | Pattern::Permutation => false,
-        // Some blocks far more often than others: a workload of its own.
-        Pattern::Zipf { .. } => return None,
-    };
-    if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
-        return None;
-    }
+    let (sequential, block_bytes) = workload.plain_order()?;
     let direction = direction_word(direction?, Some(f64::from(workload.read_percent)));
-    Some(io(sequential, u64::from(block.size_bytes), [workload.iodepth, workload.threads], direction))
+    Some(io(sequential, block_bytes, [workload.iodepth, workload.threads], direction))
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {

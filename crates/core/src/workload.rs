@@ -300,6 +300,16 @@ impl Workload {
         }
     }
 
+    /// Whether offsets ascend, and the bytes of a block, of what tools tell by these two; `None` of any other work.
+    pub fn plain_order(&self) -> Option<(bool, u64)> {
+        let [block] = self.block_sizes.as_slice() else { return None };
+        // Some blocks far more often than others are a workload of their own. Whether a block may come twice is told by no tool.
+        let is_plain = !matches!(self.pattern, Pattern::Zipf { .. })
+            && self.open_loop.is_none()
+            && self.rewrite_every_reads.is_none();
+        is_plain.then_some((self.pattern.is_sequential(), u64::from(block.size_bytes)))
+    }
+
     /// The largest block size in bytes.
     pub fn largest_block_bytes(&self) -> u32 {
         self.block_sizes.iter().map(|block| block.size_bytes).max().unwrap_or(0)

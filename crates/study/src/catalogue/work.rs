@@ -8,7 +8,7 @@ use super::PublishedTable;
 use kurabe_core::profile::{Formula, FormulaUnit, Statistic, Work};
 use kurabe_core::quantity::{KIB, parse_bytes};
 use kurabe_core::record::{Cell, Measure};
-use kurabe_core::workload::{Direction, Pattern, Workload};
+use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Result, Value, text};
 use kurabe_stats::figure_in;
 
@@ -96,19 +96,9 @@ impl RateWork {
     }
 
     fn of_workload(workload: &Workload, direction: Direction) -> Option<Self> {
-        let [block] = workload.block_sizes.as_slice() else { return None };
-        let sequential = match workload.pattern {
-            Pattern::Sequential | Pattern::Interleaved => true,
-            Pattern::Random | Pattern::Permutation => false,
-            Pattern::Zipf { .. } => return None,
-        };
-        let plain = workload.open_loop.is_none() && workload.rewrite_every_reads.is_none();
-        plain.then_some(Self {
-            direction,
-            sequential,
-            block_bytes: Some(u64::from(block.size_bytes)),
-            in_flight: Some(in_flight(workload.iodepth, workload.threads)),
-        })
+        let (sequential, block_bytes) = workload.plain_order()?;
+        let in_flight = Some(in_flight(workload.iodepth, workload.threads));
+        Some(Self { direction, sequential, block_bytes: Some(block_bytes), in_flight })
     }
 
     /// Whether this is the same work with more in flight.
