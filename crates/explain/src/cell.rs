@@ -75,6 +75,11 @@ impl<'a> CellFacts<'a> {
         self.rate > 0.0 && self.latency_ns > 0.0
     }
 
+    /// Bytes of an operation, on average.
+    pub(crate) fn block_bytes(&self) -> f64 {
+        if self.iops > 0.0 { self.rate / self.iops } else { 0.0 }
+    }
+
     /// Operations that the workload keeps in flight.
     pub(crate) fn depth(&self) -> Option<u32> {
         self.workload.map(|workload| workload.iodepth.saturating_mul(workload.threads))
@@ -82,7 +87,8 @@ impl<'a> CellFacts<'a> {
 
     /// Single operations one after the other.
     pub(crate) fn is_alone(&self) -> bool {
-        self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
+        let sampled = self.cell.counted().any(|one| !one.samples.is_empty());
+        sampled || self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
     }
 
     pub(crate) fn is_random(&self) -> bool {

@@ -160,6 +160,7 @@ impl Repetition {
         self.noise.merge(&other.noise);
         self.samples.extend_from_slice(&other.samples);
         self.samples.sort_unstable_by_key(|sample| (sample.offset_bytes, sample.bytes, sample.elapsed_ns));
+        self.places.extend_from_slice(&other.places);
         self.traffic = match (self.traffic.take(), other.traffic) {
             (Some(mut own), Some(theirs)) => {
                 own.merge(&theirs);
