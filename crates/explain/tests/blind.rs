@@ -15,8 +15,9 @@ use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, Tar
 use kurabe_engine::{Stop, measure_model};
 use kurabe_explain::{CellLimit, LimitKind, Strength, limits_from_outside};
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many answers there are of each sort.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,16 +41,6 @@ impl Score {
             }
         }
     }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            cells: self.cells + other.cells,
-            right: self.right + other.right,
-            unknown: self.unknown + other.unknown,
-            wrong: self.wrong + other.wrong,
-            firmly_wrong: self.firmly_wrong + other.firmly_wrong,
-        }
-    }
 }
 
 impl fmt::Display for Score {
@@ -68,12 +59,14 @@ impl fmt::Display for Score {
 }
 
 /// What is said of a cell, and what is true of it.
-pub struct Answer {
-    pub device: &'static str,
-    pub limit: CellLimit,
+struct Answer {
+    device: &'static str,
+    limit: CellLimit,
     /// Time by class, the largest first.
     truth: Vec<(CauseClass, f64)>,
     turns: bool,
+    /// Kind of the layer at the bottom.
+    medium: String,
 }
 
 impl Answer {
@@ -238,22 +231,36 @@ fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
     (inside, outside)
 }
 
-/// What is said of all devices measured by a profile.
-pub fn answers(profile: &Profile) -> Vec<Answer> {
-    let mut answers = Vec::new();
-    for (device, _) in DEVICES {
-        let (inside, outside) = measured(device, profile);
-        let model = inside.header.model.as_ref().unwrap();
-        let turns = has(model, &["disk", "removable", "magneto-optical"]);
-        let limits = limits_from_outside(&outside);
-        answers.extend(inside.cells.iter().zip(limits).map(|(cell, limit)| Answer {
-            device,
-            limit,
-            truth: truth_of(cell, model),
-            turns,
-        }));
-    }
-    answers
+/// What is said of a device that a profile measured.
+fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
+    let (inside, outside) = measured(device, profile);
+    let model = inside.header.model.as_ref().unwrap();
+    let turns = has(model, &["disk", "removable", "magneto-optical"]);
+    let limits = limits_from_outside(&outside);
+    let medium = &model.layers.last().expect("a layer").kind;
+    let answer =
+        |(cell, limit)| Answer { device, limit, truth: truth_of(cell, model), turns, medium: medium.clone() };
+    inside.cells.iter().zip(limits).map(answer).collect()
+}
+
+/// What is said of all devices that a profile measured, in the order of the library.
+fn answers(profile: &Profile) -> Vec<Answer> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((device, _)) = DEVICES.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.extend(answers_of(device, profile));
+        }
+        done
+    };
+    let mut all: Vec<Answer> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..std::thread::available_parallelism().map_or(1, usize::from))
+            .map(|_| scope.spawn(work))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    all.sort_by_key(|answer| DEVICES.iter().position(|(device, _)| *device == answer.device));
+    all
 }
 
 /// Whether rules may be made on a device: two of three, by a hash of the name (FNV-1a), so that nobody chooses.
@@ -264,42 +271,67 @@ fn is_known(device: &str) -> bool {
     !hash.is_multiple_of(3)
 }
 
-/// A profile as it is, in less time where that changes nothing.
-fn profile(name: &str, time_ns: Option<u64>) -> Profile {
+fn score<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Score {
+    let mut score = Score::default();
+    answers.into_iter().for_each(|answer| score.add(answer));
+    score
+}
+
+/// A profile with the test file of `quick`; in less time, if a time is given.
+pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
     let mut profile = profile_named(name).unwrap();
-    profile.rules.size_bytes = 256 << 20;
-    if let Some(time_ns) = time_ns {
-        profile.rules.time_ns = time_ns;
-        for step in &mut profile.steps {
-            if let Step::Io(IoStep { end, .. }) = step {
-                end.time_ns = end.time_ns.map(|_| time_ns);
-            }
+    if !profile.rules.whole_device {
+        profile.rules.size_bytes = 256 << 20;
+    }
+    let Some(time_ns) = time_ns else { return profile };
+    profile.rules.time_ns = time_ns;
+    for step in &mut profile.steps {
+        if let Step::Io(IoStep { end, .. }) = step {
+            end.time_ns = end.time_ns.map(|_| time_ns);
         }
     }
     profile
 }
 
-/// The scores on devices that rules are made on, and on the others.
-fn scores(answers: &[Answer]) -> [Score; 2] {
-    [true, false].map(|known| {
-        let mut score = Score::default();
-        answers.iter().filter(|answer| is_known(answer.device) == known).for_each(|answer| score.add(answer));
-        score
-    })
+/// The score of a profile over all devices, and what it is made of as text: each answer that is not right, then the scores.
+pub fn scored(profile: &Profile) -> (Score, String) {
+    let answers = answers(profile);
+    let mut lines: Vec<String> =
+        answers.iter().filter(|answer| answer.is_right() != Some(true)).map(Answer::to_string).collect();
+    for (name, known) in [("rules made on", true), ("held back", false)] {
+        let score = score(answers.iter().filter(|answer| is_known(answer.device) == known));
+        lines.push(format!("{}, {name}: {score}", profile.name));
+    }
+    let media: BTreeSet<&str> = answers.iter().map(|answer| answer.medium.as_str()).collect();
+    for medium in media {
+        let score = score(answers.iter().filter(|answer| answer.medium == medium));
+        lines.push(format!("{}, {medium}: {score}", profile.name));
+    }
+    let all = score(&answers);
+    lines.push(format!("{}, all: {all}", profile.name));
+    (all, lines.join("\n"))
+}
+
+/// Bars of a profile: percent right at least, percent wrong at most, firmly wrong at most.
+fn holds(profile: &Profile, right: f64, wrong: f64, firmly_wrong: usize) {
+    let (score, text) = scored(profile);
+    let percent = |count: usize| 100.0 * count as f64 / score.cells as f64;
+    let is_held =
+        percent(score.right) >= right && percent(score.wrong) <= wrong && score.firmly_wrong <= firmly_wrong;
+    assert!(is_held, "{text}");
 }
 
 #[test]
-fn answers_are_right() {
-    let only = std::env::var("PROFILES").unwrap_or("quick".into());
-    for name in only.split(',') {
-        let time = std::env::var("MS").ok().map(|ms| ms.parse::<u64>().unwrap() * 1_000_000);
-        let answers = answers(&profile(name, time));
-        for answer in &answers {
-            println!("{answer}");
-        }
-        let [made, held] = scores(&answers);
-        println!("{name}: made on {made}");
-        println!("{name}: held back {held}");
-        println!("{name}: all {}", made.plus(held));
-    }
+fn of_a_quick_run() {
+    holds(&profile("quick", None), 75.0, 1.5, 0);
+}
+
+#[test]
+fn of_a_run_as_crystaldiskmark_does_it() {
+    holds(&profile("cdm-9", Some(500_000_000)), 70.0, 2.0, 0);
+}
+
+#[test]
+fn of_a_run_as_gnome_disks_does_it() {
+    holds(&profile("gnome-disks", None), 75.0, 1.0, 0);
 }

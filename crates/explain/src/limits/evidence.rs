@@ -10,6 +10,7 @@ use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 use kurabe_stats::{cell_latency, line, percentile_ns};
+use std::collections::BTreeSet;
 
 /// From this size on operations in order tell what a byte takes: of smaller ones the command is a large part.
 const LARGE_BYTES: f64 = 65_536.0;
@@ -22,10 +23,14 @@ const ALIKE: f64 = 0.25;
 const QUICK_NS: f64 = 1e6;
 /// Fewer operations say nothing about how they scatter.
 const FEWEST_OPERATIONS: u64 = 8;
+/// Operations that take no more than this many times the quickest were answered by the same cache as that.
+const CACHED: f64 = 1.5;
 /// Fewer places say nothing about how time depends on them.
 const FEWEST_PLACES: usize = 12;
 /// Time is said to grow with the offset if the offset explains this share of its variance: what turns has its place in the turn.
 const WALKED: f64 = 0.6;
+/// The outer tracks of a disk are at least this many times as long as the inner ones.
+const ZONED: f64 = 1.15;
 /// From this share on nothing else explains it.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 
@@ -148,23 +153,52 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
     }
 }
 
-/// How the time of single operations grows with their offset, if it does.
+/// How the time of single operations grows with their offset, if it does. Those that a cache answered take no walk.
 pub(super) fn walk(facts: &CellFacts<'_>) -> Option<Walk> {
+    if !facts.is_alone() || !facts.is_random() {
+        return None;
+    }
     let places = facts.cell.counted().flat_map(|one| one.samples.iter().chain(&one.places));
+    let places: Vec<(f64, f64)> =
+        places.map(|place| (place.offset_bytes as f64, place.elapsed_ns as f64)).collect();
+    let quickest_ns = places.iter().map(|place| place.1).fold(f64::INFINITY, f64::min);
+    let [all, slow] = [0.0, quickest_ns * CACHED].map(|above_ns| walk_through(&places, above_ns));
+    all.or(slow)
+}
+
+/// The walk that those of the places show which took longer than `above_ns`.
+fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<Walk> {
     let (offsets, times): (Vec<f64>, Vec<f64>) =
-        places.map(|place| (place.offset_bytes as f64, place.elapsed_ns as f64)).unzip();
-    if !facts.is_alone() || !facts.is_random() || offsets.len() < FEWEST_PLACES {
+        places.iter().copied().filter(|place| place.1 > above_ns).unzip();
+    // Some profiles ask for the same places in every repetition, which scatter no less for that.
+    let distinct: BTreeSet<u64> = offsets.iter().map(|offset| *offset as u64).collect();
+    if distinct.len() < FEWEST_PLACES {
         return None;
     }
     let fitted = line(&offsets, &times).filter(|fitted| fitted.slope > 0.0 && fitted.fit >= WALKED)?;
     let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
     let last = offsets.iter().copied().fold(0.0, f64::max);
-    let mean = offsets.iter().sum::<f64>() / offsets.len() as f64;
     let at = |offset: f64| fitted.intercept + fitted.slope * offset;
     Some(Walk {
         first_ns: at(first).max(0.0),
         last_ns: at(last),
-        mean_ns: fitted.slope * mean,
+        mean_ns: fitted.slope * offsets.iter().sum::<f64>() / places.len() as f64,
         explained: fitted.fit,
     })
+}
+
+/// The rate at the first and the last place that were sampled in order, if it goes down evenly: outer tracks are longer.
+pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
+    let samples: Vec<_> = facts.cell.counted().flat_map(|one| &one.samples).collect();
+    let (offsets, rates): (Vec<f64>, Vec<f64>) =
+        samples.iter().map(|sample| (sample.offset_bytes as f64, sample.rate_bytes_per_s())).unzip();
+    if facts.is_random() || offsets.len() < FEWEST_PLACES {
+        return None;
+    }
+    let fitted = line(&offsets, &rates).filter(|fitted| fitted.fit >= WALKED)?;
+    let at = |offset: f64| fitted.intercept + fitted.slope * offset;
+    let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = offsets.iter().copied().fold(0.0, f64::max);
+    let rates = [at(first), at(last)];
+    (rates[1] > 0.0 && rates[0] >= rates[1] * ZONED).then_some(rates)
 }

@@ -1,16 +1,18 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::evidence::{Evidence, Part, Turning, Walk, walk};
+use super::evidence::{Evidence, Part, Turning, Walk, walk, zones};
 use super::limit::Limit;
 use super::storage::StorageFacts;
 use super::words;
-use crate::cell::{CellFacts, ContendedResource};
+use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::EndSync;
 use kurabe_stats::{cell_latency, percentile_ns};
 
 /// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
 const FALLEN: f64 = 0.6;
+/// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
+const SLOWED: f64 = 0.9;
 /// Stalls that fill more than half of the time took longer than all else, so they are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
 /// With several to choose from the next place may be near, but with an arm that moves it takes at least this long, in ns.
@@ -23,7 +25,7 @@ const SAME: f64 = 0.2;
 /// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
 const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, what both pass through is not what holds this one back …
-const FASTER: f64 = 1.25;
+const FASTER: f64 = 1.1;
 /// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
 const MUCH_FASTER: f64 = 2.0;
 /// A part of the latency is the limit if it is at least half of it: no other part is longer.
@@ -34,8 +36,9 @@ const CLEARLY: f64 = 2.0 / 3.0;
 const MOSTLY_WALKED: f64 = 0.4;
 /// Operations that take this share of the time that their bytes take in order are no faster for being small: bytes are the limit.
 const ALL_BYTES: f64 = 0.85;
-/// Operations that are served in this share of the time that one takes by itself are served one after the other.
-const SERIAL: f64 = 0.85;
+/// Operations that are served in this share of the time that one takes by itself are served one after the other: two at a time would
+/// take half of it, and a few more at hand shorten the way between places.
+const SERIAL: f64 = 0.75;
 /// If a deeper queue gives at least this factor of the rate, the device waited for operations at queue depth 1.
 const GAINS: f64 = 1.25;
 /// Small writes that take this many times as long as reads wait for what only writes need.
@@ -71,14 +74,21 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
         return memory;
     }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
-    match facts.disturbance(cpus) {
-        Some(ContendedResource::Device | ContendedResource::Hypervisor) => {
-            return words::other_work(facts.others_share(), facts.steal_share());
-        }
-        Some(ContendedResource::Processors) => return words::crowded(facts.crowded_share(cpus)),
-        None => {}
+    let disturbance = facts.disturbance(cpus);
+    match disturbance.and_then(|other| Some((other, other.slowed_to?))) {
+        Some((other, slowed_to)) if slowed_to < SLOWED => return words::other_work(&other, slowed_to),
+        _ => {}
     }
-    at_the_link(storage, cells, facts)
+    let limit = undisturbed(record, evidence, facts);
+    match disturbance.filter(|other| other.slowed_to.is_none()) {
+        Some(other) => limit.beside(&other),
+        None => limit,
+    }
+}
+
+/// The limit of a cell, whatever else went on.
+fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
+    at_the_link(&evidence.storage, evidence.cells, facts)
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
         .or_else(|| traced(facts))
@@ -160,17 +170,17 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
     // Work in order is together what its bytes take, unless it is small.
     let bytes_share = evidence.bytes_ns(facts).map(|bytes_ns| bytes_ns / each_ns);
     let is_bytes = bytes_share.is_some_and(|share| share >= ALL_BYTES);
+    let moves = evidence.turns() && facts.is_random();
     match single {
-        Some(single)
-            if facts.latency_ns * MOSTLY <= single.latency_ns && !(is_bytes && !facts.is_random()) =>
-        {
-            part_of_one(record, evidence, single, Some(facts))
-        }
-        _ if is_bytes => carried(evidence, facts),
+        _ if is_bytes && !facts.is_random() => carried(evidence, facts),
         Some(single) if each_ns >= single.latency_ns * SERIAL => {
             part_of_one(record, evidence, single, Some(facts))
         }
-        _ if evidence.turns() && facts.is_random() => Some(turning(evidence, facts, each_ns)),
+        _ if moves => Some(turning(evidence, facts, each_ns)),
+        Some(single) if facts.latency_ns * MOSTLY <= single.latency_ns => {
+            part_of_one(record, evidence, single, Some(facts))
+        }
+        _ if is_bytes => carried(evidence, facts),
         Some(single) => Some(words::command_rate(facts, single)),
         None => None,
     }
@@ -218,9 +228,12 @@ fn command(
     deeper: Option<&CellFacts<'_>>,
 ) -> Limit {
     let read = single.opposite(evidence.cells).filter(|_| single.is_write() && single.is_random());
-    let low_ns = percentile_ns(&cell_latency(single.cell), 0.1).map_or(0.0, |ns| ns as f64);
-    if evidence.turns() && single.is_write() && single.is_random() && single.latency_ns >= low_ns * FEW_SLOW {
-        return words::write_cache_full(single, low_ns);
+    if evidence.turns() && single.is_write() && single.is_random() {
+        let asked = deeper.unwrap_or(single);
+        let low_ns = percentile_ns(&cell_latency(asked.cell), 0.1).map_or(0.0, |ns| ns as f64);
+        if asked.latency_ns >= low_ns * FEW_SLOW {
+            return words::write_cache_full(asked, low_ns);
+        }
     }
     let few_slow = single.latency_ns >= single.median_ns * 2.0;
     if let Some(read) = read
@@ -239,7 +252,9 @@ fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limi
     if facts.is_write() && each_ns < least_ns {
         return words::write_cache_full(facts, facts.median_ns.min(each_ns));
     }
-    words::mechanics(each_ns, facts, evidence.turning == Turning::Seen)
+    // A cache takes writes before the arm moves, as long as it has room.
+    let is_seen = evidence.turning == Turning::Seen && !facts.is_write();
+    words::mechanics(each_ns, facts, is_seen)
 }
 
 /// Bytes are what takes the time: the connection's or the device's.
@@ -249,8 +264,14 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
         return Some(limit);
     }
+    if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
+        return Some(words::zones(fastest, zones));
+    }
     match &storage.link {
-        Some(link) if link.has_room(fastest.rate) => {
+        Some(link)
+            if link
+                .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
+        {
             Some(words::device_rate(fastest, link, evidence.turns()))
         }
         Some(_) => None,

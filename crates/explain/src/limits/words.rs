@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, WALKED_SURELY, Walk};
 use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
-use crate::cell::CellFacts;
+use crate::cell::{CellFacts, ContendedResource, Disturbance};
 use crate::figures::{size, times};
 use kurabe_core::mention::{DIRECT, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
 use kurabe_core::number;
@@ -19,8 +19,13 @@ impl Limit {
         Self { next: Some(next), ..self }
     }
 
-    /// Not more than likely.
-    pub(super) fn at_most_likely(self) -> Self {
+    /// With other work beside it, as much in all repetitions, so that nobody can tell what it cost.
+    pub(super) fn beside(mut self, other: &Disturbance) -> Self {
+        let others = others_words(other);
+        self.evidence.push(&match self.evidence == Text::default() {
+            true => others,
+            false => text!("; {others}", "。なお、{others}"; others),
+        });
         Self { strength: self.strength.min(Strength::Likely), ..self }
     }
 
@@ -71,39 +76,43 @@ pub(super) fn generator(share: f64) -> Limit {
     ))
 }
 
-pub(super) fn other_work(others: f64, steal: f64) -> Limit {
-    let evidence = if others > steal {
-        let share = number::percent(others);
-        let amount = match others {
-            2.0.. => Text::of(share, format!("約 {} 倍の量", times(others))),
-            _ => text!("{share}", " {share} にあたる量"),
-        };
-        text!(
-            "others moved {amount} as many bytes on the device as this cell did",
-            "この項目の転送量の{amount}を、ほかの処理が同じデバイスで転送しました"; amount
-        )
-    } else {
-        let steal = number::percent(steal);
-        text!(
-            "the hypervisor took away {steal} of the CPU time",
-            "ハイパーバイザーが CPU 時間の {steal} をほかに割り当てました"
-        )
-    };
-    disturbed(evidence)
+/// What others did, as a clause.
+fn others_words(other: &Disturbance) -> Text {
+    let share = number::percent(other.share);
+    match (other.resource, other.share) {
+        (ContendedResource::Device, 2.0..) => {
+            let times = times(other.share);
+            text!(
+                "others moved {share} as many bytes on the device as this cell did",
+                "この項目の転送量の約 {times} 倍の量を、ほかの処理が同じデバイスで転送しました"
+            )
+        }
+        (ContendedResource::Device, _) => text!(
+            "others moved {share} as many bytes on the device as this cell did",
+            "この項目の転送量の {share} にあたる量を、ほかの処理が同じデバイスで転送しました"
+        ),
+        (ContendedResource::Hypervisor, _) => text!(
+            "the hypervisor took away {share} of the CPU time",
+            "ハイパーバイザーが CPU 時間の {share} をほかに割り当てました"
+        ),
+        (ContendedResource::Processors, _) => text!(
+            "others kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
+            "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
+        ),
+    }
 }
 
-fn disturbed(evidence: Text) -> Limit {
+/// Other work that slowed the repetitions that had more of it.
+pub(super) fn other_work(other: &Disturbance, slowed_to: f64) -> Limit {
+    let slowed_to = number::percent(slowed_to);
+    let mut evidence = others_words(other);
+    evidence.push(&text!(
+        "; the repetitions with more of it reached {slowed_to} of the rate of the others",
+        "。それが多かった回の速さは、ほかの回の {slowed_to} です"
+    ));
     let sentence = text!("other work at the same time", "同時に動いていたほかの処理");
     limit(LimitKind::OtherWork, Strength::Likely, sentence, evidence)
         .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
-}
-
-pub(super) fn crowded(share: f64) -> Limit {
-    let share = number::percent(share);
-    disturbed(text!(
-        "it kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
-        "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
-    ))
 }
 
 pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
@@ -414,7 +423,22 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) ->
         "work in order moves {rate}, while {name} could carry about {usual}",
         "順に読み書きして {rate} で、{name} なら約 {usual} まで運べます"; name
     );
-    limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, turns), evidence)
+    // A bridge that takes one command at a time costs the connection a part of its rate that nobody tells.
+    let is_sure = link.has_much_room(facts.rate) && !link.one_command;
+    let strength = if is_sure { Strength::Strong } else { Strength::Likely };
+    limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
+}
+
+/// Bytes that pass more slowly towards the end, as tracks become shorter.
+pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
+    let (first, last) = (number::rate(first), number::rate(last));
+    let evidence = text!(
+        "the rate goes from {first} at the start to {last} at the end, as tracks become shorter; a connection has one rate",
+        "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
+    );
+    // Writes pass through a cache, which hides a part of what the medium takes.
+    let strength = if facts.is_write() { Strength::Likely } else { Strength::Strong };
+    limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
 }
 
 fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
