@@ -17,6 +17,8 @@ const OTHERS: f64 = 0.25;
 const STEAL: f64 = 0.1;
 /// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
 const CROWDED: f64 = 0.5;
+/// So few bytes fit in the memory of any drive.
+const SAME_PLACE_BYTES: u64 = 64 << 10;
 /// Repetitions of which one half can be held against the other.
 const FEWEST_COMPARED: usize = 4;
 
@@ -143,6 +145,11 @@ impl<'a> CellFacts<'a> {
         self.cell.direction == Some(Direction::Write)
     }
 
+    /// Whether it asks for the same few bytes again and again, which a drive's memory has.
+    pub(crate) fn is_same_place(&self) -> bool {
+        self.workload.is_some_and(|workload| workload.span_bytes <= SAME_PLACE_BYTES)
+    }
+
     /// The cell that differs from this one in a smaller depth alone, the smallest of them.
     pub(crate) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let depth = self.depth()?;
@@ -165,6 +172,7 @@ impl<'a> CellFacts<'a> {
             && one.block_sizes == two.block_sizes
             && one.read_percent == two.read_percent
             && one.sync == two.sync
+            && one.span_bytes == two.span_bytes
     }
 
     /// The cell that does the same in the other direction.

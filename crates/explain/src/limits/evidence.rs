@@ -21,6 +21,8 @@ const ALIKE: f64 = 0.25;
 /// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; what takes less than half of that
 /// half the time came from memory or flash.
 const QUICK_NS: f64 = 1e6;
+/// A small read of the same place came from memory if it takes no more than this share of a read elsewhere: a turn takes more.
+const FROM_MEMORY: f64 = 0.25;
 /// Fewer operations say nothing about how they scatter.
 const FEWEST_OPERATIONS: u64 = 8;
 /// Operations that take no more than this many times the quickest were answered by the same cache as that.
@@ -92,6 +94,7 @@ impl<'a> Evidence<'a> {
             other.measured()
                 && other.cell.direction == facts.cell.direction
                 && !other.is_random()
+                && !other.is_same_place()
                 && other.block_bytes() >= LARGE_BYTES
         };
         self.cells.iter().filter(in_order).max_by(|a, b| a.rate.total_cmp(&b.rate))
@@ -100,6 +103,30 @@ impl<'a> Evidence<'a> {
     /// Time for the bytes of an operation of a cell.
     pub(super) fn bytes_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
         Some(facts.block_bytes() * 1e9 / self.fastest(facts)?.rate)
+    }
+
+    /// Bytes per second of the connection and the drive's memory, without the medium: what more bytes of the same place cost.
+    pub(super) fn memory_rate(&self, facts: &CellFacts<'_>) -> Option<f64> {
+        let same_place = |other: &&CellFacts<'_>| {
+            other.measured()
+                && other.is_same_place()
+                && other.is_alone()
+                && other.cell.direction == facts.cell.direction
+        };
+        let by_size = |a: &&CellFacts<'_>, b: &&CellFacts<'_>| a.block_bytes().total_cmp(&b.block_bytes());
+        let small = self.cells.iter().filter(same_place).min_by(by_size)?;
+        let large = self.cells.iter().filter(same_place).max_by(by_size)?;
+        let more_bytes = large.block_bytes() - small.block_bytes();
+        // The median: the first read of all goes to the medium.
+        let more_ns = large.median_ns - small.median_ns;
+        if more_bytes <= 0.0 || more_ns <= 0.0 {
+            return None;
+        }
+        // Without a memory the medium comes round for each of them.
+        let mut accesses = self.cells.iter().filter(|other| is_access(other));
+        accesses
+            .any(|access| small.median_ns <= access.median_ns * FROM_MEMORY)
+            .then(|| more_bytes * 1e9 / more_ns)
     }
 
     /// What most of the time of an operation by itself is for, and its share.
@@ -116,19 +143,21 @@ impl<'a> Evidence<'a> {
     }
 }
 
+/// Whether a cell shows what a single small read takes at any place.
+fn is_access(facts: &CellFacts<'_>) -> bool {
+    facts.measured()
+        && facts.is_alone()
+        && facts.is_random()
+        && facts.cell.direction == Some(Direction::Read)
+        && facts.block_bytes() < LARGE_BYTES
+}
+
 /// Whether something turns.
 fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
     if storage.turns == Some(false) {
         return Turning::No;
     }
-    let alone = |facts: &&CellFacts<'_>| {
-        facts.measured()
-            && facts.is_alone()
-            && facts.is_random()
-            && facts.cell.direction == Some(Direction::Read)
-            && facts.block_bytes() < LARGE_BYTES
-    };
-    for facts in cells.iter().filter(alone) {
+    for facts in cells.iter().filter(|facts| is_access(facts)) {
         let latency = cell_latency(facts.cell);
         let [Some(low), Some(high)] = [0.1, 0.9].map(|share| percentile_ns(&latency, share)) else {
             continue;

@@ -28,6 +28,10 @@ const SLOWEST_CARD: f64 = 10e6;
 const FASTER: f64 = 1.1;
 /// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
 const MUCH_FASTER: f64 = 2.0;
+/// A rate of at least this share of that of the drive's memory ends where that ends: at the connection …
+const AS_MEMORY: f64 = 0.92;
+/// … and one of no more than this share ends at the medium.
+const FAR_BELOW_MEMORY: f64 = 0.85;
 /// A part of the latency is the limit if it is at least half of it: no other part is longer.
 const MOSTLY: f64 = 0.5;
 /// A part of at least this share of an operation is more than all others twice over.
@@ -60,6 +64,9 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
     }
     if !facts.measured() || (facts.workload.is_none() && facts.cell.workload.is_some()) {
         return words::unknown_mixture();
+    }
+    if facts.is_same_place() {
+        return words::unknown_same_place();
     }
     if let Some(share) = facts.generator_share() {
         return words::generator(share);
@@ -194,7 +201,15 @@ fn part_of_one(
     deeper: Option<&CellFacts<'_>>,
 ) -> Option<Limit> {
     let (part, share) = evidence.largest_part(single);
-    if share < if part == Part::Walk { MOSTLY_WALKED } else { CLEARLY } {
+    let beside =
+        deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| beside.rate >= single.rate * GAINS);
+    let least = match part {
+        Part::Walk => MOSTLY_WALKED,
+        // More commands at once are served beside one another, so that it is them that it waited for.
+        Part::Command if beside.is_some() => MOSTLY,
+        _ => CLEARLY,
+    };
+    if share < least {
         return None;
     }
     let limit = match part {
@@ -205,7 +220,7 @@ fn part_of_one(
         Part::Command if walk(single).is_some() => return None,
         Part::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
             Some(walk) => words::walk(&walk, None),
-            None => command(record, evidence, single, deeper),
+            None => command(record, evidence, single, deeper, beside),
         },
     };
     Some(match deeper {
@@ -220,12 +235,13 @@ fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<Walk> {
     walk(read)
 }
 
-/// The fixed time of a command, and what is known of it.
+/// The fixed time of a command, and what is known of it; `beside` has more in flight and is faster.
 fn command(
     record: &RunRecord,
     evidence: &Evidence<'_>,
     single: &CellFacts<'_>,
     deeper: Option<&CellFacts<'_>>,
+    beside: Option<&CellFacts<'_>>,
 ) -> Limit {
     let read = single.opposite(evidence.cells).filter(|_| single.is_write() && single.is_random());
     if evidence.turns() && single.is_write() && single.is_random() {
@@ -242,8 +258,7 @@ fn command(
         return words::small_writes(single, read);
     }
     let machine = record.header.environment.machine.virtualisation.machine.as_deref();
-    let beside = deeper.or_else(|| single.deeper(evidence.cells));
-    words::command(single, beside.filter(|beside| beside.rate >= single.rate * GAINS), machine, evidence)
+    words::command(single, beside, machine, evidence)
 }
 
 /// What work waits for that asks something that turns for many places.
@@ -267,6 +282,16 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
         return Some(words::zones(fastest, zones));
     }
+    if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
+    {
+        return match fastest.rate / memory_rate {
+            share if share <= FAR_BELOW_MEMORY => Some(words::medium(fastest, memory_rate)),
+            share if share >= AS_MEMORY => {
+                Some(words::connection(fastest, memory_rate, storage.link.as_ref()))
+            }
+            _ => None,
+        };
+    }
     match &storage.link {
         Some(link)
             if link
@@ -280,8 +305,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             let other = fastest.opposite(evidence.cells)?;
             let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
             let same_way = !storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
-            (same_way && other.rate >= fastest.rate * least)
-                .then(|| words::slower_way(fastest, other, evidence.turns()))
+            (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
         }
     }
 }

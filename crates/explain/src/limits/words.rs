@@ -360,7 +360,7 @@ pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Lim
     limit(
         LimitKind::CommandRate,
         Strength::Strong,
-        text!("the device: it takes no more than {rate} of them", "デバイスの処理能力({rate} が上限)"),
+        text!("the device: no more than {rate}", "デバイスの処理能力({rate} が上限)"),
         text!(
             "with {now} in flight an operation takes {slow}, alone {fast}: the rest of the time it waits for the others; its bytes \
              would pass faster",
@@ -401,10 +401,7 @@ pub(super) fn command(
         ));
     }
     let strength = if deeper.is_some() { Strength::Strong } else { Strength::Likely };
-    let sentence = text!(
-        "the time of a command, whatever its size: computer, protocol, controller, finding the data",
-        "大きさによらない 1 コマンドの時間(コンピューター、プロトコル、コントローラー、データの位置決め)"
-    );
+    let sentence = text!("the time of a command, whatever its size", "大きさによらない 1 コマンドの時間");
     let limit = limit(LimitKind::Command, strength, sentence, words);
     if facts.split.is_some() {
         return limit;
@@ -441,6 +438,34 @@ pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
 }
 
+/// Bytes that pass more slowly than the same place again, which the medium has no part in.
+pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
+    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
+    let evidence = text!(
+        "work in order moves {rate}; the same place again, from the drive's memory, passes the connection at {memory}",
+        "順に読むと {rate} ですが、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通ります"
+    );
+    limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
+}
+
+/// Bytes that pass no more slowly than the same place again.
+pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
+    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
+    let sentence = match link.map(|link| &link.name) {
+        Some(name) => text!("the connection: {name}", "接続({name})"; name),
+        None => text!(
+            "the connection, or the drive's memory behind it: {memory}",
+            "接続、またはその先のドライブのメモリー({memory} が上限)"
+        ),
+    };
+    let evidence = text!(
+        "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
+        "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)でも {memory} です"
+    );
+    // Where sectors pass the head as fast as that, nobody sees the difference.
+    limit(LimitKind::Link, Strength::Likely, sentence, evidence)
+}
+
 fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
     let rate = number::rate(facts.rate);
     if turns {
@@ -454,13 +479,13 @@ fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
 }
 
 /// Bytes that pass more slowly than those of the other direction, on the same connection.
-pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>, turns: bool) -> Limit {
+pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
     let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
     let evidence = text!(
         "work in order moves {rate}, and {faster} the other way on the same connection",
         "順に読み書きして {rate} ですが、同じ接続の逆方向は {faster} です"
     );
-    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, turns), evidence)
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
 }
 
 /// Bytes that pass more slowly than any medium of the kind takes them.
@@ -481,6 +506,13 @@ pub(super) fn unknown_import() -> Limit {
     nothing_tells().next(text!(
         "another tool measured it and printed figures only; measure it with `{RUN}`",
         "ほかのツールの結果で、印字された値しかありません。{RUN} で測ってください"
+    ))
+}
+
+pub(super) fn unknown_same_place() -> Limit {
+    nothing_tells().next(text!(
+        "it asks for the same bytes again and again, so that the other cells can be held against it",
+        "同じ場所を繰り返し読む項目です。ほかの項目の原因を切り分けるために使います"
     ))
 }
 
@@ -516,6 +548,15 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
              another port would tell",
             "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
         ),
+        (false, Some(link)) if !link.has_room(facts.rate, false) => {
+            let (rate, usual, name) = (number::rate(facts.rate), number::rate(link.usual), &link.name);
+            text!(
+                "{rate} is near the {usual} that good devices reach on {name}, where connection and controller end alike; another \
+                 port would tell",
+                "{rate} は {name} で優れたデバイスが届く {usual} に近く、接続とコントローラーのどちらが上限かを区別できません。\
+                 別のポートで測ると分かります"; name
+            )
+        }
         (false, Some(_)) => text!(
             "`{RUN} {TRACE}`, and a longer measurement ({TIME})",
             "{RUN} {TRACE} と、より長い測定({TIME})で調べてください"
