@@ -173,6 +173,8 @@ pub struct ShowArgs {
 pub struct WhyArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
+    #[arg(long, value_name = "TARGET", conflicts_with = "run", value_hint = ValueHint::AnyPath, help = t("Read from this target what tells reasons apart (the profile `probe`, about ten seconds), and say what it shows", "理由を切り分けるための読み出しをこの対象で行い(プロファイル probe、約 10 秒)、分かったことを示す"))]
+    pub probe: Option<PathBuf>,
     #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
     pub cell: Option<String>,
 }

@@ -69,7 +69,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Sweep(args) => run::sweep(args, global, command_line),
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
-        Command::Why(args) => stored::why(args, global),
+        Command::Why(args) => stored::why(args, global, command_line),
         Command::Compare(args) => compare::compare(args, global),
         Command::Versus(args) => versus::versus(args, global, command_line),
         Command::Recommend(args) => compare::recommend(args, global),

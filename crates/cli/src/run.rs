@@ -96,6 +96,16 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     done.outcome
 }
 
+/// Measures what `kurabe why --probe` tells of.
+///
+/// # Errors
+/// As `kurabe run`.
+pub fn probe(target: &Path, global: &Global, command_line: &[String]) -> Result<Option<Done>> {
+    let procedure = Procedure::Named("probe".to_owned());
+    let request = RunRequest { target: target.to_owned(), procedure, ..RunRequest::default() };
+    measured(request, None, false, global, command_line)
+}
+
 /// Measures what was asked for, or shows the plan of it. `list`: where a line for each operation goes.
 fn measured(
     request: RunRequest,

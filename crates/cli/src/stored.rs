@@ -8,6 +8,7 @@ use crate::pivot::digests;
 use kurabe_compare::listed;
 use kurabe_core::digest::Digests;
 use kurabe_core::outside::{self, Outside};
+use kurabe_core::record::RunRecord;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
@@ -144,14 +145,21 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
 ///
 /// # Errors
 /// When there is no such run or cell.
-pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
-    let store = store_with_runs(global)?;
-    let record = store.load(&store.resolve(&args.run)?)?;
+pub fn why(args: &WhyArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let cell = args.cell.as_deref();
-    if global.json {
-        return explain(&record, cell)?.iter().try_for_each(print_json);
+    if let Some(target) = &args.probe {
+        let Some(done) = crate::run::probe(target, global, command_line)? else { return Ok(()) };
+        return done.record.iter().try_for_each(|record| tell_why(record, cell, global)).and(done.outcome);
     }
-    print_page(&render_why(&record, &headline(&record.header), cell, &style())?)
+    let store = store_with_runs(global)?;
+    tell_why(&store.load(&store.resolve(&args.run)?)?, cell, global)
+}
+
+fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<()> {
+    if global.json {
+        return explain(record, cell)?.iter().try_for_each(print_json);
+    }
+    print_page(&render_why(record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe label`

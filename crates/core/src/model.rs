@@ -141,6 +141,41 @@ pub struct CauseRecord {
     /// Whether it is standing in line: time in which others are served, so that what bounds them bounds this, too.
     #[serde(default)]
     pub in_line: bool,
+    /// What somebody can know it by who sees no account.
+    #[serde(default)]
+    pub class: CauseClass,
+}
+
+/// What a cause is to somebody outside: what changes the time that goes to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CauseClass {
+    /// How many others are served before, whatever serves them.
+    Line,
+    /// The same, in front of a part that takes one at a time.
+    Serial,
+    /// Bytes on the connection.
+    Link,
+    /// Commands, whatever their size: the computer, the protocol, firmware, finding the data.
+    Command,
+    /// Arm and rotation.
+    Mechanics,
+    /// Bytes of the medium.
+    Medium,
+    /// The device's chips and controller, which work side by side: bytes or commands, as there are more of.
+    #[default]
+    Device,
+    /// Position in a file whose clusters are found one after the other.
+    Chain,
+    /// What a medium needs beside the bytes that are written: programming, the rest of a unit, room in a cache.
+    Writing,
+}
+
+impl CauseClass {
+    /// The class that a word names, as records spell it.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word)).ok()
+    }
 }
 
 /// Something that a layer counts.

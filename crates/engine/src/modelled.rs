@@ -220,7 +220,7 @@ impl<M: Model> Modelled<'_, M> {
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let (sender, intervals) = channel();
-        let mut recorder = Recorder::new(Some(sender));
+        let mut recorder = Recorder::new(Some(sender)).placing(slots);
         let stop = Stop::default();
         let mut source = InTurn {
             sources,

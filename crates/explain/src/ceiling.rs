@@ -11,6 +11,14 @@ use kurabe_core::{Text, number, text};
 const AT_CEILING: f64 = 0.93;
 /// From this share of it, a rate in one direction alone tells as much: nothing else ends there.
 const QUITE_AT_CEILING: f64 = 0.98;
+/// Below this share of what good devices reach the connection has room.
+const ROOM: f64 = 0.9;
+/// Below this share it has, whatever packets and commands cost.
+const MUCH_ROOM: f64 = 0.5;
+/// The same of operations one by one on a line of packets.
+const ROOM_BETWEEN: f64 = 0.6;
+/// The same where nothing but the line ends near its end.
+const ROOM_ON_EXACT_LINES: f64 = 0.96;
 /// Rates within this of each other are one.
 const SAME: f64 = 0.06;
 
@@ -56,6 +64,23 @@ impl Ceiling {
     /// Whether a rate is more than the connection carries, so that it was not the device's.
     pub(crate) fn is_exceeded(&self, rate: f64) -> bool {
         rate > self.raw * (1.0 + SAME)
+    }
+
+    /// Whether a rate is so far below what good devices reach that the connection is not its end. Packets take a share that depends
+    /// on their size, so that near the end of a line of packets nobody can tell.
+    /// Nor of operations that come one by one, between which it has nothing to carry.
+    pub(crate) fn has_room(&self, rate: f64, alone: bool) -> bool {
+        let most = match (self.exact, alone) {
+            (true, _) => ROOM_ON_EXACT_LINES,
+            (false, true) => ROOM_BETWEEN,
+            (false, false) => ROOM,
+        };
+        rate < self.usual * most
+    }
+
+    /// Whether it is so far below that no packets explain it.
+    pub(crate) fn has_much_room(&self, rate: f64) -> bool {
+        rate < self.usual * MUCH_ROOM
     }
 
     /// Why a rate is said to be the connection's.

@@ -17,12 +17,57 @@ const OTHERS: f64 = 0.25;
 const STEAL: f64 = 0.1;
 /// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
 const CROWDED: f64 = 0.5;
-/// What of other work was enough to be what bounded a cell.
+/// So few bytes fit in the memory of any drive.
+const SAME_PLACE_BYTES: u64 = 64 << 10;
+/// Repetitions of which one half can be held against the other.
+const FEWEST_COMPARED: usize = 4;
+
+/// What others were at work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContendedResource {
     Device,
     Hypervisor,
     Processors,
+}
+
+impl ContendedResource {
+    /// How much of it others had in a repetition, as a share.
+    fn share(self, one: &Repetition, cpus: u32) -> f64 {
+        let noise = &one.noise;
+        match self {
+            Self::Device => {
+                let others =
+                    noise.other_read_bytes.unwrap_or(0) as f64 + noise.other_write_bytes.unwrap_or(0) as f64;
+                let own = one.bytes(Direction::Mix) as f64;
+                if own > 0.0 { others / own } else { 0.0 }
+            }
+            Self::Hypervisor => noise.steal_share.unwrap_or(0.0),
+            // Tasks wait for a CPU while others keep at least half of them busy.
+            Self::Processors => {
+                let busy = noise.other_cpus_busy.is_some_and(|busy| busy >= f64::from(cpus.max(1)) * 0.5);
+                noise.cpu_pressure_share.filter(|_| busy).unwrap_or(0.0)
+            }
+        }
+    }
+
+    /// The share from which it may be what bounded a cell.
+    fn enough(self) -> f64 {
+        match self {
+            Self::Device => OTHERS,
+            Self::Hypervisor => STEAL,
+            Self::Processors => CROWDED,
+        }
+    }
+}
+
+/// Other work beside a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Disturbance {
+    pub(crate) resource: ContendedResource,
+    /// How much of the resource others had.
+    pub(crate) share: f64,
+    /// The rate of repetitions with more of it as a share of that of the others; none if all had as much.
+    pub(crate) slowed_to: Option<f64>,
 }
 
 /// A cell in figures.
@@ -75,6 +120,11 @@ impl<'a> CellFacts<'a> {
         self.rate > 0.0 && self.latency_ns > 0.0
     }
 
+    /// Bytes of an operation, on average.
+    pub(crate) fn block_bytes(&self) -> f64 {
+        if self.iops > 0.0 { self.rate / self.iops } else { 0.0 }
+    }
+
     /// Operations that the workload keeps in flight.
     pub(crate) fn depth(&self) -> Option<u32> {
         self.workload.map(|workload| workload.iodepth.saturating_mul(workload.threads))
@@ -82,7 +132,8 @@ impl<'a> CellFacts<'a> {
 
     /// Single operations one after the other.
     pub(crate) fn is_alone(&self) -> bool {
-        self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
+        let sampled = self.cell.counted().any(|one| !one.samples.is_empty());
+        sampled || self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
     }
 
     pub(crate) fn is_random(&self) -> bool {
@@ -92,6 +143,11 @@ impl<'a> CellFacts<'a> {
 
     pub(crate) fn is_write(&self) -> bool {
         self.cell.direction == Some(Direction::Write)
+    }
+
+    /// Whether it asks for the same few bytes again and again, which a drive's memory has.
+    pub(crate) fn is_same_place(&self) -> bool {
+        self.workload.is_some_and(|workload| workload.span_bytes <= SAME_PLACE_BYTES)
     }
 
     /// The cell that differs from this one in a smaller depth alone, the smallest of them.
@@ -116,6 +172,7 @@ impl<'a> CellFacts<'a> {
             && one.block_sizes == two.block_sizes
             && one.read_percent == two.read_percent
             && one.sync == two.sync
+            && one.span_bytes == two.span_bytes
     }
 
     /// The cell that does the same in the other direction.
@@ -152,46 +209,48 @@ impl<'a> CellFacts<'a> {
         falls.filter(|(head, _)| *head > 0.0).min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
     }
 
-    /// Bytes that others moved on the device, as a share of what the cell moved.
-    pub(crate) fn others_share(&self) -> f64 {
-        let mut other = 0.0;
-        let mut own = 0.0;
-        for one in self.cell.counted() {
-            let noise = &one.noise;
-            other += noise.other_read_bytes.unwrap_or(0) as f64 + noise.other_write_bytes.unwrap_or(0) as f64;
-            own += one.bytes(Direction::Mix) as f64;
-        }
-        if own > 0.0 { other / own } else { 0.0 }
-    }
-
-    /// Largest share of the CPU time that the hypervisor took away.
-    pub(crate) fn steal_share(&self) -> f64 {
-        self.cell.counted().filter_map(|one| one.noise.steal_share).fold(0.0, f64::max)
-    }
-
-    /// Largest share of the time in which tasks waited for a CPU, while others kept at least half of `cpus` busy.
-    pub(crate) fn crowded_share(&self, cpus: u32) -> f64 {
-        let crowded =
-            self.cell.counted().map(|one| &one.noise).filter(|noise| {
-                noise.other_cpus_busy.is_some_and(|busy| busy >= f64::from(cpus.max(1)) * 0.5)
-            });
-        crowded.filter_map(|noise| noise.cpu_pressure_share).fold(0.0, f64::max)
-    }
-
     /// The repetition in which kurabe's own code took most, if that was the limit.
     pub(crate) fn generator_share(&self) -> Option<f64> {
         let bound = self.cell.counted().filter(|one| one.generator_bound);
         bound.map(|one| one.generator_share).reduce(f64::max)
     }
 
-    /// What disturbed it, if anything did, on a machine of so many CPUs.
-    pub(crate) fn disturbance(&self, cpus: u32) -> Option<ContendedResource> {
-        if self.others_share() >= OTHERS {
-            Some(ContendedResource::Device)
-        } else if self.steal_share() >= STEAL {
-            Some(ContendedResource::Hypervisor)
-        } else {
-            (self.crowded_share(cpus) >= CROWDED).then_some(ContendedResource::Processors)
+    /// What of other work there was enough of to disturb it on a machine of so many CPUs, and whether it did.
+    pub(crate) fn disturbance(&self, cpus: u32) -> Option<Disturbance> {
+        let resources =
+            [ContendedResource::Device, ContendedResource::Hypervisor, ContendedResource::Processors];
+        resources.into_iter().find_map(|resource| {
+            let shares: Vec<f64> = self.cell.counted().map(|one| resource.share(one, cpus)).collect();
+            let share = match resource {
+                // Bytes of a short repetition count as little as it does.
+                ContendedResource::Device => self.others_share(&shares),
+                _ => shares.iter().copied().fold(0.0, f64::max),
+            };
+            let slowed_to = (share >= resource.enough()).then(|| self.slowed_to(&shares))?;
+            Some(Disturbance { resource, share, slowed_to })
+        })
+    }
+
+    /// Bytes of others for each byte of its own over all repetitions.
+    fn others_share(&self, shares: &[f64]) -> f64 {
+        let bytes = self.cell.counted().map(|one| one.bytes(Direction::Mix) as f64);
+        let (others, own) = bytes
+            .zip(shares)
+            .fold((0.0, 0.0), |(others, own), (bytes, share)| (others + bytes * share, own + bytes));
+        if own > 0.0 { others / own } else { 0.0 }
+    }
+
+    /// The rate of the repetitions with more of other work as a share of that of the others; none if all had as much.
+    fn slowed_to(&self, shares: &[f64]) -> Option<f64> {
+        let direction = self.cell.direction.unwrap_or(Direction::Mix);
+        let rate = |one: &Repetition| one.bytes(direction) as f64 / one.elapsed_ns.max(1) as f64;
+        let mut pairs: Vec<(f64, f64)> = shares.iter().copied().zip(self.cell.counted().map(rate)).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (quiet, noisy) = pairs.split_at(pairs.len() / 2);
+        if pairs.len() < FEWEST_COMPARED || noisy[0].0 < 2.0 * quiet[quiet.len() - 1].0 {
+            return None;
         }
+        let mean = |part: &[(f64, f64)]| part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
+        Some(mean(noisy) / mean(quiet))
     }
 }

@@ -9,6 +9,7 @@
 //! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
 //! flash behind it cannot be told apart from outside.
 
+mod evidence;
 mod limit;
 mod rules;
 mod storage;
@@ -17,6 +18,7 @@ mod words;
 pub use limit::{Limit, LimitKind, Strength};
 
 use crate::cell::CellFacts;
+use evidence::Evidence;
 use kurabe_core::Text;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
@@ -51,6 +53,7 @@ pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
 /// The limit of every cell as far as somebody can tell who sees no account: what the rules say of a real device.
 pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
     let cells: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
+    let evidence = Evidence::of(record, &cells);
     cells
         .iter()
         .enumerate()
@@ -58,7 +61,7 @@ pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
             number: index + 1,
             label: facts.cell.label.clone(),
             part: facts.cell.part.clone(),
-            limit: rules::judge(record, &cells, facts),
+            limit: rules::judge(record, &evidence, facts),
         })
         .collect()
 }

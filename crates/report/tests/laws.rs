@@ -237,6 +237,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 cpu: CpuUse { user_ns: elapsed_ns, system_ns: started_ns },
                 generator_share,
                 generator_bound,
+                places: Vec::new(),
                 unserved_operations: 0,
                 noise: Noise {
                     other_read_bytes: noise.map(|noise| noise.0),

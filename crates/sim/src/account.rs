@@ -15,6 +15,9 @@ pub const UNEXPLAINED: Cause = Cause(0);
 /// A few words in English and Japanese.
 pub type Words = (&'static str, &'static str);
 
+/// The class of standing in line: pages leave it out, for a layer says it where it names the cause.
+pub(crate) const LINE: &str = "line";
+
 /// What a cause is called. All of it stands in the code, so that naming one costs a stack no text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CauseFacts {
@@ -26,15 +29,8 @@ pub(crate) struct CauseFacts {
     pub(crate) name: Words,
     /// One sentence for somebody who never heard of it.
     pub(crate) explanation: Words,
-    /// Whether it is standing in line while others are served.
-    pub(crate) in_line: bool,
-}
-
-impl CauseFacts {
-    /// What is no standing in line: name and explanation, in English and Japanese.
-    pub(crate) const fn new(layer: u16, key: &'static str, [en, ja, why, why_ja]: [&'static str; 4]) -> Self {
-        Self { layer, key, name: (en, ja), explanation: (why, why_ja), in_line: false }
-    }
+    /// What somebody outside can know it by, in the word of its page.
+    pub(crate) class: &'static str,
 }
 
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.

@@ -1,6 +1,6 @@
 //! What a kind of layer gets to build one of it.
 
-use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
+use crate::account::{Cause, CauseFacts, Counter, CounterFacts, LINE};
 use crate::settings::{LayerSettings, LayerValue};
 use crate::world::LayerId;
 use kurabe_core::random::Random;
@@ -174,14 +174,15 @@ impl Builder<'_> {
     }
 
     /// Names something that time can go to: its name and one sentence for somebody who never heard of it, in English and
-    /// Japanese.
-    pub fn cause(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
-        self.register.cause(CauseFacts::new(self.name_place, key, texts))
+    /// Japanese, and what somebody outside can know it by.
+    pub fn cause(&mut self, key: &'static str, [en, ja, why, why_ja, class]: [&'static str; 5]) -> Cause {
+        let (name, explanation) = ((en, ja), (why, why_ja));
+        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, class })
     }
 
     /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
-    pub fn line(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
-        self.register.cause(CauseFacts { in_line: true, ..CauseFacts::new(self.name_place, key, texts) })
+    pub fn line(&mut self, key: &'static str, [en, ja, why, why_ja]: [&'static str; 4]) -> Cause {
+        self.cause(key, [en, ja, why, why_ja, LINE])
     }
 
     /// Names something that is counted, in English and Japanese.

@@ -1,6 +1,6 @@
 //! A modelled device: its layers, and time going on in it.
 
-use crate::account::{CauseFacts, Words};
+use crate::account::{CauseFacts, LINE, Words};
 use crate::build::{Branch, Builder, Register};
 use crate::layer::{Built, Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
@@ -8,8 +8,8 @@ use crate::spec::{DeviceSpec, LayerSpec, changed, split_path};
 use crate::world::{CompletedRequest, LayerId, Message, Request, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
-    CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord,
-    TimeAccount, TimeShare, TimeSums,
+    CauseClass, CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord,
+    ParameterRecord, TimeAccount, TimeShare, TimeSums,
 };
 use kurabe_core::random::Random;
 use kurabe_core::{ErrorKind, Result, Text, nearest, text};
@@ -56,16 +56,16 @@ impl Stack {
     /// # Errors
     /// When parameters do not fit together, with the place of one of them.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
-        let unexplained = CauseFacts::new(
-            u16::MAX,
-            "unexplained",
-            [
-                "not accounted for",
-                "内訳不明",
+        let unexplained = CauseFacts {
+            layer: u16::MAX,
+            key: "unexplained",
+            name: ("not accounted for", "内訳不明"),
+            explanation: (
                 "time that no layer accounted for: a defect of the model",
                 "どの層も内訳を示さなかった時間です。モデルの不具合です",
-            ],
-        );
+            ),
+            class: LINE,
+        };
         let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
         let mut assembly = Assembly { layers: Vec::new(), places: Vec::new(), register, seed };
         let top = assembly.branch(&spec.layers, 0)?;
@@ -428,7 +428,8 @@ impl Stack {
                     key: cause.key.to_owned(),
                     name: text(cause.name),
                     explanation: text(cause.explanation),
-                    in_line: cause.in_line,
+                    in_line: cause.class == LINE,
+                    class: CauseClass::named(cause.class).expect("a class of causes"),
                 })
                 .collect(),
             counters: (counters.iter().filter(|counter| counter.layer == name))

@@ -2,8 +2,9 @@
 //!
 //! The model: the folder `words/` has a page for each kind of layer, of entries: a heading such as `cause transfer`, then
 //! its texts, a line each and indented by two spaces, English before Japanese. Of a kind, a parameter and a counter it is
-//! the name, of a cause the name and one sentence for somebody who never heard of it. Pages are read while this is
-//! compiled, so an entry that lacks a text does not compile.
+//! the name, of a cause the name, one sentence for somebody who never heard of it, and what somebody outside can know it by
+//! (`kurabe_core::model::CauseClass`; not of standing in line, which its layer says). Pages are read while this is compiled,
+//! so an entry that lacks a text does not compile.
 
 /// The text of a page.
 macro_rules! page {

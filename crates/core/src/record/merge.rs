@@ -160,6 +160,7 @@ impl Repetition {
         self.noise.merge(&other.noise);
         self.samples.extend_from_slice(&other.samples);
         self.samples.sort_unstable_by_key(|sample| (sample.offset_bytes, sample.bytes, sample.elapsed_ns));
+        self.places.extend_from_slice(&other.places);
         self.traffic = match (self.traffic.take(), other.traffic) {
             (Some(mut own), Some(theirs)) => {
                 own.merge(&theirs);
@@ -280,6 +281,7 @@ mod tests {
                     .into_iter()
                     .map(|(offset_bytes, elapsed_ns)| Sample { offset_bytes, bytes: 512, elapsed_ns })
                     .collect(),
+                places: Vec::new(),
                 traffic: traffic.map(|read_bytes| Traffic { read_bytes, ..Traffic::default() }),
                 kernel: None,
             }

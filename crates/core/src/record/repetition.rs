@@ -170,6 +170,9 @@ pub struct Repetition {
     /// Single operations one by one, of steps that sample the target (positional, access time).
     #[serde(default)]
     pub samples: Vec<Sample>,
+    /// The first operations of a millisecond and more, in order, where one was in flight at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Sample>,
     /// What reached the device meanwhile, by its own counters, others' traffic included; of steps whose operations
     /// kurabe does not issue to the device itself (copy, command).
     #[serde(default)]

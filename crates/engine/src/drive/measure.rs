@@ -304,7 +304,7 @@ impl SharedByLanes<'_> {
         live: Sender<(usize, Interval)>,
     ) -> LaneEnd {
         let mut content = Content::new(self.setup.data, self.setup.seed, number);
-        let mut recorder = Recorder::new(Some(live));
+        let mut recorder = Recorder::new(Some(live)).placing(self.setup.iodepth as usize);
         let prepared = opened.map(|(mut device, facts)| {
             let buffers = filled_buffers(&mut device, &mut content);
             (device, buffers, facts)

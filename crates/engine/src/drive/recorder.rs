@@ -2,12 +2,13 @@
 //!
 //! The model: per kind of operation a histogram and a byte count; an interval of 100 ms that is pushed onto the
 //! series when it is over; and the operations that took far longer than the median. One completion costs a
-//! histogram increment, a few additions and three comparisons.
+//! histogram increment, a few additions and four comparisons. Of slow operations with one in flight the first are kept with their
+//! places: how time depends on position and distance tells a walked chain from an arm.
 //!
 //! A gap without completions is found by the operations that were in flight during it: in a closed loop there are
 //! always some, and in an open loop their latency counts from when they were due.
 
-use kurabe_core::record::{Interval, OpsRecord, Repetition, Series, Stall};
+use kurabe_core::record::{Interval, OpsRecord, Repetition, Sample, Series, Stall};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_stats::Histogram;
 use std::sync::mpsc::Sender;
@@ -20,6 +21,10 @@ pub const STALL_MEDIANS: u64 = 20;
 pub const STALL_AT_LEAST_NS: u64 = 10_000_000;
 /// Stalls that are kept with their details; more are counted.
 const STALLS_KEPT: usize = 256;
+/// Operations whose places are kept: with the other repetitions of a cell enough for a line …
+const PLACES_KEPT: usize = 16;
+/// … of those that take at least this long: what turns or walks a chain does, what else there is does not.
+const PLACED_AT_LEAST_NS: u64 = 1_000_000;
 /// Most intervals kept: 10 hours, so that memory stays flat whatever the run's length.
 const INTERVALS_KEPT: usize = 360_000;
 
@@ -85,6 +90,9 @@ pub struct Recorder {
     intervals: Vec<Interval>,
     stalls: Vec<Stall>,
     stall_count: u64,
+    places: Vec<Sample>,
+    /// How many more places are kept.
+    places_left: usize,
     live: Option<Sender<(usize, Interval)>>,
 }
 
@@ -98,8 +106,16 @@ impl Recorder {
             intervals: Vec::with_capacity(1024),
             stalls: Vec::new(),
             stall_count: 0,
+            places: Vec::new(),
+            places_left: 0,
             live,
         }
+    }
+
+    /// Keeps the places of slow operations, if there is one in flight at a time.
+    pub fn placing(mut self, in_flight: usize) -> Self {
+        self.places_left = if in_flight == 1 { PLACES_KEPT } else { 0 };
+        self
     }
 
     /// Counts an operation that was handed to the device.
@@ -134,6 +150,10 @@ impl Recorder {
         of_kind.worst_ns = of_kind.worst_ns.max(latency_ns);
         if latency_ns >= of_kind.stall_threshold_ns {
             self.stalled(kind, offset_bytes, started_ns, completed_ns);
+        }
+        if latency_ns >= PLACED_AT_LEAST_NS && self.places_left > 0 && kind != OpKind::Sync {
+            self.places_left -= 1;
+            self.places.push(Sample { offset_bytes, bytes: u64::from(length_bytes), elapsed_ns: latency_ns });
         }
     }
 
@@ -231,6 +251,7 @@ impl Recorder {
             series: Series { interval_ns: INTERVAL_NS, intervals },
             stall_count: stalls.len() as u64 + unlisted,
             stalls,
+            places: self.places.clone(),
             ..Repetition::default()
         }
     }

@@ -23,12 +23,16 @@ pub enum LimitKind {
     WriteCache,
     /// Pauses in which nothing, or hardly anything, was completed.
     Stalls,
-    /// More operations are in flight than are served at once: they wait for each other.
+    /// What a small write needs in flash: programming, or rewriting a larger unit.
+    SmallWrites,
+    /// A chain of clusters that is walked to each place.
+    Walk,
+    /// Operations wait in the kernel's queues, as its tracepoints tell.
     Saturated,
-    /// Too few operations are in flight: each waits for the answer to the one before.
-    OneAtATime,
-    /// Device and connection together are busy with a single operation: more of them bring nothing.
-    ServesOne,
+    /// The fixed time of a command, whatever its size.
+    Command,
+    /// As many commands as the device takes: they wait for each other.
+    CommandRate,
     /// The device's own data rate: medium or controller, not the connection.
     DeviceRate,
     /// The largest cause in the account of a modelled run.
@@ -80,10 +84,14 @@ impl Limit {
                 text!("what it writes once its cache is full", "キャッシュが埋まったあとの書き込み速度")
             }
             LimitKind::Stalls => text!("pauses of the device", "デバイスの停滞"),
-            LimitKind::Saturated => text!("operations that wait for each other", "デバイスの飽和(順番待ち)"),
-            LimitKind::OneAtATime => text!("the response time of an operation", "1 操作の応答時間"),
-            LimitKind::ServesOne => {
-                text!("a device that serves one at a time", "1 操作ずつしか処理できないこと")
+            LimitKind::SmallWrites => {
+                text!("what a small write needs in the flash", "小さな書き込みのためのフラッシュの処理")
+            }
+            LimitKind::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
+            LimitKind::Saturated => text!("the kernel's queues", "カーネルのキュー待ち"),
+            LimitKind::Command => text!("the time of a command", "1 コマンドの時間"),
+            LimitKind::CommandRate => {
+                text!("the number of commands that the device takes", "デバイスが処理できるコマンド数")
             }
             LimitKind::DeviceRate => text!("the device's own data rate", "デバイス自身の転送速度"),
             LimitKind::Unknown => text!("something unknown", "不明な要因"),

@@ -1,43 +1,54 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
+use super::evidence::{Evidence, Part, Turning, Walk, walk, zones};
 use super::limit::Limit;
 use super::storage::StorageFacts;
 use super::words;
-use crate::cell::{CellFacts, ContendedResource};
+use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::EndSync;
+use kurabe_stats::{cell_latency, percentile_ns};
 
-/// A rate below this share of what good devices reach on a connection is not bound by the connection: even ordinary devices come
-/// nearer to it.
-const BELOW_CEILING: f64 = 0.7;
-/// The same share where the bridge takes one command at a time, which costs a connection about half of its rate.
-const BELOW_CEILING_OF_ONE_COMMAND: f64 = 0.4;
-/// Two rates are the same rate if they differ by at most this share: a little more than the 5 % below which a difference does
-/// not matter anywhere.
-const SAME: f64 = 0.06;
 /// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
 const FALLEN: f64 = 0.6;
+/// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
+const SLOWED: f64 = 0.9;
 /// Stalls that fill more than half of the time took longer than all else, so they are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
-/// A random access of a medium that turns takes this long, in ns: at least a short seek with a fraction of a turn, at most a
-/// full stroke of an old drive with a turn of 3600 rpm.
-const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
+/// With several to choose from the next place may be near, but with an arm that moves it takes at least this long, in ns.
+const NEAR_NS: f64 = 0.5e6;
 /// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; what takes less came from memory,
-/// however slow the command. With several to choose from, the next may be nearer.
+/// however slow the command.
 const HALF_TURN_NS: f64 = 2e6;
-/// An operation that waits behind others for at least this share of its latency waits longer than it is served.
-const MOSTLY_WAITING: f64 = 0.5;
-/// If k times the queue depth gives at least this share of k times the operations per second, the device is not saturated:
-/// it still serves most of what is added at once.
-const SCALES: f64 = 0.7;
-/// If a deeper queue gives less than this factor of the rate, one operation at a time keeps the device busy; what remains is
-/// the scatter of two cells.
-const NO_GAIN: f64 = 1.1;
-/// If a deeper queue gives at least this factor of the rate, the device waited for operations at queue depth 1. Between this
-/// factor and [`NO_GAIN`] nothing is said.
-const GAINS: f64 = 1.25;
+/// Two rates are the same rate if they differ by at most this share.
+const SAME: f64 = 0.2;
+/// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
+const SLOWEST_CARD: f64 = 10e6;
+/// If the other direction is this many times as fast, what both pass through is not what holds this one back …
+const FASTER: f64 = 1.1;
+/// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
+const MUCH_FASTER: f64 = 2.0;
+/// A rate of at least this share of that of the drive's memory ends where that ends: at the connection …
+const AS_MEMORY: f64 = 0.92;
+/// … and one of no more than this share ends at the medium.
+const FAR_BELOW_MEMORY: f64 = 0.85;
 /// A part of the latency is the limit if it is at least half of it: no other part is longer.
 const MOSTLY: f64 = 0.5;
+/// A part of at least this share of an operation is more than all others twice over.
+const CLEARLY: f64 = 2.0 / 3.0;
+/// What comes before the walk, opening the file and its first clusters, belongs to it as well, so that less is enough.
+const MOSTLY_WALKED: f64 = 0.4;
+/// Operations that take this share of the time that their bytes take in order are no faster for being small: bytes are the limit.
+const ALL_BYTES: f64 = 0.85;
+/// Operations that are served in this share of the time that one takes by itself are served one after the other: two at a time would
+/// take half of it, and a few more at hand shorten the way between places.
+const SERIAL: f64 = 0.75;
+/// If a deeper queue gives at least this factor of the rate, the device waited for operations at queue depth 1.
+const GAINS: f64 = 1.25;
+/// Small writes that take this many times as long as reads wait for what only writes need.
+const SLOW_WRITES: f64 = 1.5;
+/// A mean this many times the time of quick operations is that of a few that waited much longer.
+const FEW_SLOW: f64 = 1.3;
 /// Operations are one after the other while no more than this many are in flight on average; Little's law over a short
 /// repetition is not more exact.
 const ALONE: f64 = 1.2;
@@ -47,43 +58,51 @@ const ALONE: f64 = 1.2;
 const MEMORY_NS: f64 = 8e3;
 
 /// The limit of a cell among those of its run.
-pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
+pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     if facts.cell.imported.is_some() {
         return words::unknown_import();
     }
     if !facts.measured() || (facts.workload.is_none() && facts.cell.workload.is_some()) {
         return words::unknown_mixture();
     }
+    if facts.is_same_place() {
+        return words::unknown_same_place();
+    }
     if let Some(share) = facts.generator_share() {
         return words::generator(share);
     }
-    let ground = StorageFacts::of(record);
-    let memory = in_memory(&ground).or_else(|| host_memory(&ground, facts)).or_else(|| {
-        let at_the_link = || at_the_link(&ground, cells, facts);
-        ground.cached.then(|| at_the_link().or_else(|| page_cache(&ground, facts))).flatten()
+    let (storage, cells) = (&evidence.storage, evidence.cells);
+    let memory = in_memory(storage).or_else(|| host_memory(storage, facts)).or_else(|| {
+        let at_the_link = || at_the_link(storage, cells, facts);
+        storage.cached.then(|| at_the_link().or_else(|| page_cache(storage, facts))).flatten()
     });
     // Other work is no doubt about whose memory answered.
     if let Some(memory) = memory {
         return memory;
     }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
-    match facts.disturbance(cpus) {
-        Some(ContendedResource::Device | ContendedResource::Hypervisor) => {
-            return words::other_work(facts.others_share(), facts.steal_share());
-        }
-        Some(ContendedResource::Processors) => return words::crowded(facts.crowded_share(cpus)),
-        None => {}
+    let disturbance = facts.disturbance(cpus);
+    match disturbance.and_then(|other| Some((other, other.slowed_to?))) {
+        Some((other, slowed_to)) if slowed_to < SLOWED => return words::other_work(&other, slowed_to),
+        _ => {}
     }
-    at_the_link(&ground, cells, facts)
+    let limit = undisturbed(record, evidence, facts);
+    match disturbance.filter(|other| other.slowed_to.is_none()) {
+        Some(other) => limit.beside(&other),
+        None => limit,
+    }
+}
+
+/// The limit of a cell, whatever else went on.
+fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
+    at_the_link(&evidence.storage, evidence.cells, facts)
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
         .or_else(|| traced(facts))
-        .or_else(|| mechanics(&ground, facts))
-        .or_else(|| saturated(cells, facts))
-        .or_else(|| one_at_a_time(record, cells, facts))
-        .or_else(|| device_rate(&ground, cells, facts))
-        .or_else(|| serves_one(cells, facts))
-        .unwrap_or_else(|| words::unknown(&ground, cells, facts))
+        .or_else(|| {
+            if facts.is_alone() { alone(record, evidence, facts) } else { together(record, evidence, facts) }
+        })
+        .unwrap_or_else(|| words::unknown(evidence, facts))
 }
 
 /// A file system in memory has no device that could be a limit.
@@ -143,58 +162,158 @@ fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
     (split.queue.mean_ns >= whole_ns * MOSTLY).then(|| words::queued(split.queue.mean_ns, whole_ns))
 }
 
-/// Random accesses to what turns, each as long as a seek and some rotation.
-fn mechanics(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
-    if ground.turns != Some(true) || !facts.is_random() || facts.iops <= 0.0 {
+/// What an operation by itself waits for.
+fn alone(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    if facts.in_flight > ALONE {
         return None;
     }
-    let (each_ns, least_ns) =
-        if facts.is_alone() { (facts.median_ns, HALF_TURN_NS) } else { (1e9 / facts.iops, SEEK_NS.start) };
-    (SEEK_NS.contains(&each_ns) && each_ns >= least_ns).then(|| words::mechanics(each_ns, facts))
+    part_of_one(record, evidence, facts, None)
 }
 
-/// Operations that wait for each other: more of them take longer, and no more of them are done.
-fn saturated(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
-    let before = facts.shallower(cells)?;
-    let waiting = 1.0 - before.latency_ns / facts.latency_ns;
-    (waiting >= MOSTLY_WAITING).then(|| words::saturated(facts, before, waiting))
+/// What operations wait for that are in flight together.
+fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    let each_ns = 1e9 / facts.iops;
+    let single = facts.shallower(evidence.cells).filter(|single| single.is_alone());
+    // Work in order is together what its bytes take, unless it is small.
+    let bytes_share = evidence.bytes_ns(facts).map(|bytes_ns| bytes_ns / each_ns);
+    let is_bytes = bytes_share.is_some_and(|share| share >= ALL_BYTES);
+    let moves = evidence.turns() && facts.is_random();
+    match single {
+        _ if is_bytes && !facts.is_random() => carried(evidence, facts),
+        Some(single) if each_ns >= single.latency_ns * SERIAL => {
+            part_of_one(record, evidence, single, Some(facts))
+        }
+        _ if moves => Some(turning(evidence, facts, each_ns)),
+        Some(single) if facts.latency_ns * MOSTLY <= single.latency_ns => {
+            part_of_one(record, evidence, single, Some(facts))
+        }
+        _ if is_bytes => carried(evidence, facts),
+        Some(single) => Some(words::command_rate(facts, single)),
+        None => None,
+    }
 }
 
-/// Operations that each wait for the answer to the one before.
-fn one_at_a_time(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+/// What most of the time of a single operation is for; `deeper` is the cell in question if others are in flight beside it.
+fn part_of_one(
+    record: &RunRecord,
+    evidence: &Evidence<'_>,
+    single: &CellFacts<'_>,
+    deeper: Option<&CellFacts<'_>>,
+) -> Option<Limit> {
+    let (part, share) = evidence.largest_part(single);
+    let beside =
+        deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| beside.rate >= single.rate * GAINS);
+    let least = match part {
+        Part::Walk => MOSTLY_WALKED,
+        // More commands at once are served beside one another, so that it is them that it waited for.
+        Part::Command if beside.is_some() => MOSTLY,
+        _ => CLEARLY,
+    };
+    if share < least {
+        return None;
+    }
+    let limit = match part {
+        Part::Bytes => carried(evidence, single)?,
+        Part::Walk => words::walk(&walk(single)?, Some(share)),
+        Part::Movement => turning(evidence, single, single.latency_ns),
+        // Beside a walk the rest is not known to be fixed: a file is opened before its chain is walked.
+        Part::Command if walk(single).is_some() => return None,
+        Part::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
+            Some(walk) => words::walk(&walk, None),
+            None => command(record, evidence, single, deeper, beside),
+        },
+    };
+    Some(match deeper {
+        Some(deeper) if part != Part::Command => limit.one_after_the_other(single, deeper, evidence),
+        _ => limit,
+    })
+}
+
+/// The walk that reads of the same work show, if they are no slower: writes look for their places as reads do.
+fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<Walk> {
+    let read = single.opposite(evidence.cells).filter(|read| read.latency_ns <= single.latency_ns)?;
+    walk(read)
+}
+
+/// The fixed time of a command, and what is known of it; `beside` has more in flight and is faster.
+fn command(
+    record: &RunRecord,
+    evidence: &Evidence<'_>,
+    single: &CellFacts<'_>,
+    deeper: Option<&CellFacts<'_>>,
+    beside: Option<&CellFacts<'_>>,
+) -> Limit {
+    let read = single.opposite(evidence.cells).filter(|_| single.is_write() && single.is_random());
+    if evidence.turns() && single.is_write() && single.is_random() {
+        let asked = deeper.unwrap_or(single);
+        let low_ns = percentile_ns(&cell_latency(asked.cell), 0.1).map_or(0.0, |ns| ns as f64);
+        if asked.latency_ns >= low_ns * FEW_SLOW {
+            return words::write_cache_full(asked, low_ns);
+        }
+    }
+    let few_slow = single.latency_ns >= single.median_ns * 2.0;
+    if let Some(read) = read
+        .filter(|read| !evidence.turns() && (few_slow || single.latency_ns >= read.latency_ns * SLOW_WRITES))
+    {
+        return words::small_writes(single, read);
+    }
     let machine = record.header.environment.machine.virtualisation.machine.as_deref();
-    if facts.is_alone() && facts.in_flight <= ALONE {
-        let deeper = facts.deeper(cells);
-        let gain = deeper.map(|deeper| (deeper, deeper.rate / facts.rate));
-        return match gain {
-            Some((deeper, gain)) if gain >= GAINS => {
-                Some(words::one_at_a_time(facts, Some((deeper, gain)), machine))
+    words::command(single, beside, machine, evidence)
+}
+
+/// What work waits for that asks something that turns for many places.
+fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limit {
+    let least_ns = if facts.is_alone() { HALF_TURN_NS } else { NEAR_NS };
+    if facts.is_write() && each_ns < least_ns {
+        return words::write_cache_full(facts, facts.median_ns.min(each_ns));
+    }
+    // A cache takes writes before the arm moves, as long as it has room.
+    let is_seen = evidence.turning == Turning::Seen && !facts.is_write();
+    words::mechanics(each_ns, facts, is_seen)
+}
+
+/// Bytes are what takes the time: the connection's or the device's.
+fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    let fastest = evidence.fastest(facts)?;
+    let storage = &evidence.storage;
+    if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
+        return Some(limit);
+    }
+    if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
+        return Some(words::zones(fastest, zones));
+    }
+    if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
+    {
+        return match fastest.rate / memory_rate {
+            share if share <= FAR_BELOW_MEMORY => Some(words::medium(fastest, memory_rate)),
+            share if share >= AS_MEMORY => {
+                Some(words::connection(fastest, memory_rate, storage.link.as_ref()))
             }
-            Some(_) => None,
-            None if facts.is_random() => Some(words::one_at_a_time(facts, None, machine)),
-            None => None,
+            _ => None,
         };
     }
-    // In order, depth changes what the kernel and the device make of the operations, too.
-    let before = facts.shallower(cells).filter(|_| facts.is_random())?;
-    let (Some(depth), Some(less)) = (facts.depth(), before.depth()) else { return None };
-    let gain = facts.rate / before.rate;
-    (gain >= f64::from(depth) / f64::from(less) * SCALES).then(|| words::scales(facts, before, gain))
-}
-
-/// One operation keeps device and connection busy: more in flight are no faster.
-fn serves_one(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
-    let deeper = facts.deeper(cells).filter(|_| facts.is_alone())?;
-    (deeper.rate / facts.rate < NO_GAIN).then(|| words::serves_one(facts, deeper))
-}
-
-/// A rate that depth does not raise, far below what the connection carries.
-fn device_rate(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
-    let link = ground.link.as_ref()?;
-    let below = if link.one_command { BELOW_CEILING_OF_ONE_COMMAND } else { BELOW_CEILING };
-    if facts.is_random() || facts.rate >= link.usual * below {
-        return None;
+    match &storage.link {
+        Some(link)
+            if link
+                .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
+        {
+            Some(words::device_rate(fastest, link, evidence.turns()))
+        }
+        Some(_) => None,
+        None if slow_bus(evidence, fastest) => Some(words::bus(fastest)),
+        None => {
+            let other = fastest.opposite(evidence.cells)?;
+            let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
+            let same_way = !storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
+            (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
+        }
     }
-    let sibling = facts.shallower(cells).or_else(|| facts.deeper(cells))?;
-    ((sibling.rate / facts.rate - 1.0).abs() <= SAME).then(|| words::device_rate(facts, sibling, link))
+}
+
+/// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at
+/// a time, alike in both directions.
+fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
+    let alike =
+        fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
+    !evidence.storage.several && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
 }

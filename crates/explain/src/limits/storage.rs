@@ -9,6 +9,9 @@ pub(super) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
     /// Whether the medium turns, if all devices say the same.
     pub(super) turns: Option<bool>,
+    /// Whether the kernel can ask the drive whether it turns: on ATA and NVMe. Of SCSI and USB it says that everything turns that
+    /// does not deny it.
+    pub(super) is_asked: bool,
     /// Several devices: none of their links is the limit of all.
     pub(super) several: bool,
     /// The file system, if it lies in the computer's memory and nothing is below it.
@@ -28,12 +31,14 @@ impl StorageFacts {
             .first()
             .and_then(BlockDevice::turns)
             .filter(|turns| devices.iter().all(|one| one.turns() == Some(*turns)));
+        let is_asked = |one: &BlockDevice| matches!(one.link, Some(Link::Sata { .. } | Link::Pcie { .. }));
+        let is_asked = devices.iter().all(is_asked);
         let stored =
             |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
         let cached =
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
         let in_memory = file_system_in_memory(&record.header.environment);
-        Self { link, turns, several: devices.len() > 1, in_memory, cached }
+        Self { link, turns, is_asked, several: devices.len() > 1, in_memory, cached }
     }
 }
 

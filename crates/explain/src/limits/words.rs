@@ -1,13 +1,14 @@
 //! The sentences of the rules, in both languages.
 
+use super::evidence::{Evidence, WALKED_SURELY, Walk};
 use super::limit::{Limit, LimitKind, Strength};
-use super::storage::StorageFacts;
 use crate::ceiling::{AtCeiling, Ceiling};
-use crate::cell::CellFacts;
-use crate::figures::times;
-use kurabe_core::mention::{DIRECT, IODEPTH, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
+use crate::cell::{CellFacts, ContendedResource, Disturbance};
+use crate::figures::{size, times};
+use kurabe_core::mention::{DIRECT, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
+use kurabe_stats::{cell_latency, percentile_ns};
 
 fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) -> Limit {
     Limit { kind, strength, sentence, evidence, next: None }
@@ -16,6 +17,36 @@ fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) ->
 impl Limit {
     fn next(self, next: Text) -> Self {
         Self { next: Some(next), ..self }
+    }
+
+    /// With other work beside it, as much in all repetitions, so that nobody can tell what it cost.
+    pub(super) fn beside(mut self, other: &Disturbance) -> Self {
+        let others = others_words(other);
+        self.evidence.push(&match self.evidence == Text::default() {
+            true => others,
+            false => text!("; {others}", "。なお、{others}"; others),
+        });
+        Self { strength: self.strength.min(Strength::Likely), ..self }
+    }
+
+    /// What holds of an operation by itself holds of several, for they are served one after the other.
+    pub(super) fn one_after_the_other(
+        mut self,
+        single: &CellFacts<'_>,
+        deeper: &CellFacts<'_>,
+        evidence: &Evidence<'_>,
+    ) -> Self {
+        let (now, gain) = (depth(deeper), times(deeper.rate / single.rate));
+        let one_command = evidence.storage.link.as_ref().is_some_and(|link| link.one_command);
+        self.evidence.push(&if one_command {
+            text!(
+                "; the bridge takes one command at a time (BOT): {now} in flight are {gain} times as fast as one",
+                "。ブリッジは一度に 1 コマンドしか受けず(BOT)、同時 I/O 数 {now} でも 1 のときの {gain} 倍です"
+            )
+        } else {
+            text!("; {now} in flight are {gain} times as fast as one", "。同時 I/O 数 {now} でも 1 のときの {gain} 倍です")
+        });
+        self
     }
 }
 
@@ -45,39 +76,43 @@ pub(super) fn generator(share: f64) -> Limit {
     ))
 }
 
-pub(super) fn other_work(others: f64, steal: f64) -> Limit {
-    let evidence = if others > steal {
-        let share = number::percent(others);
-        let amount = match others {
-            2.0.. => Text::of(share, format!("約 {} 倍の量", times(others))),
-            _ => text!("{share}", " {share} にあたる量"),
-        };
-        text!(
-            "others moved {amount} as many bytes on the device as this cell did",
-            "この項目の転送量の{amount}を、ほかの処理が同じデバイスで転送しました"; amount
-        )
-    } else {
-        let steal = number::percent(steal);
-        text!(
-            "the hypervisor took away {steal} of the CPU time",
-            "ハイパーバイザーが CPU 時間の {steal} をほかに割り当てました"
-        )
-    };
-    disturbed(evidence)
+/// What others did, as a clause.
+fn others_words(other: &Disturbance) -> Text {
+    let share = number::percent(other.share);
+    match (other.resource, other.share) {
+        (ContendedResource::Device, 2.0..) => {
+            let times = times(other.share);
+            text!(
+                "others moved {share} as many bytes on the device as this cell did",
+                "この項目の転送量の約 {times} 倍の量を、ほかの処理が同じデバイスで転送しました"
+            )
+        }
+        (ContendedResource::Device, _) => text!(
+            "others moved {share} as many bytes on the device as this cell did",
+            "この項目の転送量の {share} にあたる量を、ほかの処理が同じデバイスで転送しました"
+        ),
+        (ContendedResource::Hypervisor, _) => text!(
+            "the hypervisor took away {share} of the CPU time",
+            "ハイパーバイザーが CPU 時間の {share} をほかに割り当てました"
+        ),
+        (ContendedResource::Processors, _) => text!(
+            "others kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
+            "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
+        ),
+    }
 }
 
-fn disturbed(evidence: Text) -> Limit {
+/// Other work that slowed the repetitions that had more of it.
+pub(super) fn other_work(other: &Disturbance, slowed_to: f64) -> Limit {
+    let slowed_to = number::percent(slowed_to);
+    let mut evidence = others_words(other);
+    evidence.push(&text!(
+        "; the repetitions with more of it reached {slowed_to} of the rate of the others",
+        "。それが多かった回の速さは、ほかの回の {slowed_to} です"
+    ));
     let sentence = text!("other work at the same time", "同時に動いていたほかの処理");
     limit(LimitKind::OtherWork, Strength::Likely, sentence, evidence)
         .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
-}
-
-pub(super) fn crowded(share: f64) -> Limit {
-    let share = number::percent(share);
-    disturbed(text!(
-        "it kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
-        "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
-    ))
 }
 
 pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
@@ -232,12 +267,17 @@ pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
     )
 }
 
-pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>) -> Limit {
+pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limit {
     let each = number::latency(each_ns);
+    let latency = cell_latency(facts.cell);
+    let [low, high] = [0.1, 0.9].map(|share| percentile_ns(&latency, share).unwrap_or(0) as f64);
+    let (low, high) = (number::latency(low), number::latency(high));
     let evidence = if facts.is_alone() {
         text!(
-            "the medium turns, and half of the accesses take {each} or longer: moving the arm and waiting for the sector",
-            "媒体が回転し、アクセスの半分が {each} 以上かかっています。アームの移動と、セクターが回ってくるまでの時間です"
+            "an access takes {each}, one in ten less than {low}, one in ten more than {high}, as the place comes by: moving the \
+             arm and waiting for the sector",
+            "1 回のアクセスに {each}。1 割は {low} 未満、1 割は {high} を超え、場所しだいで変わります。アームの移動と、セクターが\
+             回ってくるまでの時間です"
         )
     } else {
         text!(
@@ -245,138 +285,219 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>) -> Limit {
             "媒体が回転し、{each} に 1 回ずつアクセスを終えています。アームの移動と、セクターが回ってくるまでの時間です"
         )
     };
-    limit(LimitKind::Mechanics, Strength::Strong, text!("seek and rotation", "シークと回転待ち"), evidence)
+    let strength = if seen { Strength::Strong } else { Strength::Likely };
+    limit(LimitKind::Mechanics, strength, text!("seek and rotation", "シークと回転待ち"), evidence)
 }
 
-pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: f64) -> Limit {
-    let (now, then) = (depth(facts), depth(before));
-    let (slow, fast) = (number::latency(facts.latency_ns), number::latency(before.latency_ns));
-    let gain = facts.rate / before.rate;
-    let (share, gain_shown) = (number::percent(waiting), times(gain));
-    let sentence = if gain >= 1.5 {
-        text!(
-            "the device is saturated: operations wait for each other",
-            "デバイスの飽和(操作が順番待ちになる)"
-        )
-    } else if facts.is_random() {
-        text!(
-            "the device serves one operation at a time; the others wait",
-            "デバイスの逐次処理(一度に 1 操作だけを処理し、ほかは待機)"
-        )
-    } else {
-        text!(
-            "device and connection are at their full rate; more operations only wait",
-            "デバイスと接続の転送速度(すでに上限で、操作を増やしても待つだけ)"
-        )
+/// Time that grows with the offset; `share` of the cell's own, or none if it is seen of the reads that do the same.
+pub(super) fn walk(walk: &Walk, share: Option<f64>) -> Limit {
+    let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
+    let evidence = match share.map(number::percent) {
+        Some(share) => text!(
+            "an access takes {first} at the start and {last} at the end, growing evenly with the position; the walk is {share} of \
+             the time on average",
+            "先頭では {first}、末尾では {last} で、位置に比例して延びます。連鎖をたどる時間は平均で {share} を占めます"
+        ),
+        None => text!(
+            "a read takes {first} at the start and {last} at the end, growing evenly with the position, and writes look for their \
+             places as well",
+            "読み出しは先頭で {first}、末尾で {last} と、位置に比例して延びます。書き込みでも同じように場所を探します"
+        ),
     };
+    let strength =
+        if share.is_some() && walk.explained >= WALKED_SURELY { Strength::Strong } else { Strength::Likely };
+    let sentence = text!(
+        "each access walks a chain of clusters (as in a FAT)",
+        "アクセスのたびにクラスターの連鎖(FAT など)をたどること"
+    );
+    limit(LimitKind::Walk, strength, sentence, evidence)
+        .next(text!("larger clusters make the chain shorter", "クラスターを大きくすると連鎖が短くなります"))
+}
+
+/// Writes that a drive's cache takes until it is full.
+pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
+    let (quick, mean) = (number::latency(quick_ns), number::latency(facts.latency_ns));
     limit(
-        LimitKind::Saturated,
-        Strength::Strong,
-        sentence,
+        LimitKind::WriteCache,
+        Strength::Likely,
         text!(
-            "with {now} in flight instead of {then} the rate is {gain_shown} times as high, and an operation takes {slow} \
-             instead of {fast}: {share} of it is waiting",
-            "同時 I/O 数を {then} から {now} にしても速さは {gain_shown} 倍で、1 操作の時間は {fast} から {slow} に延びます。\
-             その {share} は順番待ちです"
+            "the drive's write cache, which is full: arm and rotation empty it",
+            "満杯になったドライブの書き込みキャッシュ(シークと回転待ちで書き出す)"
+        ),
+        text!(
+            "quick writes take {quick}, less than a turn of the medium, but a write takes {mean} on average: it waits for room",
+            "速い書き込みは {quick} で、媒体の 1 回転より短いのに、平均は {mean} です。キャッシュの空きを待っています"
         ),
     )
 }
 
-pub(super) fn one_at_a_time(
+/// Writes that take longer than reads where nothing turns.
+pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit {
+    let (write, read) = (number::latency(facts.latency_ns), number::latency(read.latency_ns));
+    let size = size(facts.block_bytes());
+    limit(
+        LimitKind::SmallWrites,
+        Strength::Likely,
+        text!(
+            "what a small write needs in the flash: programming, or rewriting a larger unit",
+            "小さな書き込みのためのフラッシュの処理(書き込み完了待ち、または大きな単位の書き直し)"
+        ),
+        text!(
+            "writing {size} takes {write}, reading them {read}",
+            "{size} の書き込みに {write}、読み出しに {read} かかります"
+        ),
+    )
+    .next(text!(
+        "a sweep over block sizes shows the unit ({SWEEP})",
+        "単位の大きさはブロックサイズを変えた測定で分かります({SWEEP})"
+    ))
+}
+
+/// Commands that are as many as the device takes.
+pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Limit {
+    let (now, rate) = (depth(facts), number::iops(facts.iops));
+    let (slow, fast) = (number::latency(facts.latency_ns), number::latency(single.latency_ns));
+    limit(
+        LimitKind::CommandRate,
+        Strength::Strong,
+        text!("the device: no more than {rate}", "デバイスの処理能力({rate} が上限)"),
+        text!(
+            "with {now} in flight an operation takes {slow}, alone {fast}: the rest of the time it waits for the others; its bytes \
+             would pass faster",
+            "同時 I/O 数 {now} では 1 操作に {slow}、単独なら {fast} です。差は順番待ちで、データの転送だけならもっと速く済みます"
+        ),
+    )
+}
+
+/// The fixed time of a command; `deeper` does the same with more in flight and is faster.
+pub(super) fn command(
     facts: &CellFacts<'_>,
-    deeper: Option<(&CellFacts<'_>, f64)>,
+    deeper: Option<&CellFacts<'_>>,
     machine: Option<&str>,
+    evidence: &Evidence<'_>,
 ) -> Limit {
     let each = number::latency(facts.latency_ns);
-    let mut evidence = text!(
-        "one operation is in flight, and its answer takes {each}",
-        "同時に進行する操作は 1 つで、応答まで {each} かかります"
-    );
-    let strength = match deeper {
-        Some((deeper, gain)) => {
-            let (now, gain) = (depth(deeper), times(gain));
-            evidence.push(&text!(
-                "; with {now} in flight the same work is {gain} times as fast",
-                "。同時 I/O 数を {now} にすると {gain} 倍の速さになります"
-            ));
-            Strength::Strong
-        }
-        None => Strength::Likely,
+    let mut words = match evidence.bytes_ns(facts).map(number::latency) {
+        Some(bytes) => text!(
+            "an operation takes {each}, of which its bytes need {bytes}",
+            "1 操作に {each} かかり、そのうちデータの転送は {bytes} です"
+        ),
+        None => text!(
+            "one operation is in flight, and its answer takes {each}",
+            "同時に進行する操作は 1 つで、応答まで {each} かかります"
+        ),
     };
+    if let Some(deeper) = deeper {
+        let (now, gain) = (depth(deeper), times(deeper.rate / facts.rate));
+        words.push(&text!(
+            "; with {now} in flight the same work is {gain} times as fast",
+            "。同時 I/O 数を {now} にすると {gain} 倍の速さになります"
+        ));
+    }
     if let Some(machine) = machine {
-        evidence.push(&text!(
+        words.push(&text!(
             "; the time of the virtual machine ({machine}) is part of it",
             "。この時間には仮想マシン({machine})の処理も含まれます"
         ));
     }
-    let limit = limit(
-        LimitKind::OneAtATime,
-        strength,
-        text!("the response time of a single operation", "1 操作の応答時間"),
-        evidence,
-    );
-    match (facts.split, deeper) {
-        (None, _) => limit.next(text!(
-            "`{RUN} {TRACE}` splits it into time in the kernel and in the device",
-            "{RUN} {TRACE} で、カーネル内とデバイス内の時間に分けられます"
-        )),
-        (Some(_), None) => limit.next(text!(
-            "a larger {IODEPTH} shows what more in flight bring",
-            "{IODEPTH} を増やすと、並行に処理できるかどうかが分かります"
-        )),
-        (Some(_), Some(_)) => limit,
+    let strength = if deeper.is_some() { Strength::Strong } else { Strength::Likely };
+    let sentence = text!("the time of a command, whatever its size", "大きさによらない 1 コマンドの時間");
+    let limit = limit(LimitKind::Command, strength, sentence, words);
+    if facts.split.is_some() {
+        return limit;
     }
+    limit.next(text!(
+        "`{RUN} {TRACE}` splits it into time in the kernel and in the device",
+        "{RUN} {TRACE} で、カーネル内とデバイス内の時間に分けられます"
+    ))
 }
 
-pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit {
-    let (more, each) = (depth(deeper), number::latency(facts.latency_ns));
-    let gain = times(deeper.rate / facts.rate);
-    limit(
-        LimitKind::ServesOne,
-        Strength::Strong,
-        text!(
-            "device and connection, which a single operation keeps busy",
-            "デバイスと接続(1 操作ずつでも上限に達している)"
-        ),
-        text!(
-            "an operation takes {each}, and {more} in flight are only {gain} times as fast",
-            "1 操作に {each} かかり、同時 I/O 数を {more} にしても {gain} 倍にしかなりません"
-        ),
-    )
-}
-
-pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -> Limit {
-    let (now, then, gain) = (depth(facts), depth(before), times(gain));
-    let each = number::latency(facts.latency_ns);
-    limit(
-        LimitKind::OneAtATime,
-        Strength::Strong,
-        text!(
-            "the response time of the operations: even more in flight would be served",
-            "操作の応答時間(同時 I/O 数をさらに増やす余地あり)"
-        ),
-        text!(
-            "with {now} in flight instead of {then} the rate is {gain} times as high, and each still takes {each}",
-            "同時 I/O 数を {then} から {now} にすると速さは {gain} 倍になり、1 操作の時間は {each} にとどまります"
-        ),
-    )
-    .next(text!("a larger {IODEPTH}", "{IODEPTH} をさらに増やしてください"))
-}
-
-pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: &Ceiling) -> Limit {
+/// Bytes that the device moves no faster, though the connection could.
+pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) -> Limit {
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
-    let (now, other) = (depth(facts), depth(sibling));
     let name = &link.name;
-    limit(
-        LimitKind::DeviceRate,
-        Strength::Likely,
+    let evidence = text!(
+        "work in order moves {rate}, while {name} could carry about {usual}",
+        "順に読み書きして {rate} で、{name} なら約 {usual} まで運べます"; name
+    );
+    // A bridge that takes one command at a time costs the connection a part of its rate that nobody tells.
+    let is_sure = link.has_much_room(facts.rate) && !link.one_command;
+    let strength = if is_sure { Strength::Strong } else { Strength::Likely };
+    limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
+}
+
+/// Bytes that pass more slowly towards the end, as tracks become shorter.
+pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
+    let (first, last) = (number::rate(first), number::rate(last));
+    let evidence = text!(
+        "the rate goes from {first} at the start to {last} at the end, as tracks become shorter; a connection has one rate",
+        "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
+    );
+    // Writes pass through a cache, which hides a part of what the medium takes.
+    let strength = if facts.is_write() { Strength::Likely } else { Strength::Strong };
+    limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
+}
+
+/// Bytes that pass more slowly than the same place again, which the medium has no part in.
+pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
+    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
+    let evidence = text!(
+        "work in order moves {rate}; the same place again, from the drive's memory, passes the connection at {memory}",
+        "順に読むと {rate} ですが、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通ります"
+    );
+    limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
+}
+
+/// Bytes that pass no more slowly than the same place again.
+pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
+    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
+    let sentence = match link.map(|link| &link.name) {
+        Some(name) => text!("the connection: {name}", "接続({name})"; name),
+        None => text!(
+            "the connection, or the drive's memory behind it: {memory}",
+            "接続、またはその先のドライブのメモリー({memory} が上限)"
+        ),
+    };
+    let evidence = text!(
+        "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
+        "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)でも {memory} です"
+    );
+    // Where sectors pass the head as fast as that, nobody sees the difference.
+    limit(LimitKind::Link, Strength::Likely, sentence, evidence)
+}
+
+fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
+    let rate = number::rate(facts.rate);
+    if turns {
+        text!("the medium: sectors pass the head at {rate}", "媒体(ヘッドを通るセクターは {rate})")
+    } else {
         text!(
             "the device's own data rate (medium or controller)",
             "デバイス自身の転送速度(媒体かコントローラー)"
-        ),
+        )
+    }
+}
+
+/// Bytes that pass more slowly than those of the other direction, on the same connection.
+pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
+    let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
+    let evidence = text!(
+        "work in order moves {rate}, and {faster} the other way on the same connection",
+        "順に読み書きして {rate} ですが、同じ接続の逆方向は {faster} です"
+    );
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
+}
+
+/// Bytes that pass more slowly than any medium of the kind takes them.
+pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
+    let rate = number::rate(facts.rate);
+    limit(
+        LimitKind::Link,
+        Strength::Likely,
+        text!("the bus: {rate}, whatever the size", "バス(大きさによらず {rate})"),
         text!(
-            "{rate} with {now} in flight as with {other}, while {name} leaves room up to about {usual}",
-            "同時 I/O 数が {now} でも {other} でも {rate} で、{name} には約 {usual} までの余裕があります"; name
+            "nothing turns, one operation is served at a time, and the slowest cards move more than {rate}",
+            "回転するものはなく、一度に 1 操作ずつの処理で、どんなに遅いカードでも {rate} よりは速いはずです"
         ),
     )
 }
@@ -388,6 +509,13 @@ pub(super) fn unknown_import() -> Limit {
     ))
 }
 
+pub(super) fn unknown_same_place() -> Limit {
+    nothing_tells().next(text!(
+        "it asks for the same bytes again and again, so that the other cells can be held against it",
+        "同じ場所を繰り返し読む項目です。ほかの項目の原因を切り分けるために使います"
+    ))
+}
+
 pub(super) fn unknown_mixture() -> Limit {
     nothing_tells().next(text!(
         "this cell is not one kind of operation; cells of a single workload tell more",
@@ -396,29 +524,39 @@ pub(super) fn unknown_mixture() -> Limit {
 }
 
 /// Nothing holds: what would tell.
-pub(super) fn unknown(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
+pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     let limit = nothing_tells();
-    let other_depth = facts.deeper(cells).or_else(|| facts.shallower(cells));
-    if ground.cached {
+    let storage = &evidence.storage;
+    let other_depth = facts.deeper(evidence.cells).or_else(|| facts.shallower(evidence.cells));
+    if storage.cached {
         return limit.next(text!(
             "I/O went through the page cache; {DIRECT} goes around it and shows the device alone",
             "ページキャッシュ経由の測定です。{DIRECT} で避ければデバイスだけを見られます"
         ));
     }
-    limit.next(match (ground.several, &ground.link) {
+    limit.next(match (storage.several, &storage.link) {
         (true, _) => text!(
             "several devices are below; measure one of them alone",
             "下に複数のデバイスがあります。1 台だけで測ると分かります"
+        ),
+        (false, _) if facts.is_random() && other_depth.is_none() => text!(
+            "the same with another number of operations in flight: profiles such as `default` have both",
+            "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, None) => text!(
             "the rate of the connection is not known, so device and connection cannot be told apart; the same device on \
              another port would tell",
             "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
         ),
-        (false, Some(_)) if other_depth.is_none() => text!(
-            "the same with another number of operations in flight: profiles such as `default` have both",
-            "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
-        ),
+        (false, Some(link)) if !link.has_room(facts.rate, false) => {
+            let (rate, usual, name) = (number::rate(facts.rate), number::rate(link.usual), &link.name);
+            text!(
+                "{rate} is near the {usual} that good devices reach on {name}, where connection and controller end alike; another \
+                 port would tell",
+                "{rate} は {name} で優れたデバイスが届く {usual} に近く、接続とコントローラーのどちらが上限かを区別できません。\
+                 別のポートで測ると分かります"; name
+            )
+        }
         (false, Some(_)) => text!(
             "`{RUN} {TRACE}`, and a longer measurement ({TIME})",
             "{RUN} {TRACE} と、より長い測定({TIME})で調べてください"

@@ -1,0 +1,13 @@
+//! How often reasons are right that are asked blind: `cargo bench -p kurabe-explain`. What is measured, and what counts as right, is
+//! said in the tests' `blind`.
+#![allow(clippy::print_stdout, reason = "it is a program")]
+#![allow(dead_code, reason = "tests use the rest")]
+
+#[path = "../tests/blind.rs"]
+mod blind;
+
+fn main() {
+    for name in ["quick", "cdm-9", "gnome-disks"] {
+        println!("{}\n", blind::scored(&blind::profile(name, None)).1);
+    }
+}

@@ -1,0 +1,344 @@
+//! Answers held against the truth: every device of the library is measured, its name and the account of its time are taken out of the
+//! record, what Linux would tell of such a device is put in, and what bounded each cell is asked. The account says whether the
+//! answer is right.
+//!
+//! The model: the account has a class for each cause (`CauseClass`), the one thing that can be known from outside. Of a cell the truth
+//! is the class that most of the time went to beside standing in line. A limit is right if it names that class, wrong if it names
+//! another, firmly wrong if it says so without doubt. Rules are made on two thirds of the devices; the other third tells how they do on
+//! what they were not made for.
+
+use kurabe_core::environment::{BlockDevice, Environment, Link};
+use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
+use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_engine::{Stop, measure_model};
+use kurabe_explain::{CellLimit, LimitKind, Strength, limits_from_outside};
+use kurabe_sim::{DEVICES, ModelTarget, device_named};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many answers there are of each sort.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Score {
+    pub cells: usize,
+    pub right: usize,
+    pub unknown: usize,
+    pub wrong: usize,
+    pub firmly_wrong: usize,
+}
+
+impl Score {
+    fn add(&mut self, answer: &Answer) {
+        self.cells += 1;
+        match answer.is_right() {
+            None => self.unknown += 1,
+            Some(true) => self.right += 1,
+            Some(false) => {
+                self.wrong += 1;
+                self.firmly_wrong += usize::from(answer.limit.limit.strength >= Strength::Strong);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |count: usize| 100.0 * count as f64 / self.cells.max(1) as f64;
+        write!(
+            formatter,
+            "{} cells: {:.0} % right, {:.0} % unknown, {:.1} % wrong, {} firmly",
+            self.cells,
+            percent(self.right),
+            percent(self.unknown),
+            percent(self.wrong),
+            self.firmly_wrong
+        )
+    }
+}
+
+/// What is said of a cell, and what is true of it.
+struct Answer {
+    device: &'static str,
+    limit: CellLimit,
+    /// Time by class, the largest first.
+    truth: Vec<(CauseClass, f64)>,
+    turns: bool,
+    /// Kind of the layer at the bottom.
+    medium: String,
+}
+
+impl Answer {
+    /// Whether the limit names what the time went to; `None` if it names nothing.
+    fn is_right(&self) -> Option<bool> {
+        let truth = self.truth.first()?.0;
+        let writing = truth == CauseClass::Writing;
+        Some(match self.limit.limit.kind {
+            LimitKind::Unknown => return None,
+            // Of a disk nobody outside can tell the port of its memory from the connection.
+            LimitKind::Link => truth == CauseClass::Link || (truth == CauseClass::Device && self.turns),
+            LimitKind::Mechanics => truth == CauseClass::Mechanics || (writing && self.turns),
+            LimitKind::Walk => truth == CauseClass::Chain,
+            LimitKind::WriteCache | LimitKind::SmallWrites => writing,
+            LimitKind::DeviceRate => matches!(truth, CauseClass::Medium | CauseClass::Device) || writing,
+            LimitKind::Command => matches!(truth, CauseClass::Command | CauseClass::Device),
+            LimitKind::CommandRate => matches!(truth, CauseClass::Command | CauseClass::Device) || writing,
+            _ => false,
+        })
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.is_right() {
+            None => "?",
+            Some(true) => "right",
+            Some(false) => "WRONG",
+        };
+        let limit = &self.limit;
+        let truth: Vec<String> = self
+            .truth
+            .iter()
+            .take(3)
+            .map(|(class, share)| format!("{class:?} {:.0} %", share * 100.0))
+            .collect();
+        write!(
+            formatter,
+            "{verdict:5} {:26} {:5} {:17} {:?} {:?} <- {}",
+            self.device,
+            limit.part,
+            limit.label,
+            limit.limit.kind,
+            limit.limit.strength,
+            truth.join(", ")
+        )
+    }
+}
+
+/// Share of a cell's time by class, beside standing in line; the largest first.
+pub fn truth_of(cell: &Cell, model: &ModelRecord) -> Vec<(CauseClass, f64)> {
+    let mut sums: BTreeMap<CauseClass, u64> = BTreeMap::new();
+    for share in cell.counted().filter_map(|one| one.account.as_ref()).flat_map(|account| &account.shares) {
+        let layer = model.layers.iter().find(|layer| layer.name == share.layer);
+        let cause = layer.and_then(|layer| layer.causes.iter().find(|cause| cause.key == share.cause));
+        *sums.entry(cause.map_or(CauseClass::Line, |cause| cause.class)).or_default() += share.time_ns;
+    }
+    sums.retain(|class, time_ns| !matches!(class, CauseClass::Line | CauseClass::Serial) && *time_ns > 0);
+    let whole: u64 = sums.values().sum();
+    let mut shares: Vec<_> =
+        sums.into_iter().map(|(class, time_ns)| (class, time_ns as f64 / whole as f64)).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
+}
+
+fn has(model: &ModelRecord, kinds: &[&str]) -> bool {
+    model.layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()))
+}
+
+fn word<'l>(layer: &'l LayerRecord, key: &str) -> Option<&'l str> {
+    layer.parameters.iter().find(|parameter| parameter.key == key).map(|parameter| parameter.value.as_str())
+}
+
+fn number(layer: &LayerRecord, key: &str) -> Option<f64> {
+    word(layer, key)?.split(' ').next()?.parse().ok()
+}
+
+/// The connection as sysfs tells it; of SCSI it is silent, of the old parallel ATA, too.
+fn link(model: &ModelRecord) -> Option<Link> {
+    model.layers.iter().find_map(|layer| match layer.kind.as_str() {
+        "sata" => {
+            let speed = match word(layer, "generation")? {
+                "sata-1" => Some(1.5),
+                "sata-2" => Some(3.0),
+                "sata-3" => Some(6.0),
+                _ => None,
+            };
+            Some(Link::Sata { speed_gbit_per_s: speed, speed_max_gbit_per_s: None, ncq_depth: None })
+        }
+        "usb" => {
+            let speed = match word(layer, "generation")? {
+                "usb-1" => 12.0,
+                "usb-2" => 480.0,
+                "usb-3" => 5000.0,
+                _ => 10_000.0,
+            };
+            let protocol = word(layer, "protocol").map(str::to_owned);
+            Some(Link::Usb { speed_mbit_per_s: Some(speed), protocol, version: None })
+        }
+        // A RAID card's volume is a SCSI disk.
+        "pcie" if has(model, &["raid"]) => Some(Link::Other { subsystem: "scsi".to_owned() }),
+        "pcie" => {
+            let speed = [2.5, 5.0, 8.0, 16.0, 32.0][number(layer, "generation")? as usize - 1];
+            Some(Link::Pcie {
+                speed_gt_per_s: Some(speed),
+                width: Some(number(layer, "lanes")? as u32),
+                speed_max_gt_per_s: None,
+                width_max: None,
+            })
+        }
+        "scsi" => Some(Link::Other { subsystem: "scsi".to_owned() }),
+        _ => None,
+    })
+}
+
+/// What Linux would tell of the device. It says that a disk turns unless it is told otherwise: ATA and NVMe drives and cards in a slot
+/// tell, SCSI disks, RAID volumes and USB bridges do not.
+pub fn seen_by_linux(model: &ModelRecord) -> Environment {
+    let link = link(model);
+    let tells = !matches!(link, Some(Link::Usb { .. } | Link::Other { .. }));
+    let rotational = !tells || has(model, &["disk", "removable", "magneto-optical"]);
+    // A mirror of drives shows each of them, with a connection of its own.
+    let drives = if has(model, &["mirror"]) {
+        let drives = model.layers.iter().filter(|layer| matches!(layer.kind.as_str(), "disk" | "ssd"));
+        drives.map(|layer| layer.instances.max(1)).max().unwrap_or(1)
+    } else {
+        1
+    };
+    let device = BlockDevice { rotational: Some(rotational), link, ..BlockDevice::default() };
+    Environment { devices: vec![device; drives as usize], ..Environment::default() }
+}
+
+/// A run of a profile on a model: the record with its account, and the same as somebody outside would have it.
+fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
+    let mut model = ModelTarget::new(&device_named(device).unwrap(), 1).unwrap();
+    let none = vec![None; profile.steps.len()];
+    let cells = measure_model(&mut model, profile, &none, &Stop::default()).unwrap().0;
+    let account = kurabe_core::model::Model::record(&model);
+    let target = TargetRecord {
+        given: "/dev/sdx".to_owned(),
+        path: "/dev/sdx".to_owned(),
+        kind: TargetKind::BlockDevice,
+        span_bytes: profile.rules.size_bytes,
+        direct: true,
+        alignment_bytes: 512,
+        writable: true,
+    };
+    let inside = RunRecord {
+        status: RunStatus::Complete,
+        cells,
+        ..RunRecord::begun(RunHeader {
+            id: "abc".to_owned(),
+            target: Some(target),
+            profile: Some(profile.clone()),
+            environment: seen_by_linux(&account),
+            model: Some(account),
+            ..RunHeader::default()
+        })
+    };
+    let mut outside = inside.clone();
+    outside.header.model = None;
+    outside.cells.iter_mut().flat_map(|cell| &mut cell.repetitions).for_each(|one| one.account = None);
+    (inside, outside)
+}
+
+/// What is said of a device that a profile measured.
+fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
+    let (inside, outside) = measured(device, profile);
+    let model = inside.header.model.as_ref().unwrap();
+    let turns = has(model, &["disk", "removable", "magneto-optical"]);
+    let limits = limits_from_outside(&outside);
+    let medium = &model.layers.last().expect("a layer").kind;
+    let answer =
+        |(cell, limit)| Answer { device, limit, truth: truth_of(cell, model), turns, medium: medium.clone() };
+    let is_asked = |(cell, _): &(&Cell, CellLimit)| !cell.label.starts_with("same ");
+    inside.cells.iter().zip(limits).filter(is_asked).map(answer).collect()
+}
+
+/// What is said of all devices that a profile measured, in the order of the library.
+fn answers(profile: &Profile) -> Vec<Answer> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((device, _)) = DEVICES.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.extend(answers_of(device, profile));
+        }
+        done
+    };
+    let mut all: Vec<Answer> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..std::thread::available_parallelism().map_or(1, usize::from))
+            .map(|_| scope.spawn(work))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    all.sort_by_key(|answer| DEVICES.iter().position(|(device, _)| *device == answer.device));
+    all
+}
+
+/// Whether rules may be made on a device: two of three, by a hash of the name (FNV-1a), so that nobody chooses.
+fn is_known(device: &str) -> bool {
+    let hash = device.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    !hash.is_multiple_of(3)
+}
+
+fn score<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Score {
+    let mut score = Score::default();
+    answers.into_iter().for_each(|answer| score.add(answer));
+    score
+}
+
+/// A profile with the test file of `quick`; in less time, if a time is given.
+pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
+    let mut profile = profile_named(name).unwrap();
+    if !profile.rules.whole_device {
+        profile.rules.size_bytes = 256 << 20;
+    }
+    let Some(time_ns) = time_ns else { return profile };
+    profile.rules.time_ns = time_ns;
+    for step in &mut profile.steps {
+        if let Step::Io(IoStep { end, .. }) = step {
+            end.time_ns = end.time_ns.map(|_| time_ns);
+        }
+    }
+    profile
+}
+
+/// The score of a profile over all devices, and what it is made of as text: each answer that is not right, then the scores.
+pub fn scored(profile: &Profile) -> (Score, String) {
+    let answers = answers(profile);
+    let mut lines: Vec<String> =
+        answers.iter().filter(|answer| answer.is_right() != Some(true)).map(Answer::to_string).collect();
+    for (name, known) in [("rules made on", true), ("held back", false)] {
+        let score = score(answers.iter().filter(|answer| is_known(answer.device) == known));
+        lines.push(format!("{}, {name}: {score}", profile.name));
+    }
+    let media: BTreeSet<&str> = answers.iter().map(|answer| answer.medium.as_str()).collect();
+    for medium in media {
+        let score = score(answers.iter().filter(|answer| answer.medium == medium));
+        lines.push(format!("{}, {medium}: {score}", profile.name));
+    }
+    let all = score(&answers);
+    lines.push(format!("{}, all: {all}", profile.name));
+    (all, lines.join("\n"))
+}
+
+/// Bars of a profile: percent right at least, percent wrong at most, firmly wrong at most.
+fn holds(profile: &Profile, right: f64, wrong: f64, firmly_wrong: usize) {
+    let (score, text) = scored(profile);
+    let percent = |count: usize| 100.0 * count as f64 / score.cells as f64;
+    let is_held =
+        percent(score.right) >= right && percent(score.wrong) <= wrong && score.firmly_wrong <= firmly_wrong;
+    assert!(is_held, "{text}");
+}
+
+#[test]
+fn of_a_quick_run() {
+    holds(&profile("quick", None), 75.0, 1.5, 0);
+}
+
+#[test]
+fn of_a_run_as_crystaldiskmark_does_it() {
+    holds(&profile("cdm-9", Some(500_000_000)), 70.0, 2.0, 0);
+}
+
+#[test]
+fn of_a_run_as_gnome_disks_does_it() {
+    holds(&profile("gnome-disks", None), 75.0, 1.0, 0);
+}
+
+#[test]
+fn of_a_probe() {
+    holds(&profile("probe", None), 80.0, 1.5, 0);
+}
