@@ -7,7 +7,7 @@
 mod blind;
 
 fn main() {
-    for name in ["quick", "cdm-9", "gnome-disks"] {
-        println!("{}\n", blind::scored(&blind::profile(name, None)).1);
+    for (name, time_ns) in blind::PROFILES {
+        println!("{}\n", blind::scored(&blind::profile(name, time_ns)).1);
     }
 }

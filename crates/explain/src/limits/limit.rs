@@ -93,7 +93,7 @@ impl Limit {
             LimitKind::CommandRate => {
                 text!("the number of commands that the device takes", "デバイスが処理できるコマンド数")
             }
-            LimitKind::DeviceRate => text!("the device's own data rate", "デバイス自身の転送速度"),
+            LimitKind::DeviceRate => text!("the data rate of the device", "デバイス自身の転送速度"),
             LimitKind::Unknown => text!("something unknown", "不明な要因"),
         }
     }
