@@ -632,7 +632,6 @@ impl OpenVersus<'_> {
             closed.push(run);
         }
         let (why, rescued) = rescued(store, &mut closed, why.and_then(|why| kept.map(|()| why)));
-        let records = closed.into_iter().map(|run| run.record).collect();
-        VersusDone { records, why, blocks, rescued }
+        VersusDone { records: closed.into_iter().map(|run| run.record).collect(), why, blocks, rescued }
     }
 }

@@ -14,6 +14,7 @@ mod positions;
 mod profile;
 pub(crate) mod remarks;
 mod replay;
+pub(crate) mod rescued;
 pub(crate) mod steady;
 mod steps;
 pub(crate) mod sweep;
@@ -37,12 +38,13 @@ use crate::doc::spark::{course, sparkline};
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{model, words};
 use figures::Figures;
-use kurabe_core::mention::{DETAILS, EXPORT, IMPORT, PROFILE, RUN, SHOW, WHY};
+use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, shown, text};
+use rescued::rescued_in;
 use std::path::Path;
 use table::RunTable;
 
@@ -63,16 +65,6 @@ pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &
         .and(body(record))
         .and(end(record, rescued_in(file)))
         .terminal(style)
-}
-
-/// The file that what the store did not take is in, and what to do with it.
-pub(crate) fn rescued_in(file: &Path) -> Vec<Text> {
-    let file = shown::path(file);
-    let word = shown::shell_word(&file);
-    vec![
-        text!("saved in {file}", "{file} に保存"),
-        text!("into a store: {IMPORT} {word}", "保存先への取り込み: {IMPORT} {word}"),
-    ]
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].

@@ -3,7 +3,7 @@
 use crate::compare::verdict::{change_span, per_cent};
 use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, table, unevenness};
 use crate::doc::{Doc, Paragraph, Style};
-use crate::run::rescued_in;
+use crate::run::rescued::rescued_in;
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
 use kurabe_core::record::RunHeader;
