@@ -11,6 +11,7 @@ pub(super) const PLAYED: &[&str] = &[
     "default",
     "quick",
     "stutter",
+    "probe",
     "gnome-disks",
     "gnome-disks-46",
     "hdtune",
@@ -103,6 +104,31 @@ fn the_access_times_of_as_ssd_read_everywhere_and_write_512_bytes_in_a_gigabyte(
     assert!(writes.iter().all(|one| one.op.offset_bytes < 1 << 30 && one.op.offset_bytes % 512 == 0));
     assert!(writes.iter().any(|one| one.op.offset_bytes % 4096 != 0), "sectors, not pages");
     assert_eq!((reads.len(), writes.len()), (1000, 1000));
+}
+
+#[test]
+fn a_probe_reads_places_over_the_device_and_the_same_place_again_and_again() {
+    const DISK: u64 = 64 << 30;
+    let profile = profile("probe");
+    let (log, tracks) = sample(&profile.steps[0], DISK);
+    let places = (0..16).map(|number| (number * DISK / 16) & !4095);
+    let expected: Vec<(OpKind, u64, u64)> =
+        places.flat_map(|at| [(OpKind::Read, at, 4096), (OpKind::Read, at, MIB)]).collect();
+    assert_eq!(log.iter().map(triple).collect::<Vec<_>>(), expected);
+    assert_eq!(tracks[0].samples.len(), 16);
+    let same_place: Vec<u64> = workloads("probe", DISK)
+        .iter()
+        .map(|(direction, workload)| {
+            assert_eq!(*direction, Direction::Read);
+            workload.span_bytes
+        })
+        .filter(|span_bytes| *span_bytes < DISK)
+        .collect();
+    assert_eq!(same_place, [4 * KIB, 16 * KIB]);
+    for (_, workload) in workloads("probe", DISK).iter().filter(|(_, workload)| workload.span_bytes < DISK) {
+        let played = play(workload, taking(MS));
+        assert!(played.only().iter().all(|one| one.op.offset_bytes == 0), "{:?}", played.only()[1]);
+    }
 }
 
 #[test]
