@@ -62,7 +62,7 @@ impl ContendedResource {
 
 /// Other work beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Disturbance {
+pub(crate) struct OtherWork {
     pub(crate) resource: ContendedResource,
     /// How much of the resource others had.
     pub(crate) share: f64,
@@ -216,7 +216,7 @@ impl<'a> CellFacts<'a> {
     }
 
     /// What of other work there was enough of to disturb it on a machine of so many CPUs, and whether it did.
-    pub(crate) fn disturbance(&self, cpus: u32) -> Option<Disturbance> {
+    pub(crate) fn disturbance(&self, cpus: u32) -> Option<OtherWork> {
         let resources =
             [ContendedResource::Device, ContendedResource::Hypervisor, ContendedResource::Processors];
         resources.into_iter().find_map(|resource| {
@@ -227,7 +227,7 @@ impl<'a> CellFacts<'a> {
                 _ => shares.iter().copied().fold(0.0, f64::max),
             };
             let slowed_to = (share >= resource.enough()).then(|| self.slowed_to(&shares))?;
-            Some(Disturbance { resource, share, slowed_to })
+            Some(OtherWork { resource, share, slowed_to })
         })
     }
 

@@ -265,12 +265,12 @@ fn answers(profile: &Profile) -> Vec<Answer> {
     all
 }
 
-/// Whether rules may be made on a device: two of three, by a hash of the name (FNV-1a), so that nobody chooses.
-fn is_known(device: &str) -> bool {
+/// Whether no rule was made on a device: one of three, by a hash of the name (FNV-1a), so that nobody chooses.
+fn is_held_back_device(device: &str) -> bool {
     let hash = device.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    !hash.is_multiple_of(3)
+    hash.is_multiple_of(3)
 }
 
 fn score<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Score {
@@ -300,8 +300,8 @@ pub fn scored(profile: &Profile) -> (Score, String) {
     let answers = answers(profile);
     let mut lines: Vec<String> =
         answers.iter().filter(|answer| answer.is_right() != Some(true)).map(Answer::to_string).collect();
-    for (name, known) in [("rules made on", true), ("held back", false)] {
-        let score = score(answers.iter().filter(|answer| is_known(answer.device) == known));
+    for (name, is_held_back) in [("rules made on", false), ("held back", true)] {
+        let score = score(answers.iter().filter(|answer| is_held_back_device(answer.device) == is_held_back));
         lines.push(format!("{}, {name}: {score}", profile.name));
     }
     let media: BTreeSet<&str> = answers.iter().map(|answer| answer.medium.as_str()).collect();
@@ -322,7 +322,6 @@ fn holds(place: usize, right: f64, wrong: f64, firmly_wrong: usize) {
     let is_held =
         percent(score.right) >= right && percent(score.wrong) <= wrong && score.firmly_wrong <= firmly_wrong;
     assert!(is_held, "{text}");
-    println!("{text}");
 }
 
 /// What is scored, with the time of a repetition where the profile's own changes nothing but takes long.

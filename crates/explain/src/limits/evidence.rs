@@ -51,7 +51,7 @@ pub(super) enum Turning {
 
 /// Time that grows evenly with the offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Walk {
+pub(super) struct ChainWalk {
     /// Of an operation at the first place that was measured, and at the last.
     pub(super) first_ns: f64,
     pub(super) last_ns: f64,
@@ -63,7 +63,7 @@ pub(super) struct Walk {
 
 /// What the time of an operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TimePart {
     Bytes,
     Walk,
     Movement,
@@ -130,14 +130,14 @@ impl<'a> Evidence<'a> {
     }
 
     /// What most of the time of an operation by itself is for, and its share.
-    pub(super) fn largest_part(&self, facts: &CellFacts<'_>) -> (Part, f64) {
+    pub(super) fn largest_part(&self, facts: &CellFacts<'_>) -> (TimePart, f64) {
         let whole_ns = facts.latency_ns;
         let bytes_ns = self.bytes_ns(facts).unwrap_or(0.0).min(whole_ns);
         let walk_ns = walk(facts).map_or(0.0, |walk| walk.mean_ns).min(whole_ns - bytes_ns);
         let rest_ns = whole_ns - bytes_ns - walk_ns;
         let moves = self.turns() && facts.is_random() && rest_ns >= QUICK_NS;
-        let rest = if moves { Part::Movement } else { Part::Command };
-        let parts = [(Part::Bytes, bytes_ns), (Part::Walk, walk_ns), (rest, rest_ns)];
+        let rest = if moves { TimePart::Movement } else { TimePart::Command };
+        let parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
         let (part, part_ns) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("parts");
         (part, part_ns / whole_ns)
     }
@@ -183,7 +183,7 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
 }
 
 /// How the time of single operations grows with their offset, if it does. Those that a cache answered take no walk.
-pub(super) fn walk(facts: &CellFacts<'_>) -> Option<Walk> {
+pub(super) fn walk(facts: &CellFacts<'_>) -> Option<ChainWalk> {
     if !facts.is_alone() || !facts.is_random() {
         return None;
     }
@@ -196,7 +196,7 @@ pub(super) fn walk(facts: &CellFacts<'_>) -> Option<Walk> {
 }
 
 /// The walk that those of the places show which took longer than `above_ns`.
-fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<Walk> {
+fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<ChainWalk> {
     let (offsets, times): (Vec<f64>, Vec<f64>) =
         places.iter().copied().filter(|place| place.1 > above_ns).unzip();
     // Some profiles ask for the same places in every repetition, which scatter no less for that.
@@ -208,7 +208,7 @@ fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<Walk> {
     let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
     let last = offsets.iter().copied().fold(0.0, f64::max);
     let at = |offset: f64| fitted.intercept + fitted.slope * offset;
-    Some(Walk {
+    Some(ChainWalk {
         first_ns: at(first).max(0.0),
         last_ns: at(last),
         mean_ns: fitted.slope * offsets.iter().sum::<f64>() / places.len() as f64,

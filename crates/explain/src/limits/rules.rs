@@ -1,6 +1,6 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::evidence::{Evidence, Part, Turning, Walk, walk, zones};
+use super::evidence::{ChainWalk, Evidence, TimePart, Turning, walk, zones};
 use super::limit::Limit;
 use super::storage::StorageFacts;
 use super::words;
@@ -25,7 +25,7 @@ const SAME: f64 = 0.2;
 /// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
 const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, what both pass through is not what holds this one back …
-const FASTER: f64 = 1.1;
+const FASTER: f64 = 1.25;
 /// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
 const MUCH_FASTER: f64 = 2.0;
 /// A rate of at least this share of that of the drive's memory ends where that ends: at the connection …
@@ -204,33 +204,33 @@ fn part_of_one(
     let beside =
         deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| beside.rate >= single.rate * GAINS);
     let least = match part {
-        Part::Walk => MOSTLY_WALKED,
+        TimePart::Walk => MOSTLY_WALKED,
         // More commands at once are served beside one another, so that it is them that it waited for.
-        Part::Command if beside.is_some() => MOSTLY,
+        TimePart::Command if beside.is_some() => MOSTLY,
         _ => CLEARLY,
     };
     if share < least {
         return None;
     }
     let limit = match part {
-        Part::Bytes => carried(evidence, single)?,
-        Part::Walk => words::walk(&walk(single)?, Some(share)),
-        Part::Movement => turning(evidence, single, single.latency_ns),
+        TimePart::Bytes => carried(evidence, single)?,
+        TimePart::Walk => words::walk(&walk(single)?, Some(share)),
+        TimePart::Movement => turning(evidence, single, single.latency_ns),
         // Beside a walk the rest is not known to be fixed: a file is opened before its chain is walked.
-        Part::Command if walk(single).is_some() => return None,
-        Part::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
+        TimePart::Command if walk(single).is_some() => return None,
+        TimePart::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
             Some(walk) => words::walk(&walk, None),
             None => command(record, evidence, single, deeper, beside),
         },
     };
     Some(match deeper {
-        Some(deeper) if part != Part::Command => limit.one_after_the_other(single, deeper, evidence),
+        Some(deeper) if part != TimePart::Command => limit.one_after_the_other(single, deeper, evidence),
         _ => limit,
     })
 }
 
 /// The walk that reads of the same work show, if they are no slower: writes look for their places as reads do.
-fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<Walk> {
+fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<ChainWalk> {
     let read = single.opposite(evidence.cells).filter(|read| read.latency_ns <= single.latency_ns)?;
     walk(read)
 }

@@ -1,9 +1,9 @@
 //! The sentences of the rules, in both languages.
 
-use super::evidence::{Evidence, WALKED_SURELY, Walk};
+use super::evidence::{ChainWalk, Evidence, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
-use crate::cell::{CellFacts, ContendedResource, Disturbance};
+use crate::cell::{CellFacts, ContendedResource, OtherWork};
 use crate::figures::{size, times};
 use kurabe_core::mention::{DIRECT, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
 use kurabe_core::number;
@@ -20,7 +20,7 @@ impl Limit {
     }
 
     /// With other work beside it, as much in all repetitions, so that nobody can tell what it cost.
-    pub(super) fn beside(mut self, other: &Disturbance) -> Self {
+    pub(super) fn beside(mut self, other: &OtherWork) -> Self {
         let others = others_words(other);
         self.evidence.push(&match self.evidence == Text::default() {
             true => others,
@@ -77,7 +77,7 @@ pub(super) fn generator(share: f64) -> Limit {
 }
 
 /// What others did, as a clause.
-fn others_words(other: &Disturbance) -> Text {
+fn others_words(other: &OtherWork) -> Text {
     let share = number::percent(other.share);
     match (other.resource, other.share) {
         (ContendedResource::Device, 2.0..) => {
@@ -103,7 +103,7 @@ fn others_words(other: &Disturbance) -> Text {
 }
 
 /// Other work that slowed the repetitions that had more of it.
-pub(super) fn other_work(other: &Disturbance, slowed_to: f64) -> Limit {
+pub(super) fn other_work(other: &OtherWork, slowed_to: f64) -> Limit {
     let slowed_to = number::percent(slowed_to);
     let mut evidence = others_words(other);
     evidence.push(&text!(
@@ -290,7 +290,7 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
 }
 
 /// Time that grows with the offset; `share` of the cell's own, or none if it is seen of the reads that do the same.
-pub(super) fn walk(walk: &Walk, share: Option<f64>) -> Limit {
+pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
     let evidence = match share.map(number::percent) {
         Some(share) => text!(
