@@ -192,8 +192,12 @@ impl BlockDevice {
 
     /// Whether it turns, as far as that can be known: what stands before the medium says that it turns, whatever it is.
     pub fn turns(&self) -> Option<bool> {
-        let is_hidden = matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory));
-        self.rotational.filter(|_| !is_hidden)
+        self.rotational.filter(|_| !self.is_hidden())
+    }
+
+    /// Whether something else stands before the medium: a hypervisor, a file, memory.
+    pub fn is_hidden(&self) -> bool {
+        matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Limits: what bounded each cell of a run, with the evidence for it and how strong that is.
 //!
 //! The model: a real device does not tell where its time goes, so rules look at what the record holds besides: the
-//! connection and its nominal rate, whether the medium turns, how a cell compares with others of the run that differ in
-//! queue depth alone, the course of the rate, stalls, other work. A rule names a limit only where its evidence leaves
-//! no other reading that it knows of; where none does, the limit is unknown, and it is told what would show it. Of a
-//! modelled run the account of its time names the largest cause exactly.
+//! connection and its nominal rate, what all cells together tell of bytes, places, depth and directions, the course of the
+//! rate, stalls, other work. A rule names a limit only where its evidence leaves no other reading that it knows of; where
+//! none does, the limit is unknown, and it is told what would show it. Of a modelled run the account of its time names the
+//! largest cause exactly.
 //!
 //! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
 //! flash behind it cannot be told apart from outside.

@@ -311,9 +311,15 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
 }
 
 /// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at
-/// a time, alike in both directions.
+/// a time, alike in both directions. A virtual disk may be slowed on purpose.
 fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
     let alike =
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
-    !evidence.storage.several && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
+    let serves_more =
+        evidence.cells.iter().filter(|single| single.is_alone() && single.is_random()).any(|single| {
+            single.deeper(evidence.cells).is_some_and(|deeper| deeper.rate >= single.rate * GAINS)
+        });
+    let storage = &evidence.storage;
+    let is_bare = !storage.several && !storage.is_hidden;
+    is_bare && !serves_more && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
 }

@@ -12,6 +12,8 @@ pub(super) struct StorageFacts {
     /// Whether the kernel can ask the drive whether it turns: on ATA and NVMe. Of SCSI and USB it says that everything turns that
     /// does not deny it.
     pub(super) is_asked: bool,
+    /// Whether a hypervisor or another file stands before the device.
+    pub(super) is_hidden: bool,
     /// Several devices: none of their links is the limit of all.
     pub(super) several: bool,
     /// The file system, if it lies in the computer's memory and nothing is below it.
@@ -31,6 +33,7 @@ impl StorageFacts {
             .first()
             .and_then(BlockDevice::turns)
             .filter(|turns| devices.iter().all(|one| one.turns() == Some(*turns)));
+        let is_hidden = devices.iter().any(BlockDevice::is_hidden);
         let is_asked = |one: &BlockDevice| matches!(one.link, Some(Link::Sata { .. } | Link::Pcie { .. }));
         let is_asked = devices.iter().all(is_asked);
         let stored =
@@ -38,7 +41,7 @@ impl StorageFacts {
         let cached =
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
         let in_memory = file_system_in_memory(&record.header.environment);
-        Self { link, turns, is_asked, several: devices.len() > 1, in_memory, cached }
+        Self { link, turns, is_asked, is_hidden, several: devices.len() > 1, in_memory, cached }
     }
 }
 
