@@ -13,12 +13,12 @@ const AT_CEILING: f64 = 0.93;
 const QUITE_AT_CEILING: f64 = 0.98;
 /// Below this share of what good devices reach the connection has room.
 const ROOM: f64 = 0.9;
-/// Below this share it has, whatever packets and commands cost.
-const MUCH_ROOM: f64 = 0.5;
 /// The same of operations one by one on a line of packets.
 const ROOM_BETWEEN: f64 = 0.6;
 /// The same where nothing but the line ends near its end.
 const ROOM_ON_EXACT_LINES: f64 = 0.96;
+/// Below this share it has room whatever packets and commands cost.
+const MUCH_ROOM: f64 = 0.5;
 /// Rates within this of each other are one.
 const SAME: f64 = 0.06;
 

@@ -199,9 +199,8 @@ pub fn seen_by_linux(model: &ModelRecord) -> Environment {
     Environment { devices: vec![device; drives as usize], ..Environment::default() }
 }
 
-/// A run of a profile on a model: the record with its account, and the same as somebody outside would have it.
-fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
-    let mut model = ModelTarget::new(&device_named(device).unwrap(), 1).unwrap();
+/// A run of a profile on a model, as on a device that Linux sees, with the account of its time.
+pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
     let none = vec![None; profile.steps.len()];
     let cells = measure_model(&mut model, profile, &none, &Stop::default()).unwrap().0;
     let account = kurabe_core::model::Model::record(&model);
@@ -214,7 +213,7 @@ fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
         alignment_bytes: 512,
         writable: true,
     };
-    let inside = RunRecord {
+    RunRecord {
         status: RunStatus::Complete,
         cells,
         ..RunRecord::begun(RunHeader {
@@ -225,7 +224,17 @@ fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
             model: Some(account),
             ..RunHeader::default()
         })
-    };
+    }
+}
+
+/// A model of the library as its device file has it.
+pub fn model(device: &str) -> ModelTarget {
+    ModelTarget::new(&device_named(device).unwrap(), 1).unwrap()
+}
+
+/// The record with its account, and the same as somebody outside would have it.
+fn measured(device: &str, profile: &Profile) -> (RunRecord, RunRecord) {
+    let inside = measured_on(model(device), profile);
     let mut outside = inside.clone();
     outside.header.model = None;
     outside.cells.iter_mut().flat_map(|cell| &mut cell.repetitions).for_each(|one| one.account = None);
@@ -285,14 +294,20 @@ pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
     if !profile.rules.whole_device {
         profile.rules.size_bytes = 256 << 20;
     }
-    let Some(time_ns) = time_ns else { return profile };
+    if let Some(time_ns) = time_ns {
+        take_time(&mut profile, time_ns);
+    }
+    profile
+}
+
+/// Has each repetition that ends by time take so long.
+pub fn take_time(profile: &mut Profile, time_ns: u64) {
     profile.rules.time_ns = time_ns;
     for step in &mut profile.steps {
         if let Step::Io(IoStep { end, .. }) = step {
             end.time_ns = end.time_ns.map(|_| time_ns);
         }
     }
-    profile
 }
 
 /// The score of a profile over all devices, and what it is made of as text: each answer that is not right, then the scores.

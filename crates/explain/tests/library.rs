@@ -1,12 +1,11 @@
 //! Devices of the library that people know, and what is said of them.
 
-use crate::blind::{seen_by_linux, truth_of};
+use crate::blind::{measured_on, model, take_time, truth_of};
 use kurabe_core::model::CauseClass;
-use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_engine::{Stop, measure_model};
 use kurabe_explain::{
     FindingName, LimitKind, SweepAxis, SweepPlan, explain_sweep, limits, limits_from_outside,
 };
@@ -15,46 +14,14 @@ use kurabe_sim::{DEVICES, ModelTarget, device_named};
 /// A profile whose cells take so long.
 fn for_time(name: &str, time_ns: u64) -> Profile {
     let mut profile = profile_named(name).unwrap();
-    profile.rules.time_ns = time_ns;
+    take_time(&mut profile, time_ns);
     profile.rules.runs = 1;
     profile.rules.size_bytes = 128 << 20;
-    for step in &mut profile.steps {
-        if let Step::Io(IoStep { end, .. }) = step {
-            end.time_ns = end.time_ns.map(|_| time_ns);
-        }
-    }
     profile
 }
 
 fn measured(device: &str, profile: &Profile) -> RunRecord {
-    measured_on(ModelTarget::new(&device_named(device).unwrap(), 1).unwrap(), device, profile)
-}
-
-fn measured_on(mut model: ModelTarget, device: &str, profile: &Profile) -> RunRecord {
-    let none = vec![None; profile.steps.len()];
-    let cells = measure_model(&mut model, profile, &none, &Stop::default()).unwrap().0;
-    let record = kurabe_core::model::Model::record(&model);
-    let target = TargetRecord {
-        given: device.to_owned(),
-        path: device.to_owned(),
-        kind: TargetKind::Model,
-        span_bytes: 128 << 20,
-        direct: true,
-        alignment_bytes: 512,
-        writable: true,
-    };
-    RunRecord {
-        status: RunStatus::Complete,
-        cells,
-        ..RunRecord::begun(RunHeader {
-            id: "abc".to_owned(),
-            target: Some(target),
-            profile: Some(profile.clone()),
-            environment: seen_by_linux(&record),
-            model: Some(record),
-            ..RunHeader::default()
-        })
-    }
+    measured_on(model(device), profile)
 }
 
 #[test]
@@ -120,7 +87,7 @@ fn a_write_cache_that_fills_up_is_seen() {
     for (key, value) in changes {
         spec.set(&format!("ssd.{key}"), value).unwrap();
     }
-    let record = measured_on(ModelTarget::new(&spec, 1).unwrap(), "samsung-870-evo", &profile);
+    let record = measured_on(ModelTarget::new(&spec, 1).unwrap(), &profile);
     let limits = limits_from_outside(&record);
     let write = limits.iter().find(|one| one.part == "write").unwrap();
     assert_eq!(write.limit.kind, LimitKind::WriteCache, "{write:?}");

@@ -9,7 +9,7 @@ use super::storage::StorageFacts;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
-use kurabe_stats::{cell_latency, line, percentile_ns};
+use kurabe_stats::{FittedLine, cell_latency, line, percentile_ns};
 use std::collections::BTreeSet;
 
 /// From this size on operations in order tell what a byte takes: of smaller ones the command is a large part.
@@ -18,8 +18,8 @@ const LARGE_BYTES: f64 = 65_536.0;
 const MOVING_NS: f64 = 2.4e6;
 /// Random reads whose middle four fifths differ by no more than this share take the same time everywhere.
 const ALIKE: f64 = 0.25;
-/// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; what takes less than half of that
-/// half the time came from memory or flash.
+/// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; of what takes half as long most came
+/// from memory or flash.
 const QUICK_NS: f64 = 1e6;
 /// A small read of the same place came from memory if it takes no more than this share of a read elsewhere: a turn takes more.
 const FROM_MEMORY: f64 = 0.25;
@@ -205,15 +205,20 @@ fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<ChainWalk> {
         return None;
     }
     let fitted = line(&offsets, &times).filter(|fitted| fitted.slope > 0.0 && fitted.fit >= WALKED)?;
-    let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
-    let last = offsets.iter().copied().fold(0.0, f64::max);
-    let at = |offset: f64| fitted.intercept + fitted.slope * offset;
+    let [first_ns, last_ns] = at_both_ends(&fitted, &offsets);
     Some(ChainWalk {
-        first_ns: at(first).max(0.0),
-        last_ns: at(last),
+        first_ns: first_ns.max(0.0),
+        last_ns,
         mean_ns: fitted.slope * offsets.iter().sum::<f64>() / places.len() as f64,
         explained: fitted.fit,
     })
+}
+
+/// The height of a line at the first and the last of the offsets.
+fn at_both_ends(fitted: &FittedLine, offsets: &[f64]) -> [f64; 2] {
+    let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = offsets.iter().copied().fold(0.0, f64::max);
+    [first, last].map(|offset| fitted.intercept + fitted.slope * offset)
 }
 
 /// The rate at the first and the last place that were sampled in order, if it goes down evenly: outer tracks are longer.
@@ -225,9 +230,6 @@ pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
         return None;
     }
     let fitted = line(&offsets, &rates).filter(|fitted| fitted.fit >= WALKED)?;
-    let at = |offset: f64| fitted.intercept + fitted.slope * offset;
-    let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
-    let last = offsets.iter().copied().fold(0.0, f64::max);
-    let rates = [at(first), at(last)];
+    let rates = at_both_ends(&fitted, &offsets);
     (rates[1] > 0.0 && rates[0] >= rates[1] * ZONED).then_some(rates)
 }
