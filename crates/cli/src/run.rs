@@ -10,7 +10,7 @@ use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_core::number::count;
 use kurabe_core::{Result, shown, text};
-use kurabe_explain::explain_sweep;
+use kurabe_explain::{PROBE, explain_sweep};
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
@@ -101,7 +101,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
 /// # Errors
 /// As `kurabe run`.
 pub fn probe(target: &Path, global: &Global, command_line: &[String]) -> Result<Option<Done>> {
-    let procedure = Procedure::Named("probe".to_owned());
+    let procedure = Procedure::Named(PROBE.to_owned());
     let request = RunRequest { target: target.to_owned(), procedure, ..RunRequest::default() };
     measured(request, None, false, global, command_line)
 }

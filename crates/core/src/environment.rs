@@ -106,6 +106,20 @@ pub enum Link {
         /// USB version the device claims, such as `3.20`.
         version: Option<String>,
     },
+    /// The lines of a memory card.
+    CardLines {
+        /// What they do, as the kernel says it, such as `sd high-speed`.
+        timing: Option<String>,
+        /// Bytes per second that they carry: clock and width.
+        rate_bytes_per_s: Option<f64>,
+    },
+    /// A volume of a RAID card.
+    RaidCard {
+        /// The card's driver, such as `megaraid_sas`.
+        driver: String,
+        /// The card's own connection.
+        slot: Box<Link>,
+    },
     /// Virtual I/O of a hypervisor.
     Virtio,
     /// A file or device behind a loop device.

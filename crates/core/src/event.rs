@@ -53,6 +53,9 @@ pub enum Event {
     StepsAdded {
         /// The steps, which stand after all others.
         steps: Vec<Step>,
+        /// What they are for, if it is worth saying to somebody who waits.
+        #[serde(default)]
+        why: Option<Text>,
         /// Cells of the run in all.
         cell_count: u32,
         /// Time that the further cells will take, if they are bounded by time.

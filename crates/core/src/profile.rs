@@ -159,6 +159,15 @@ pub struct TrackedCell {
     pub direction: Direction,
 }
 
+/// Steps that what was measured so far calls for; none if there is nothing left to ask.
+#[derive(Clone, Debug, Default)]
+pub struct FurtherSteps {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What they are for, if it is worth saying to somebody who waits.
+    pub why: Option<Text>,
+}
+
 /// A named list of steps with the rules of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

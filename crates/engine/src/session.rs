@@ -18,7 +18,7 @@ use crate::steps::precondition::precondition;
 use crate::task::Ongoing;
 use kurabe_core::event::Event;
 use kurabe_core::listed::OperationList;
-use kurabe_core::profile::{Profile, Rounds, Step, Task};
+use kurabe_core::profile::{FurtherSteps, Profile, Rounds, Task};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, TargetKind};
 use kurabe_core::trace::Trace;
@@ -39,7 +39,7 @@ pub struct Session<'a, G> {
 
 /// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
 /// profile with all steps so far.
-pub type FollowUp<'a> = Box<dyn FnMut(&Profile, &[Cell]) -> Vec<Step> + 'a>;
+pub type FollowUp<'a> = Box<dyn FnMut(&Profile, &[Cell]) -> FurtherSteps + 'a>;
 
 impl<'a, G: Ground> Session<'a, G> {
     /// A run of a profile on a ground. `emit` hears of every event; an error of its own ends the run.
@@ -129,7 +129,7 @@ impl<'a, G: Ground> Session<'a, G> {
     fn follow(&mut self, mut follow_up: FollowUp<'a>, mut cell_count: u32) -> Result<()> {
         let mut profile = self.context.profile.clone();
         loop {
-            let steps = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
+            let FurtherSteps { steps, why } = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
             if steps.is_empty() {
                 return Ok(());
             }
@@ -140,7 +140,7 @@ impl<'a, G: Ground> Session<'a, G> {
             let first_cell = cell_count;
             cell_count += tasks.iter().map(|task| task.cells.len() as u32).sum::<u32>();
             let planned_ns = planned_time_ns(&profile, &tasks);
-            self.context.emit(Event::StepsAdded { steps, cell_count, planned_ns })?;
+            self.context.emit(Event::StepsAdded { steps, why, cell_count, planned_ns })?;
             self.one_by_one(numbered(tasks, first_cell))?;
         }
     }

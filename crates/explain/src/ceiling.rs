@@ -169,6 +169,20 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 could: (most > now * 1.01).then_some(most),
             })
         }
+        Link::CardLines { timing, rate_bytes_per_s } => {
+            let timing = timing.as_deref().unwrap_or("?");
+            let raw = rate_bytes_per_s.filter(|rate| *rate > 0.0)?;
+            Some(Ceiling {
+                name: text!("the lines of the card ({timing})", "カードの配線({timing})"),
+                raw,
+                usual: raw * 0.92,
+                exact: true,
+                one_command: false,
+                could: None,
+            })
+        }
+        // What it carries between the card and its drives nobody tells, but that is the card's own affair.
+        Link::RaidCard { slot, .. } => ceiling(slot),
         Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
     }
 }

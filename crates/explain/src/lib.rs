@@ -14,5 +14,7 @@ pub use sweep::{
 
 // Limits: what bounded each cell.
 mod limits;
+mod probe;
 
 pub use limits::{CellLimit, Limit, LimitKind, Strength, limits, limits_from_outside};
+pub use probe::{PROBE, probe_steps};

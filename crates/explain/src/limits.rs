@@ -15,10 +15,10 @@ mod rules;
 mod storage;
 mod words;
 
+pub(crate) use evidence::Evidence;
 pub use limit::{Limit, LimitKind, Strength};
 
 use crate::cell::CellFacts;
-use evidence::Evidence;
 use kurabe_core::Text;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;

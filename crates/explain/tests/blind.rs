@@ -8,12 +8,13 @@
 //! what they were not made for.
 
 use kurabe_core::environment::{BlockDevice, Environment, Link};
+use kurabe_core::event::Event;
 use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
-use kurabe_engine::{Stop, measure_model};
-use kurabe_explain::{CellLimit, LimitKind, Strength, limits_from_outside};
+use kurabe_engine::{FollowUp, Session, Stop};
+use kurabe_explain::{CellLimit, LimitKind, PROBE, Strength, limits_from_outside, probe_steps};
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -82,10 +83,41 @@ impl Answer {
             LimitKind::Walk => truth == CauseClass::Chain,
             LimitKind::WriteCache | LimitKind::SmallWrites => writing,
             LimitKind::DeviceRate => matches!(truth, CauseClass::Medium | CauseClass::Device) || writing,
+            LimitKind::Shared => return Some(self.is_shared_so()),
             LimitKind::Command => matches!(truth, CauseClass::Command | CauseClass::Device),
             LimitKind::CommandRate => matches!(truth, CauseClass::Command | CauseClass::Device) || writing,
             _ => false,
         })
+    }
+}
+
+impl Answer {
+    /// Whether two parts share the time as they are said to: what takes a quarter of it or more is one of them, each of them takes as
+    /// much, and neither is most.
+    fn is_shared_so(&self) -> bool {
+        let sentence = &self.limit.limit.sentence.en;
+        let time_of = |classes: &[CauseClass]| -> f64 {
+            self.truth.iter().filter(|(class, _)| classes.contains(class)).map(|(_, share)| share).sum()
+        };
+        let has_none =
+            |words: &str, classes: &[CauseClass]| sentence.contains(words) && time_of(classes) < 0.25;
+        if has_none("its bytes", &[CauseClass::Link, CauseClass::Medium, CauseClass::Device])
+            || has_none("command", &[CauseClass::Command, CauseClass::Device])
+            || has_none("chain", &[CauseClass::Chain])
+            || has_none("rotation", &[CauseClass::Mechanics])
+        {
+            return false;
+        }
+        let is_named = |class: CauseClass| match class {
+            CauseClass::Link | CauseClass::Medium => sentence.contains("its bytes"),
+            CauseClass::Command => sentence.contains("command"),
+            CauseClass::Chain => sentence.contains("chain"),
+            CauseClass::Mechanics => sentence.contains("rotation"),
+            CauseClass::Device => sentence.contains("its bytes") && sentence.contains("command"),
+            _ => false,
+        };
+        let is_mixed = self.truth[0].1 < 2.0 / 3.0 || self.truth[0].0 == CauseClass::Device;
+        is_mixed && self.truth.iter().filter(|(_, share)| *share >= 0.25).all(|(class, _)| is_named(*class))
     }
 }
 
@@ -166,18 +198,23 @@ fn link(model: &ModelRecord) -> Option<Link> {
             let protocol = word(layer, "protocol").map(str::to_owned);
             Some(Link::Usb { speed_mbit_per_s: Some(speed), protocol, version: None })
         }
-        // A RAID card's volume is a SCSI disk.
-        "pcie" if has(model, &["raid"]) => Some(Link::Other { subsystem: "scsi".to_owned() }),
         "pcie" => {
             let speed = [2.5, 5.0, 8.0, 16.0, 32.0][number(layer, "generation")? as usize - 1];
-            Some(Link::Pcie {
+            let slot = Link::Pcie {
                 speed_gt_per_s: Some(speed),
                 width: Some(number(layer, "lanes")? as u32),
                 speed_max_gt_per_s: None,
                 width_max: None,
-            })
+            };
+            let driver = "megaraid_sas".to_owned();
+            Some(if has(model, &["raid"]) { Link::RaidCard { driver, slot: Box::new(slot) } } else { slot })
         }
         "scsi" => Some(Link::Other { subsystem: "scsi".to_owned() }),
+        // A card behind no bridge.
+        "card" => Some(Link::CardLines {
+            timing: Some("sd high-speed".to_owned()),
+            rate_bytes_per_s: Some(number(layer, "interface")? * 1e6),
+        }),
         _ => None,
     })
 }
@@ -186,7 +223,7 @@ fn link(model: &ModelRecord) -> Option<Link> {
 /// tell, SCSI disks, RAID volumes and USB bridges do not.
 pub fn seen_by_linux(model: &ModelRecord) -> Environment {
     let link = link(model);
-    let tells = !matches!(link, Some(Link::Usb { .. } | Link::Other { .. }));
+    let tells = !matches!(link, Some(Link::Usb { .. } | Link::RaidCard { .. } | Link::Other { .. }));
     let rotational = !tells || has(model, &["disk", "removable", "magneto-optical"]);
     // A mirror of drives shows each of them, with a connection of its own.
     let drives = if has(model, &["mirror"]) {
@@ -201,8 +238,6 @@ pub fn seen_by_linux(model: &ModelRecord) -> Environment {
 
 /// A run of a profile on a model, as on a device that Linux sees, with the account of its time.
 pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
-    let none = vec![None; profile.steps.len()];
-    let cells = measure_model(&mut model, profile, &none, &Stop::default()).unwrap().0;
     let account = kurabe_core::model::Model::record(&model);
     let target = TargetRecord {
         given: "/dev/sdx".to_owned(),
@@ -213,18 +248,26 @@ pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
         alignment_bytes: 512,
         writable: true,
     };
-    RunRecord {
-        status: RunStatus::Complete,
-        cells,
-        ..RunRecord::begun(RunHeader {
-            id: "abc".to_owned(),
-            target: Some(target),
-            profile: Some(profile.clone()),
-            environment: seen_by_linux(&account),
-            model: Some(account),
-            ..RunHeader::default()
-        })
-    }
+    let header = RunHeader {
+        id: "abc".to_owned(),
+        target: Some(target),
+        profile: Some(profile.clone()),
+        environment: seen_by_linux(&account),
+        ..RunHeader::default()
+    };
+    let mut record = RunRecord::begun(header.clone());
+    let mut emit = |event: Event| {
+        record.apply(&event);
+        Ok(())
+    };
+    let follow_up: FollowUp<'_> = Box::new(move |profile, cells| probe_steps(&header, profile, cells));
+    Session::on_model(&mut model, "x", profile, &Stop::default(), &mut emit)
+        .with_follow_up((profile.name == PROBE).then_some(follow_up))
+        .run()
+        .unwrap();
+    record.status = RunStatus::Complete;
+    record.header.model = Some(account);
+    record
 }
 
 /// A model of the library as its device file has it.
@@ -250,8 +293,14 @@ fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
     let medium = &model.layers.last().expect("a layer").kind;
     let answer =
         |(cell, limit)| Answer { device, limit, truth: truth_of(cell, model), turns, medium: medium.clone() };
-    let is_asked = |(cell, _): &(&Cell, CellLimit)| !cell.label.starts_with("same ");
-    inside.cells.iter().zip(limits).filter(is_asked).map(answer).collect()
+    // What a probe asks besides is a means.
+    inside
+        .cells
+        .iter()
+        .zip(limits)
+        .filter(|(cell, _)| cell.step_index < profile.steps.len() as u32)
+        .map(answer)
+        .collect()
 }
 
 /// What is said of all devices that a profile measured, in the order of the library.

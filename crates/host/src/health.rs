@@ -174,11 +174,11 @@ fn ask(
 /// Whether a device of this kind has health to tell at all.
 fn has_health(device: &BlockDevice) -> bool {
     match &device.link {
-        Some(Link::Virtio | Link::Loop { .. } | Link::Memory) => false,
+        Some(Link::Virtio | Link::Loop { .. } | Link::Memory | Link::CardLines { .. }) => false,
         Some(Link::Other { subsystem }) => {
-            !matches!(subsystem.as_str(), "mmc" | "xen" | "vmbus" | "nd" | "iscsi" | "block")
+            !matches!(subsystem.as_str(), "xen" | "vmbus" | "nd" | "iscsi" | "block")
         }
-        Some(Link::Pcie { .. } | Link::Sata { .. } | Link::Usb { .. }) => true,
+        Some(Link::Pcie { .. } | Link::Sata { .. } | Link::Usb { .. } | Link::RaidCard { .. }) => true,
         None => false,
     }
 }

@@ -11,6 +11,20 @@ use kurabe_core::environment::Link;
 use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
+/// Drivers of cards whose disks are volumes, so that the card's slot is what the kernel sees of their connection (Linux,
+/// drivers/scsi).
+const RAID_DRIVERS: [&str; 9] = [
+    "3w-9xxx",
+    "3w-sas",
+    "aacraid",
+    "arcmsr",
+    "hpsa",
+    "hptiop",
+    "megaraid_legacy",
+    "megaraid_sas",
+    "smartpqi",
+];
+
 /// The number at the start of `16.0 GT/s PCIe` or `6.0 Gbps`.
 pub(crate) fn leading_number(text: &str) -> Option<f64> {
     let number = text.split_whitespace().next()?;
@@ -44,7 +58,7 @@ pub(crate) fn link(roots: &Roots, disk: &BlockNode) -> Option<Link> {
     }
     let sys = roots_sys(roots);
     let ancestors: Vec<&Path> = dir.ancestors().take_while(|path| path.starts_with(&sys)).collect();
-    ancestors.iter().find_map(|ancestor| physical(ancestor)).or_else(|| subsystem(&dir.join("device")))
+    ancestors.iter().find_map(|ancestor| physical(roots, ancestor)).or_else(|| subsystem(&dir.join("device")))
 }
 
 fn roots_sys(roots: &Roots) -> PathBuf {
@@ -52,11 +66,12 @@ fn roots_sys(roots: &Roots) -> PathBuf {
 }
 
 /// The link that one ancestor tells, if it is of a kind that does.
-fn physical(ancestor: &Path) -> Option<Link> {
+fn physical(roots: &Roots, ancestor: &Path) -> Option<Link> {
     match roots::link_name(&ancestor.join("subsystem")).as_deref() {
         Some("virtio") => return Some(Link::Virtio),
         Some("usb") => return usb(ancestor),
-        Some(other @ ("mmc" | "xen" | "vmbus" | "nd")) => {
+        Some("mmc") => return Some(card_lines(roots, ancestor)),
+        Some(other @ ("xen" | "vmbus" | "nd")) => {
             return Some(Link::Other { subsystem: other.to_owned() });
         }
         _ => {}
@@ -80,8 +95,14 @@ fn physical(ancestor: &Path) -> Option<Link> {
         if !parent_is_known {
             let driver = roots::words(&ancestor.join("scsi_host").join(&name).join("proc_name"))
                 .filter(|driver| driver != "<NULL>" && driver != "(null)");
-            return Some(Link::Other {
-                subsystem: driver.map_or("scsi".to_owned(), |driver| format!("scsi {driver}")),
+            return Some(match driver {
+                Some(driver) if RAID_DRIVERS.contains(&driver.as_str()) => {
+                    Link::RaidCard { driver, slot: Box::new(pcie(parent)?) }
+                }
+                driver => {
+                    let subsystem = driver.map_or("scsi".to_owned(), |driver| format!("scsi {driver}"));
+                    Link::Other { subsystem }
+                }
             });
         }
     }
@@ -175,6 +196,25 @@ fn pcie(directory: &Path) -> Option<Link> {
         speed_max_gt_per_s: rate(&device.join("max_link_speed")),
         width_max: width(&device.join("max_link_width")),
     })
+}
+
+/// The lines of a card, which the kernel tells root alone (Linux, drivers/mmc/core/debugfs.c: `ios`). Double data rates move two
+/// words in a clock.
+fn card_lines(roots: &Roots, card: &Path) -> Link {
+    let host = card.parent().map(roots::base).unwrap_or_default();
+    let told = roots::text(&roots.sys.join("kernel/debug").join(host).join("ios")).unwrap_or_default();
+    let word = |key: &str| told.lines().find_map(|line| Some(line.strip_prefix(key)?.trim()));
+    let in_brackets = |key| word(key)?.split(['(', ')']).nth(1);
+    let clock = word("actual clock:").or_else(|| word("clock:")).and_then(leading_number);
+    let bits = in_brackets("bus width:").and_then(leading_number);
+    let timing = in_brackets("timing spec:").map(str::to_owned);
+    let is_double =
+        timing.as_deref().is_some_and(|timing| ["DDR", "HS400"].iter().any(|word| timing.contains(word)));
+    let words = if is_double { 2.0 } else { 1.0 };
+    Link::CardLines {
+        timing,
+        rate_bytes_per_s: clock.zip(bits).map(|(clock, bits)| clock * bits / 8.0 * words),
+    }
 }
 
 /// The last resort: the kernel's name of the device's subsystem.

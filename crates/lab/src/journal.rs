@@ -322,7 +322,7 @@ mod tests {
             },
             2 => {
                 let steps = vec![pick(&header.profile.as_ref()?.steps, place)?];
-                Event::StepsAdded { steps, cell_count: 1, planned_ns: None }
+                Event::StepsAdded { steps, why: None, cell_count: 1, planned_ns: None }
             }
             3 => Event::CellBegun { cell: Box::new(Cell { repetitions: Vec::new(), ..cell? }) },
             4 | 5 => {

@@ -3,7 +3,6 @@
 use crate::files::Growing;
 use crate::foreseen::Extent;
 use crate::journal::{Journal, rescued};
-use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
 use kurabe_core::Result;
@@ -32,7 +31,8 @@ pub struct Open<'a> {
     pub(crate) fills: bool,
     /// The devices whose operations the kernel traces, if that is wanted.
     pub(crate) traced_devices: Option<Vec<(u32, u32)>>,
-    pub(crate) follow_up: Option<FurtherSteps>,
+    /// Looks at the cells and tells which steps should be measured as well.
+    pub(crate) follow_up: Option<FollowUp<'a>>,
     /// What is written, if that is verified.
     pub(crate) ledger: Option<Arc<Ledger>>,
 }
@@ -99,7 +99,6 @@ impl Open<'_> {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
-            let follow_up = follow_up.map(|further| Box::new(further) as FollowUp<'_>);
             match &mut ground {
                 OpenTarget::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
                     .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))

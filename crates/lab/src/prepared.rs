@@ -12,19 +12,16 @@ use crate::served::observed;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
-use kurabe_core::profile::{Profile, Step, Work};
-use kurabe_core::record::{Cell, RunHeader, VersusRecord};
+use kurabe_core::profile::{Profile, Work};
+use kurabe_core::record::{RunHeader, VersusRecord};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_engine::{Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
-use kurabe_explain::further_steps;
+use kurabe_engine::{FollowUp, Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
+use kurabe_explain::{PROBE, further_steps, probe_steps};
 use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_sim::ModelTarget;
 use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Looks at the cells of a run and tells which steps should be measured as well.
-pub(crate) type FurtherSteps = fn(&Profile, &[Cell]) -> Vec<Step>;
 
 /// A run that is planned and can be opened.
 pub struct Prepared {
@@ -225,8 +222,14 @@ impl Prepared {
                     target.verify(Arc::clone(ledger));
                 }
                 let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
-                let follow_up: Option<FurtherSteps> =
-                    matches!(request.procedure, Procedure::Sweep(_)).then_some(further_steps);
+                let header = journal.record.header.clone();
+                let follow_up: Option<FollowUp<'a>> = match &request.procedure {
+                    Procedure::Sweep(_) => Some(Box::new(further_steps)),
+                    Procedure::Named(name) if name == PROBE => {
+                        Some(Box::new(move |profile, cells| probe_steps(&header, profile, cells)))
+                    }
+                    _ => None,
+                };
                 Ok(Open {
                     journal,
                     plan,

@@ -8,12 +8,13 @@
 //!
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
+use crate::account::Cause;
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::schema::HOUR_NS;
 use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
-use crate::vocabulary::page;
+use crate::vocabulary::{entry, page};
 use crate::world::{JobId, Request, RequestKind, World};
 use kurabe_core::{Result, text};
 
@@ -61,6 +62,8 @@ struct Card {
     from_start: bool,
     line: Timeline,
     values: Values,
+    reading: Cause,
+    writing: Cause,
     causes: Causes,
 }
 
@@ -76,8 +79,6 @@ words! {
     struct Causes from "card" {
         waiting: line("waiting");
         access: cause("access");
-        reading: cause("reading");
-        writing: cause("writing");
         programming: cause("programming");
         copying: cause("copying");
     }
@@ -86,7 +87,18 @@ words! {
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let interface = values.interface_bytes_per_s;
+    // Bytes wait for whichever is slower, the lines or the flash.
+    let reading = match values.read_bytes_per_s <= interface {
+        true => entry!("card", "cause", "reading"),
+        false => entry!("card", "cause", "reading lines"),
+    };
+    let writing = match values.write_bytes_per_s <= interface {
+        true => entry!("card", "cause", "writing"),
+        false => entry!("card", "cause", "writing lines"),
+    };
     let card = Card {
+        reading: builder.cause("reading", reading),
+        writing: builder.cause("writing", writing),
         read_bytes_per_s: values.read_bytes_per_s.min(interface),
         write_bytes_per_s: values.write_bytes_per_s.min(interface),
         open: None,
@@ -134,7 +146,7 @@ impl Card {
         let (start_ns, end_ns) = self.line.take(world.now_ns(), access_ns + transfer_ns);
         world.charge(job, self.causes.waiting, start_ns);
         world.charge(job, self.causes.access, start_ns.saturating_add(access_ns));
-        world.charge(job, self.causes.reading, end_ns);
+        world.charge(job, self.reading, end_ns);
         world.finish_at(end_ns, job);
     }
 
@@ -172,7 +184,7 @@ impl Card {
         world.charge(job, self.causes.waiting, start_ns);
         world.charge(job, self.causes.access, start_ns.saturating_add(command_ns));
         world.charge(job, self.causes.copying, start_ns.saturating_add(command_ns + copy_ns));
-        world.charge(job, self.causes.writing, end_ns - program_ns);
+        world.charge(job, self.writing, end_ns - program_ns);
         world.charge(job, self.causes.programming, end_ns);
         world.finish_at(end_ns, job);
     }

@@ -38,8 +38,9 @@ fn every_field_of_an_exported_run_is_documented() {
     let links = [
         Link::Pcie { speed_gt_per_s: None, width: None, speed_max_gt_per_s: None, width_max: None },
         Link::Usb { speed_mbit_per_s: None, protocol: None, version: None },
+        Link::CardLines { timing: None, rate_bytes_per_s: None },
         Link::Loop { backing: None, direct: None },
-        Link::Other { subsystem: String::new() },
+        Link::RaidCard { driver: String::new(), slot: Box::new(Link::Other { subsystem: String::new() }) },
     ];
     for link in links {
         run.header

@@ -125,7 +125,7 @@ fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
         Some(Link::Usb { speed_mbit_per_s: Some(speed), .. }) if *speed <= 480.0 => &[SdCard, Usb2Stick],
         Some(Link::Usb { protocol: Some(protocol), .. }) if protocol == "uas" => &[UsbSsd],
         Some(Link::Usb { .. }) => &[SdCard, Usb3Stick, UsbSsd],
-        Some(Link::Other { subsystem }) if subsystem == "mmc" => &[SdCard],
+        Some(Link::CardLines { .. }) => &[SdCard],
         _ => &[],
     }
 }

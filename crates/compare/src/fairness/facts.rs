@@ -264,6 +264,8 @@ fn link(link: &Link) -> String {
             let protocol = protocol.as_deref().map_or(String::new(), |protocol| format!(" ({protocol})"));
             format!("USB {} Mbit/s{protocol}", number(speed_mbit_per_s))
         }
+        Link::CardLines { timing, .. } => format!("card {}", timing.as_deref().unwrap_or("?")),
+        Link::RaidCard { driver, slot } => format!("{driver} on {}", self::link(slot)),
         Link::Virtio => "virtio".to_owned(),
         Link::Loop { .. } => "loop".to_owned(),
         Link::Memory => "memory".to_owned(),

@@ -71,38 +71,52 @@ pub(super) enum TimePart {
 }
 
 /// What cells tell together.
-pub(super) struct Evidence<'a> {
-    pub(super) storage: StorageFacts,
+pub(crate) struct Evidence<'a> {
+    pub(crate) storage: StorageFacts,
     pub(super) cells: &'a [CellFacts<'a>],
     pub(super) turning: Turning,
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn of(record: &RunRecord, cells: &'a [CellFacts<'a>]) -> Self {
+    pub(crate) fn of(record: &RunRecord, cells: &'a [CellFacts<'a>]) -> Self {
         let storage = StorageFacts::of(record);
         let turning = turning(&storage, cells);
         Self { storage, cells, turning }
     }
 
-    pub(super) fn turns(&self) -> bool {
+    pub(crate) fn turns(&self) -> bool {
         matches!(self.turning, Turning::Seen | Turning::Told)
     }
 
     /// The cell that shows what a byte takes in the direction of another one.
     pub(super) fn fastest(&self, facts: &CellFacts<'_>) -> Option<&'a CellFacts<'a>> {
-        let in_order = |other: &&CellFacts<'_>| {
-            other.measured()
-                && other.cell.direction == facts.cell.direction
-                && !other.is_random()
-                && !other.is_same_place()
-                && other.block_bytes() >= LARGE_BYTES
-        };
-        self.cells.iter().filter(in_order).max_by(|a, b| a.rate.total_cmp(&b.rate))
+        let same_way =
+            |other: &&CellFacts<'_>| other.cell.direction == facts.cell.direction && self.is_in_order(other);
+        self.cells.iter().filter(same_way).max_by(|a, b| a.rate.total_cmp(&b.rate))
     }
 
-    /// Time for the bytes of an operation of a cell.
+    /// Whether a cell shows what a byte takes.
+    pub(super) fn is_in_order(&self, facts: &CellFacts<'_>) -> bool {
+        facts.measured() && !facts.is_random() && !facts.is_same_place() && facts.block_bytes() >= LARGE_BYTES
+    }
+
+    /// Time for the bytes of an operation of a cell: at the rate of work in order, or, of an operation by itself, as much as more
+    /// of them cost at random places.
     pub(super) fn bytes_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
-        Some(facts.block_bytes() * 1e9 / self.fastest(facts)?.rate)
+        let in_order_ns = facts.block_bytes() * 1e9 / self.fastest(facts)?.rate;
+        let alone = |other: &CellFacts<'_>| {
+            other.measured()
+                && other.is_alone()
+                && other.is_random()
+                && other.cell.direction == facts.cell.direction
+        };
+        let mut larger =
+            self.cells.iter().filter(|other| alone(other) && other.block_bytes() > facts.block_bytes());
+        let at_random_ns = larger.next().filter(|_| alone(facts)).map(|larger| {
+            let more_bytes = larger.block_bytes() - facts.block_bytes();
+            (larger.latency_ns - facts.latency_ns) / more_bytes * facts.block_bytes()
+        });
+        Some(in_order_ns.max(at_random_ns.unwrap_or(0.0)))
     }
 
     /// Bytes per second of the connection and the drive's memory, without the medium: what more bytes of the same place cost.
@@ -129,17 +143,17 @@ impl<'a> Evidence<'a> {
             .then(|| more_bytes * 1e9 / more_ns)
     }
 
-    /// What most of the time of an operation by itself is for, and its share.
-    pub(super) fn largest_part(&self, facts: &CellFacts<'_>) -> (TimePart, f64) {
+    /// What the time of an operation by itself is for, in shares of it; the largest first.
+    pub(super) fn parts(&self, facts: &CellFacts<'_>) -> [(TimePart, f64); 3] {
         let whole_ns = facts.latency_ns;
         let bytes_ns = self.bytes_ns(facts).unwrap_or(0.0).min(whole_ns);
         let walk_ns = walk(facts).map_or(0.0, |walk| walk.mean_ns).min(whole_ns - bytes_ns);
         let rest_ns = whole_ns - bytes_ns - walk_ns;
         let moves = self.turns() && facts.is_random() && rest_ns >= QUICK_NS;
         let rest = if moves { TimePart::Movement } else { TimePart::Command };
-        let parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
-        let (part, part_ns) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("parts");
-        (part, part_ns / whole_ns)
+        let mut parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        parts.map(|(part, part_ns)| (part, part_ns / whole_ns))
     }
 }
 

@@ -35,6 +35,8 @@ pub enum LimitKind {
     CommandRate,
     /// The device's own data rate: medium or controller, not the connection.
     DeviceRate,
+    /// Two parts of an operation's time, of which neither is most of it.
+    Shared,
     /// The largest cause in the account of a modelled run.
     Cause,
     /// Nothing in the record tells.
@@ -74,7 +76,7 @@ impl Limit {
     /// The limit in a few words, as a part of a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
-            LimitKind::Link | LimitKind::Cause => self.sentence.clone(),
+            LimitKind::Link | LimitKind::Shared | LimitKind::Cause => self.sentence.clone(),
             LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
             LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
             LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),

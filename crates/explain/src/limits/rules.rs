@@ -29,13 +29,17 @@ const FASTER: f64 = 1.25;
 /// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
 const MUCH_FASTER: f64 = 2.0;
 /// A rate of at least this share of that of the drive's memory ends where that ends: at the connection …
-const AS_MEMORY: f64 = 0.92;
+const AS_MEMORY: f64 = 0.96;
 /// … and one of no more than this share ends at the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
 /// A part of the latency is the limit if it is at least half of it: no other part is longer.
 const MOSTLY: f64 = 0.5;
 /// A part of at least this share of an operation is more than all others twice over.
 const CLEARLY: f64 = 2.0 / 3.0;
+/// Two parts share an operation if they are nearly all of it …
+const NEARLY_ALL: f64 = 0.9;
+/// … and the smaller one is so much that without it the operation would be felt to be faster.
+const SECOND: f64 = 0.25;
 /// What comes before the walk, opening the file and its first clusters, belongs to it as well, so that less is enough.
 const MOSTLY_WALKED: f64 = 0.4;
 /// Operations that take this share of the time that their bytes take in order are no faster for being small: bytes are the limit.
@@ -200,17 +204,23 @@ fn part_of_one(
     single: &CellFacts<'_>,
     deeper: Option<&CellFacts<'_>>,
 ) -> Option<Limit> {
-    let (part, share) = evidence.largest_part(single);
+    let parts = evidence.parts(single);
+    let (part, share) = parts[0];
     let beside =
         deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| beside.rate >= single.rate * GAINS);
     let least = match part {
         TimePart::Walk => MOSTLY_WALKED,
         // More commands at once are served beside one another, so that it is them that it waited for.
         TimePart::Command if beside.is_some() => MOSTLY,
+        // In order, bytes pass beside one another, so that they take no less of a small read.
+        TimePart::Bytes if single.is_random() && !single.is_write() => MOSTLY,
         _ => CLEARLY,
     };
     if share < least {
-        return None;
+        // What only writes need is no part that is told apart, and of large operations parts may pass beside one another.
+        let is_small_read = !single.is_write() && single.is_random();
+        let is_told = is_small_read && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
+        return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
     }
     let limit = match part {
         TimePart::Bytes => carried(evidence, single)?,
@@ -276,6 +286,10 @@ fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limi
 fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let fastest = evidence.fastest(facts)?;
     let storage = &evidence.storage;
+    if let Some((single, deeper)) = takes_turns(evidence).filter(|_| !facts.is_alone() && !facts.is_random())
+    {
+        return Some(words::in_turns(single, deeper));
+    }
     if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
         return Some(limit);
     }
@@ -284,11 +298,11 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
     if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
     {
-        return match fastest.rate / memory_rate {
-            share if share <= FAR_BELOW_MEMORY => Some(words::medium(fastest, memory_rate)),
-            share if share >= AS_MEMORY => {
-                Some(words::connection(fastest, memory_rate, storage.link.as_ref()))
-            }
+        // Large operations in order tell of themselves.
+        let asked = if evidence.is_in_order(facts) { facts } else { fastest };
+        return match asked.rate / memory_rate {
+            share if share <= FAR_BELOW_MEMORY => Some(words::medium(asked, memory_rate)),
+            share if share >= AS_MEMORY => Some(words::connection(asked, memory_rate, storage.link.as_ref())),
             _ => None,
         };
     }
@@ -308,6 +322,15 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
         }
     }
+}
+
+/// Random reads, one at a time and several, that are no faster for being several though several drives are below: what the drives
+/// share serves one after the other.
+fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
+    let reads = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
+    let single = evidence.cells.iter().filter(|_| evidence.storage.several).find(reads)?;
+    let deeper = single.deeper(evidence.cells).filter(|deeper| deeper.rate < single.rate * GAINS)?;
+    Some((single, deeper))
 }
 
 /// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at

@@ -5,7 +5,7 @@ use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
 
 /// What the cells stood on.
-pub(super) struct StorageFacts {
+pub(crate) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
     /// Whether the medium turns, if all devices say the same.
     pub(super) turns: Option<bool>,
@@ -15,7 +15,7 @@ pub(super) struct StorageFacts {
     /// Whether a hypervisor or another file stands before the device.
     pub(super) is_hidden: bool,
     /// Several devices: none of their links is the limit of all.
-    pub(super) several: bool,
+    pub(crate) several: bool,
     /// The file system, if it lies in the computer's memory and nothing is below it.
     pub(super) in_memory: Option<String>,
     /// Whether operations went through the page cache.

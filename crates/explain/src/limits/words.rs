@@ -1,6 +1,6 @@
 //! The sentences of the rules, in both languages.
 
-use super::evidence::{ChainWalk, Evidence, WALKED_SURELY};
+use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::{CellFacts, ContendedResource, OtherWork};
@@ -37,6 +37,11 @@ impl Limit {
         evidence: &Evidence<'_>,
     ) -> Self {
         let (now, gain) = (depth(deeper), times(deeper.rate / single.rate));
+        if evidence.storage.several {
+            let turns = in_turns_words(single, deeper);
+            self.evidence.push(&text!("; {turns}", "。{turns}"; turns));
+            return self;
+        }
         let one_command = evidence.storage.link.as_ref().is_some_and(|link| link.one_command);
         self.evidence.push(&if one_command {
             text!(
@@ -412,6 +417,35 @@ pub(super) fn command(
     ))
 }
 
+/// Two parts of an operation by itself, with their shares.
+pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limit {
+    let whole = number::latency(facts.latency_ns);
+    let [(first, first_share), (second, second_share)] =
+        parts.map(|(part, share)| (part_words(part), number::latency(facts.latency_ns * share)));
+    limit(
+        LimitKind::Shared,
+        Strength::Likely,
+        text!(
+            "{first} ({first_share}) and {second} ({second_share}) together",
+            "{first}({first_share})と{second}({second_share})の両方"; first, second
+        ),
+        text!(
+            "an operation takes {whole}; its bytes are counted at the rate of work in order, and neither part is most of it",
+            "1 操作に {whole} かかります。転送の分は順に読み書きしたときの速さから求めたもので、どちらか一方が大半を占めては\
+             いません"
+        ),
+    )
+}
+
+fn part_words(part: TimePart) -> Text {
+    match part {
+        TimePart::Bytes => text!("moving its bytes", "データの転送"),
+        TimePart::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
+        TimePart::Movement => text!("seek and rotation", "シークと回転待ち"),
+        TimePart::Command => text!("the command itself", "コマンドの処理"),
+    }
+}
+
 /// Bytes that the device moves no faster, though the connection could.
 pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) -> Limit {
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
@@ -499,6 +533,31 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
             "nothing turns, one operation is served at a time, and the slowest cards move more than {rate}",
             "回転するものはなく、一度に 1 操作ずつの処理で、どんなに遅いカードでも {rate} よりは速いはずです"
         ),
+    )
+}
+
+/// Work in order on several drives that are served one after the other.
+pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit {
+    limit(
+        LimitKind::Link,
+        Strength::Likely,
+        text!(
+            "the connection that the drives share: one of them at a time",
+            "ドライブが共有する接続(一度に 1 台ずつ)"
+        ),
+        in_turns_words(single, deeper),
+    )
+    .next(text!(
+        "a port for each drive, or one that switches by frame (FBS) or takes several commands (UAS)",
+        "ドライブごとのポートか、FBS や UAS に対応した接続にすると並行して動きます"
+    ))
+}
+
+fn in_turns_words(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Text {
+    let (now, gain) = (depth(deeper), times(deeper.rate / single.rate));
+    text!(
+        "of random reads {now} in flight are {gain} times as fast as one, though several drives are below: they take turns",
+        "複数のドライブがあるのに、ランダムリードは同時 I/O 数 {now} でも 1 のときの {gain} 倍で、1 台ずつ順に動いています"
     )
 }
 

@@ -7,7 +7,7 @@
 
 use super::axis::{SweepAxis, axis_of};
 use super::curves;
-use kurabe_core::profile::{IoStep, Profile, Rules, Step};
+use kurabe_core::profile::{FurtherSteps, IoStep, Profile, Rules, Step};
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
@@ -108,7 +108,7 @@ impl SweepPlan {
 
 /// Further steps for a sweep whose cells show changes: spans between the two points that a change of the working set lies
 /// between, until they are less than a third apart. Empty when nothing is left to ask.
-pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
+pub fn further_steps(profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     let measured =
         |cell: &&Cell| cell.workload.is_some() && axis_of(profile, cell) == Some(SweepAxis::WorkingSet);
     let mut spans: BTreeSet<u64> = cells
@@ -139,11 +139,8 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
     }
     new_spans.retain(|(span, _)| spans.insert(*span));
     let left = MOST_FURTHER.saturating_sub(further);
-    new_spans
-        .into_iter()
-        .take(left)
-        .map(|(span, direction)| Step::Io(span_step(span, vec![direction])))
-        .collect()
+    let step = |(span, direction)| Step::Io(span_step(span, vec![direction]));
+    FurtherSteps { steps: new_spans.into_iter().take(left).map(step).collect(), why: None }
 }
 
 /// The axis of the sweep that a cell was measured for; `None` of a run that `kurabe sweep` did not make.

@@ -289,6 +289,38 @@ fn a_virtual_disk() {
 }
 
 #[test]
+fn a_volume_of_a_raid_card_has_the_slot_of_the_card() {
+    let fake = Fake::new();
+    let card = "pci0000:00/0000:00:03.0/0000:01:00.0";
+    let disk = format!("{card}/host0/target0:2:0/0:2:0:0/block/sda");
+    fake.disk(&disk, "8:0");
+    fake.files(&format!("sys/devices/{card}/host0/scsi_host/host0"), &[("proc_name", "megaraid_sas")]);
+    let speed = [("current_link_speed", "5.0 GT/s PCIe"), ("current_link_width", "8")];
+    fake.files(&format!("sys/devices/{card}"), &speed);
+    fake.mounts("27 1 8:0 / / rw,relatime - ext4 /dev/sda rw\n");
+    let seen = see(&fake, "/work", (8, 0), &[]);
+    let Some(Link::RaidCard { driver, slot }) = &only(&seen).link else { panic!("{seen:?}") };
+    assert_eq!(driver, "megaraid_sas");
+    assert!(matches!(**slot, Link::Pcie { speed_gt_per_s: Some(5.0), width: Some(8), .. }), "{slot:?}");
+}
+
+#[test]
+fn a_card_has_the_rate_of_its_lines() {
+    let fake = Fake::new();
+    let card = "platform/soc/mmc_host/mmc0/mmc0:aaaa";
+    fake.disk(&format!("{card}/block/mmcblk0"), "179:0");
+    fake.directory("sys/bus/mmc");
+    fake.link(&format!("sys/devices/{card}/subsystem"), "sys/bus/mmc");
+    let ios = "clock:\t\t50000000 Hz\nactual clock:\t41666667 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t7 (sd uhs DDR50)\n";
+    fake.files("sys/kernel/debug/mmc0", &[("ios", ios)]);
+    fake.mounts("27 1 179:0 / / rw,relatime - ext4 /dev/mmcblk0 rw\n");
+    let seen = see(&fake, "/work", (179, 0), &[]);
+    let lines =
+        Link::CardLines { timing: Some("sd uhs DDR50".to_owned()), rate_bytes_per_s: Some(41666667.0) };
+    assert_eq!(only(&seen).link, Some(lines));
+}
+
+#[test]
 fn a_loop_device_tells_what_is_under_it() {
     let fake = virtio();
     fake.disk("virtual/block/loop0", "7:0");

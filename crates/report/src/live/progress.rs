@@ -97,7 +97,10 @@ impl Progress {
                     [planned_write_bytes, planned_write_ns].map(|planned| planned.unwrap_or(0));
                 self.start(header, PlannedWrites { bytes, time_ns });
             }
-            Event::StepsAdded { cell_count, planned_ns, .. } => {
+            Event::StepsAdded { cell_count, planned_ns, why, .. } => {
+                if let Some(why) = why {
+                    self.live.print(&self.live.say(why));
+                }
                 self.cell_count = *cell_count;
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }

@@ -204,6 +204,15 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
             let claim = |version| text!("the device claims USB {version}", "デバイスの申告は USB {version}");
             items.extend(version.as_ref().map(claim));
         }
+        Link::CardLines { timing, rate_bytes_per_s } => {
+            items.push(text!("memory card", "メモリーカード"));
+            items.extend(timing.clone().map(Text::from));
+            items.extend(rate_bytes_per_s.map(|rate| Text::same(number::rate(rate).to_string())));
+        }
+        Link::RaidCard { driver, slot } => {
+            items.push(text!("RAID card ({driver})", "RAID カード({driver})"));
+            items.extend(self::link(slot));
+        }
         Link::Virtio => items.push(Text::same("virtio")),
         Link::Loop { backing, direct } => {
             items.push(text!("loop device", "ループデバイス"));

@@ -3,7 +3,7 @@
 use super::environment::pcie;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 
 /// What a run stood on; empty for an imported run whose file has no environment. For a model, the report says what it is.
 pub fn headline(header: &RunHeader) -> Text {
@@ -126,6 +126,14 @@ fn link(link: &Link) -> Text {
             let speed = speed_mbit_per_s.map(|speed| format!(" {speed} Mbit/s"));
             let protocol = protocol.as_ref().map(|protocol| format!(" {}", protocol.to_uppercase()));
             Text::same(["USB".to_owned()].into_iter().chain(speed).chain(protocol).collect::<String>())
+        }
+        Link::CardLines { timing, rate_bytes_per_s } => {
+            let rate = rate_bytes_per_s.map(|rate| number::rate(rate).to_string());
+            Text::same(timing.clone().into_iter().chain(rate).collect::<Vec<_>>().join(" "))
+        }
+        Link::RaidCard { driver, slot } => {
+            let slot = self::link(slot);
+            text!("RAID card ({driver}) on {slot}", "RAID カード({driver}、{slot})"; slot)
         }
         Link::Virtio => text!("virtio", "virtio"),
         Link::Loop { backing, direct } => {
