@@ -181,8 +181,11 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 could: None,
             })
         }
-        // What it carries between the card and its drives nobody tells, but that is the card's own affair.
-        Link::RaidCard { slot, .. } => ceiling(slot),
+        Link::RaidCard { slot, .. } => ceiling(slot).map(|slot| {
+            let name = &slot.name;
+            let name = text!("the slot of the RAID card ({name})", "RAID カードのスロット({name})"; name);
+            Ceiling { name, ..slot }
+        }),
         Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
     }
 }

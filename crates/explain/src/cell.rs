@@ -1,9 +1,9 @@
 //! What the rules look at of a cell, in sums over its counted repetitions.
 
-use kurabe_core::record::{Cell, Measure, Repetition};
+use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Direction, Workload};
-use kurabe_stats::{cell_latency, percentile_ns, stutter};
+use kurabe_stats::{cell_latency, percentile_ns, repetition_latency, stutter};
 
 /// The share of a series that is its beginning, and the share that is its end: long enough for a cache to be in use in the one and
 /// full in the other.
@@ -113,6 +113,13 @@ impl<'a> CellFacts<'a> {
             stalled_share: stutter(cell).map_or(0.0, |stutter| stutter.stalled_share),
             split: cell.repetitions.iter().find_map(|one| one.kernel.as_ref()),
         }
+    }
+
+    /// Mean latency of its reads, whatever else it does.
+    pub(crate) fn read_latency_ns(&self) -> Option<f64> {
+        let reads: Vec<_> =
+            self.cell.counted().map(|one| repetition_latency(one, Some(Direction::Read))).collect();
+        LatencyRecord::together(&reads).mean_ns()
     }
 
     /// Whether anything was measured that rules can look at.

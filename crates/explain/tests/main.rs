@@ -1,5 +1,6 @@
 //! The integration tests of this crate, linked once.
 
+mod articles;
 mod blind;
 mod claims;
 mod library;

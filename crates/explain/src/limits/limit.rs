@@ -21,6 +21,8 @@ pub enum LimitKind {
     Mechanics,
     /// Writes came faster than they can be kept up with, after a cache was full.
     WriteCache,
+    /// Reads that wait for writes beside them.
+    BehindWrites,
     /// Pauses in which nothing, or hardly anything, was completed.
     Stalls,
     /// What a small write needs in flash: programming, or rewriting a larger unit.
@@ -85,6 +87,7 @@ impl Limit {
             LimitKind::WriteCache => {
                 text!("what it writes once its cache is full", "キャッシュが埋まったあとの書き込み速度")
             }
+            LimitKind::BehindWrites => text!("writes that reads wait for", "読み出しが待たされる書き込み"),
             LimitKind::Stalls => text!("pauses of the device", "デバイスの停滞"),
             LimitKind::SmallWrites => {
                 text!("what a small write needs in the flash", "小さな書き込みのためのフラッシュの処理")

@@ -6,11 +6,13 @@ use super::storage::StorageFacts;
 use super::words;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
-use kurabe_core::workload::EndSync;
+use kurabe_core::workload::{Direction, EndSync};
 use kurabe_stats::{cell_latency, percentile_ns};
 
 /// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
 const FALLEN: f64 = 0.6;
+/// Reads that take this many times as long beside writes as alone wait for these more than for all else.
+const MUCH_LONGER: f64 = 2.0;
 /// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
 const SLOWED: f64 = 0.9;
 /// Stalls that fill more than half of the time took longer than all else, so they are the limit.
@@ -100,6 +102,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
 /// The limit of a cell, whatever else went on.
 fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     at_the_link(&evidence.storage, evidence.cells, facts)
+        .or_else(|| behind_writes(evidence.cells, facts))
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
         .or_else(|| traced(facts))
@@ -138,6 +141,20 @@ fn at_the_link(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts
     let link = ground.link.as_ref()?;
     let other = facts.opposite(cells).map(|other| other.rate);
     link.ends(facts.rate, other).map(|at| words::link(link, &at))
+}
+
+/// Reads beside writes that take much longer than the same reads alone.
+fn behind_writes(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let is_mixed = facts.cell.direction == Some(Direction::Mix);
+    let same = |other: &&CellFacts<'_>| {
+        other.cell.direction == Some(Direction::Read)
+            && other.cell.label == facts.cell.label
+            && other.measured()
+    };
+    let alone = cells.iter().filter(|_| is_mixed).find(same)?;
+    let beside_ns =
+        facts.read_latency_ns().filter(|beside_ns| *beside_ns >= alone.latency_ns * MUCH_LONGER)?;
+    Some(words::behind_writes(beside_ns, alone.latency_ns))
 }
 
 fn falling(facts: &CellFacts<'_>) -> Option<Limit> {

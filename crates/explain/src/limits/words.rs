@@ -229,6 +229,19 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
     ))
 }
 
+pub(super) fn behind_writes(beside_ns: f64, alone_ns: f64) -> Limit {
+    let (beside, alone) = (number::latency(beside_ns), number::latency(alone_ns));
+    limit(
+        LimitKind::BehindWrites,
+        Strength::Strong,
+        text!("reads wait behind writes", "読み出しが書き込みの後ろで待たされること"),
+        text!(
+            "a read takes {beside} beside writes, {alone} alone",
+            "読み出し 1 回は、書き込みと並行すると {beside}、単独では {alone} です"
+        ),
+    )
+}
+
 pub(super) fn stalls(share: f64, median_ns: f64) -> Limit {
     let (share, median) = (number::percent(share), number::latency(median_ns));
     limit(
