@@ -17,6 +17,8 @@ const OTHERS: f64 = 0.25;
 const STEAL: f64 = 0.1;
 /// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
 const CROWDED: f64 = 0.5;
+/// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
+pub(crate) const SLOWED: f64 = 0.9;
 /// So few bytes fit in the memory of any drive.
 const SAME_PLACE_BYTES: u64 = 64 << 10;
 /// Repetitions of which one half can be held against the other.
@@ -83,6 +85,10 @@ pub(crate) struct CellFacts<'a> {
     pub(crate) latency_ns: f64,
     /// Median latency.
     pub(crate) median_ns: f64,
+    /// The latency that one operation in ten stays below, and the one that one in ten goes beyond.
+    pub(crate) tenths_ns: [f64; 2],
+    /// Operations whose latency was measured.
+    pub(crate) operations: u64,
     /// Operations in flight on average, by Little's law: the sum of latencies over the time.
     pub(crate) in_flight: f64,
     /// Share of the time in which something was stalled.
@@ -96,6 +102,7 @@ impl<'a> CellFacts<'a> {
         let sum = |of: &dyn Fn(&Repetition) -> f64| cell.counted().map(of).sum::<f64>();
         let elapsed_ns = sum(&|one| one.elapsed_ns as f64);
         let latency = cell_latency(cell);
+        let at = |share| percentile_ns(&latency, share).map_or(0.0, |ns| ns as f64);
         let direction = cell.direction.unwrap_or(Direction::Mix);
         let per_second = |amount: f64| if elapsed_ns > 0.0 { amount * 1e9 / elapsed_ns } else { 0.0 };
         // Time between single samples is not measured.
@@ -108,7 +115,9 @@ impl<'a> CellFacts<'a> {
             rate: per_second(sum(&|one| one.bytes(direction) as f64)),
             iops: per_second(sum(&|one| one.operations(direction) as f64)),
             latency_ns: latency.mean_ns().unwrap_or(0.0),
-            median_ns: percentile_ns(&latency, 0.5).map_or(0.0, |ns| ns as f64),
+            median_ns: at(0.5),
+            tenths_ns: [at(0.1), at(0.9)],
+            operations: latency.count,
             in_flight,
             stalled_share: stutter(cell).map_or(0.0, |stutter| stutter.stalled_share),
             split: cell.repetitions.iter().find_map(|one| one.kernel.as_ref()),
@@ -247,7 +256,8 @@ impl<'a> CellFacts<'a> {
         if own > 0.0 { others / own } else { 0.0 }
     }
 
-    /// The rate of the repetitions with more of other work as a share of that of the others; none if all had as much.
+    /// The rate of the repetitions with more of other work as a share of that of the others; none if all had as much, or chance
+    /// may have made the difference.
     fn slowed_to(&self, shares: &[f64]) -> Option<f64> {
         let direction = self.cell.direction.unwrap_or(Direction::Mix);
         let rate = |one: &Repetition| one.bytes(direction) as f64 / one.elapsed_ns.max(1) as f64;
@@ -258,6 +268,10 @@ impl<'a> CellFacts<'a> {
             return None;
         }
         let mean = |part: &[(f64, f64)]| part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
-        Some(mean(noisy) / mean(quiet))
+        let slowest = quiet.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
+        // Rates that overlap may differ by chance.
+        let is_apart = noisy.iter().all(|(_, rate)| *rate < slowest);
+        let slowed_to = mean(noisy) / mean(quiet);
+        (is_apart || slowed_to >= SLOWED).then_some(slowed_to)
     }
 }

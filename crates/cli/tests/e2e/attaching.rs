@@ -15,7 +15,7 @@ pub const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A device; if it is still there when this goes, it is taken away by force.
-struct Device<'l> {
+pub struct Device<'l> {
     lab: &'l Lab,
     paths: Vec<PathBuf>,
     process: Pid,
@@ -34,7 +34,7 @@ pub fn can_attach() -> bool {
 }
 
 impl<'l> Device<'l> {
-    fn attach(lab: &'l Lab, words: &[&str]) -> Option<Self> {
+    pub fn attach(lab: &'l Lab, words: &[&str]) -> Option<Self> {
         can_attach().then(|| Self::another(lab, words))
     }
 
@@ -52,11 +52,11 @@ impl<'l> Device<'l> {
         Self { lab, paths, process, err: ended.err }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.paths[0]
     }
 
-    fn detach(&self) -> Ended {
+    pub fn detach(&self) -> Ended {
         self.lab.kurabe(&["detach", text(self.path())])
     }
 

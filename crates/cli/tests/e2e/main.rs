@@ -20,6 +20,7 @@ mod each_operation;
 mod engines;
 mod every_record;
 mod existing_file;
+mod explaining;
 mod failing_target;
 mod faults;
 mod flipped;

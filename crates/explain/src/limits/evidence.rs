@@ -9,7 +9,7 @@ use super::storage::StorageFacts;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
-use kurabe_stats::{FittedLine, cell_latency, line, percentile_ns};
+use kurabe_stats::{FittedLine, line};
 use std::collections::BTreeSet;
 
 /// From this size on operations in order tell what a byte takes: of smaller ones the command is a large part.
@@ -143,6 +143,11 @@ impl<'a> Evidence<'a> {
             .then(|| more_bytes * 1e9 / more_ns)
     }
 
+    /// Whether the same place was read again and again.
+    pub(super) fn has_same_place(&self) -> bool {
+        self.cells.iter().any(CellFacts::is_same_place)
+    }
+
     /// What the time of an operation by itself is for, in shares of it; the largest first.
     pub(super) fn parts(&self, facts: &CellFacts<'_>) -> [(TimePart, f64); 3] {
         let whole_ns = facts.latency_ns;
@@ -172,14 +177,10 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
         return Turning::No;
     }
     for facts in cells.iter().filter(|facts| is_access(facts)) {
-        let latency = cell_latency(facts.cell);
-        let [Some(low), Some(high)] = [0.1, 0.9].map(|share| percentile_ns(&latency, share)) else {
-            continue;
-        };
-        if latency.count < FEWEST_OPERATIONS {
+        if facts.operations < FEWEST_OPERATIONS {
             continue;
         }
-        let (low_ns, high_ns) = (low as f64, high as f64);
+        let [low_ns, high_ns] = facts.tenths_ns;
         if walk(facts).is_some() || facts.median_ns < QUICK_NS {
             return Turning::No;
         }

@@ -4,17 +4,14 @@ use super::evidence::{ChainWalk, Evidence, TimePart, Turning, walk, zones};
 use super::limit::Limit;
 use super::storage::StorageFacts;
 use super::words;
-use crate::cell::CellFacts;
+use crate::cell::{CellFacts, SLOWED};
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Direction, EndSync};
-use kurabe_stats::{cell_latency, percentile_ns};
 
 /// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
 const FALLEN: f64 = 0.6;
 /// Reads that take this many times as long beside writes as alone wait for these more than for all else.
 const MUCH_LONGER: f64 = 2.0;
-/// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
-const SLOWED: f64 = 0.9;
 /// Stalls that fill more than half of the time took longer than all else, so they are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
 /// With several to choose from the next place may be near, but with an arm that moves it takes at least this long, in ns.
@@ -273,7 +270,7 @@ fn command(
     let read = single.opposite(evidence.cells).filter(|_| single.is_write() && single.is_random());
     if evidence.turns() && single.is_write() && single.is_random() {
         let asked = deeper.unwrap_or(single);
-        let low_ns = percentile_ns(&cell_latency(asked.cell), 0.1).map_or(0.0, |ns| ns as f64);
+        let low_ns = asked.tenths_ns[0];
         if asked.latency_ns >= low_ns * FEW_SLOW {
             return words::write_cache_full(asked, low_ns);
         }

@@ -5,10 +5,9 @@ use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::{CellFacts, ContendedResource, OtherWork};
 use crate::figures::{size, times};
-use kurabe_core::mention::{DIRECT, RUN, SWEEP, THREADS, TIME, TRACE, WAIT};
+use kurabe_core::mention::{DIRECT, PROBE, RUN, SWEEP, THREADS, TIME, TRACE, WAIT, WHY};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
-use kurabe_stats::{cell_latency, percentile_ns};
 
 fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) -> Limit {
     Limit { kind, strength, sentence, evidence, next: None }
@@ -287,9 +286,7 @@ pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
 
 pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limit {
     let each = number::latency(each_ns);
-    let latency = cell_latency(facts.cell);
-    let [low, high] = [0.1, 0.9].map(|share| percentile_ns(&latency, share).unwrap_or(0) as f64);
-    let (low, high) = (number::latency(low), number::latency(high));
+    let [low, high] = facts.tenths_ns.map(number::latency);
     let evidence = if facts.is_alone() {
         text!(
             "an access takes {each}, one in ten less than {low}, one in ten more than {high}, as the place comes by: moving the \
@@ -614,6 +611,14 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
         (false, _) if facts.is_random() && other_depth.is_none() => text!(
             "the same with another number of operations in flight: profiles such as `default` have both",
             "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
+        ),
+        (false, None) if storage.is_hidden => text!(
+            "a virtual disk shows what its host lets through; `{WHY} {PROBE}` on the host tells more",
+            "仮想ディスクに見えるのは、ホストが通した分だけです。ホストで `{WHY} {PROBE}` を実行すると、より多くのことが分かります"
+        ),
+        (false, None) if evidence.turns() && !evidence.has_same_place() => text!(
+            "`{WHY} {PROBE}` reads the same place again, which tells the medium from the connection",
+            "`{WHY} {PROBE}` で同じ場所を読み直すと、媒体と接続を切り分けられます"
         ),
         (false, None) => text!(
             "the rate of the connection is not known, so device and connection cannot be told apart; the same device on \

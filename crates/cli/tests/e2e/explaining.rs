@@ -1,0 +1,76 @@
+//! `kurabe why --probe`: on a folder, on a model, and on models that are served in real time, where the answers are those of virtual
+//! time.
+
+use crate::attaching::Device;
+use crate::lab::{Lab, list_of, names, text};
+use kurabe_core::record::RunRecord;
+use kurabe_explain::{LimitKind, limits_from_outside};
+
+/// A disk behind a bridge, a card, a stick, a fast disk of old, an SSD; emulators of a megabyte per second would take minutes.
+const SERVED: [&str; 5] = [
+    "hua722020-usb",
+    "sandisk-extreme-a1-sd",
+    "samsung-fit-plus-exfat",
+    "quantum-atlas-10k",
+    "samsung-870-evo",
+];
+
+#[test]
+fn a_probe_of_a_folder_says_why_and_leaves_nothing() {
+    let lab = Lab::new();
+    let ended = lab.kurabe(&["why", "--probe", text(&lab.target())]).ok();
+    for said in ["16 × 1 MiB", "RND 4 KiB Q32 T1", "limit:"] {
+        assert!(ended.out.contains(said), "{said}: {}", ended.out);
+    }
+    assert_eq!(names(&lab.target()), [] as [&str; 0]);
+    assert_eq!(lab.list().len(), 1, "it is a run as any other");
+}
+
+#[test]
+fn a_probe_says_what_is_open_and_asks_that_next() {
+    let lab = Lab::new();
+    for (lang, says) in [("en", "still open: read 16 × 1 MiB"), ("ja", "未解明: ")] {
+        let ended = lab.kurabe(&["why", "--probe", "model:quantum-lps-250", "--lang", lang]).ok();
+        assert!(ended.err.contains(says), "{}", ended.err);
+    }
+    let lines = lab.kurabe(&["why", "--probe", "model:quantum-lps-250", "--json"]).ok().json_lines();
+    let added = lines.iter().find(|line| line["event"] == "steps_added").expect("further steps");
+    assert_eq!(list_of(&added["steps"])[0]["label"], "same 4 KiB", "{added}");
+    assert!(added["why"]["ja"].as_str().is_some_and(|why| why.contains("媒体と接続")), "{added}");
+    let settled = lab.kurabe(&["why", "--probe", "model:scsi2sd-v6"]).ok();
+    assert!(!settled.err.contains("still open"), "nothing that a read tells: {}", settled.err);
+}
+
+/// What is said of the cells that a probe begins with.
+fn kinds(record: &RunRecord) -> Vec<LimitKind> {
+    limits_from_outside(record).iter().take(4).map(|limit| limit.limit.kind).collect()
+}
+
+fn last_run(lab: &Lab) -> RunRecord {
+    let id = lab.list().last().and_then(|run| run["id"].as_str().map(str::to_owned)).expect("a run");
+    serde_json::from_value(lab.record(&id)).expect("a record")
+}
+
+#[test]
+#[ignore = "slow"]
+fn served_in_real_time_the_answers_are_those_of_virtual_time() {
+    for model in SERVED {
+        let (lab, model) = (Lab::new(), format!("model:{model}"));
+        let Some(device) = Device::attach(&lab, &[&model]) else { return };
+        lab.kurabe(&["why", "--probe", text(device.path())]).ok();
+        let served = last_run(&lab);
+        device.detach().ok();
+        lab.kurabe(&["run", &model, "--profile", "probe"]).ok();
+        let mut computed = last_run(&lab);
+        // The same device, as this machine sees it.
+        computed.header.environment = served.header.environment.clone();
+        computed.header.model = None;
+        // What this machine did beside may hide an answer, and brings no other.
+        let pairs: Vec<_> = kinds(&served).into_iter().zip(kinds(&computed)).collect();
+        let is_hidden = |kind| matches!(kind, LimitKind::OtherWork | LimitKind::Unknown);
+        let equal = pairs.iter().filter(|(served, computed)| served == computed).count();
+        let is_other =
+            |(served, computed): &&(LimitKind, LimitKind)| served != computed && !is_hidden(*served);
+        assert!(equal >= 3 && !pairs.iter().any(|pair| is_other(&pair)), "{model}: {pairs:?}");
+    }
+}
