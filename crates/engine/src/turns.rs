@@ -56,11 +56,12 @@ pub trait Contender {
     /// When the target fails, or the user stops it.
     fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>>;
 
-    /// Has each repetition of a task begin when it has settled, which takes so long, and tells why.
+    /// Has each repetition of a task begin when it has settled, which takes so long, and go on for some turnovers of its queue, of which
+    /// an operation ends every `each_ns`; and tells why.
     ///
     /// # Errors
     /// When it cannot be told.
-    fn warm_up(&mut self, task: usize, warm_up_ns: u64, own: Option<Settling>) -> Result<()>;
+    fn warm_up(&mut self, task: usize, warm_up_ns: u64, each_ns: f64, own: Option<Settling>) -> Result<()>;
 
     /// Makes one repetition of a task: its number, and its place in the common order.
     ///
@@ -148,9 +149,9 @@ impl<G: Ground> Contender for InTurns<'_, G> {
         self.timed(|this| this.session.settling(&mut this.tasks[task], time))
     }
 
-    fn warm_up(&mut self, task: usize, warm_up_ns: u64, own: Option<Settling>) -> Result<()> {
+    fn warm_up(&mut self, task: usize, warm_up_ns: u64, each_ns: f64, own: Option<Settling>) -> Result<()> {
         let task = &mut self.tasks[task].task;
-        session::warm_up(task, warm_up_ns);
+        session::warm_up(task, warm_up_ns, each_ns);
         match own.and_then(|settling| settling_words(&session::called(task), &settling)) {
             Some(words) => self.session.context.notice(NoticeKind::Other, words),
             None => Ok(()),
@@ -349,8 +350,9 @@ impl Turns<'_, '_> {
             }
             let lengths_ns = settlings.iter().flatten().map(|one| one.after_ns.unwrap_or(time.most_ns / 2));
             let warm_up_ns = lengths_ns.max().unwrap_or(0).max(time.warm_up_ns);
+            let each_ns = settlings.iter().flatten().map(|one| one.each_ns).fold(0.0, f64::max);
             for (place, own) in settlings.into_iter().enumerate() {
-                self.each(place, |contender| contender.warm_up(task, warm_up_ns, own))?;
+                self.each(place, |contender| contender.warm_up(task, warm_up_ns, each_ns, own))?;
             }
         }
         Ok(())

@@ -4,4 +4,5 @@ mod articles;
 mod blind;
 mod claims;
 mod library;
+mod probing;
 mod truth;

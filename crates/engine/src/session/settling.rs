@@ -20,6 +20,11 @@ const LARGEST_CHANGE: f64 = 0.1;
 /// Operations after which a trial is over whatever its time: as many of 4 KiB fill a drive's cache several times.
 const MOST_OPERATIONS: u64 = 1 << 16;
 
+/// A repetition is at least so many turnovers of the queue long: it ends by emptying the queue, which is slower than keeping it full …
+const TURNOVERS: f64 = 10.0;
+/// … but it takes no more than this for that, so that slow work is still repeated in the time that there is.
+const LONGEST_NS: f64 = 1e9;
+
 /// Fewer intervals of a course have no parts to be compared.
 const FEWEST_INTERVALS: usize = 4;
 
@@ -56,6 +61,8 @@ pub struct Settling {
     pub first_bytes_per_s: f64,
     /// At last.
     pub last_bytes_per_s: f64,
+    /// Time between the ends of two operations at last.
+    pub each_ns: f64,
 }
 
 impl<G: Ground> Session<'_, G> {
@@ -118,10 +125,19 @@ fn bytes_in(workload: &Workload, time_ns: u64) -> Option<u64> {
     workload.end.bytes.map(|bytes| (bytes as f64 * times) as u64)
 }
 
-/// Has each repetition of a task begin when it has settled, which takes so long.
-pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64) {
+/// Has each repetition of a task begin when it has settled, which takes so long, and go on for some turnovers of its queue; `each_ns`
+/// as [`Settling`] has it.
+pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64, each_ns: f64) {
     let Work::Io(workload) = &mut task.work else { return };
-    if settles(workload) && warm_up_ns > workload.warm_up_ns {
+    if !settles(workload) {
+        return;
+    }
+    let in_flight = f64::from(workload.iodepth.saturating_mul(workload.threads));
+    let turnovers_ns = (TURNOVERS * in_flight * each_ns).min(LONGEST_NS) as u64;
+    if workload.end.time_ns.is_some_and(|time_ns| time_ns < turnovers_ns) {
+        *workload = lasting(workload, turnovers_ns);
+    }
+    if warm_up_ns > workload.warm_up_ns {
         let whole_ns = workload.end.time_ns.unwrap_or(0).saturating_add(warm_up_ns);
         (workload.end.bytes, workload.warm_up_ns) = (bytes_in(workload, whole_ns), warm_up_ns);
     }
@@ -179,6 +195,7 @@ fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Optio
         after_ns: (after < count / 2).then_some(after as u64 * interval_ns),
         first_bytes_per_s: per_interval(&course[..1]) * per_s,
         last_bytes_per_s: last * per_s,
+        each_ns: interval_ns as f64 / last_operations,
     })
 }
 

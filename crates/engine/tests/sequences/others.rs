@@ -107,7 +107,7 @@ fn the_access_times_of_as_ssd_read_everywhere_and_write_512_bytes_in_a_gigabyte(
 }
 
 #[test]
-fn a_probe_reads_places_over_the_device_and_the_same_place_again_and_again() {
+fn a_probe_begins_with_reads_of_places_over_the_device() {
     const DISK: u64 = 64 << 30;
     let profile = profile("probe");
     let (log, tracks) = sample(&profile.steps[0], DISK);
@@ -116,19 +116,7 @@ fn a_probe_reads_places_over_the_device_and_the_same_place_again_and_again() {
         places.flat_map(|at| [(OpKind::Read, at, 4096), (OpKind::Read, at, MIB)]).collect();
     assert_eq!(log.iter().map(triple).collect::<Vec<_>>(), expected);
     assert_eq!(tracks[0].samples.len(), 16);
-    let same_place: Vec<u64> = workloads("probe", DISK)
-        .iter()
-        .map(|(direction, workload)| {
-            assert_eq!(*direction, Direction::Read);
-            workload.span_bytes
-        })
-        .filter(|span_bytes| *span_bytes < DISK)
-        .collect();
-    assert_eq!(same_place, [4 * KIB, 16 * KIB]);
-    for (_, workload) in workloads("probe", DISK).iter().filter(|(_, workload)| workload.span_bytes < DISK) {
-        let played = play(workload, taking(MS));
-        assert!(played.only().iter().all(|one| one.op.offset_bytes == 0), "{:?}", played.only()[1]);
-    }
+    assert!(workloads("probe", DISK).iter().all(|(direction, _)| *direction == Direction::Read));
 }
 
 #[test]
