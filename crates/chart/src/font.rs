@@ -11,7 +11,8 @@ use skrifa::metrics::GlyphMetrics;
 use skrifa::{FontRef, MetadataProvider};
 use std::sync::OnceLock;
 
-pub(crate) static REGULAR: &[u8] = include_bytes!("../fonts/NotoSansJP-Regular.subset.ttf");
+/// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of both languages.
+pub static REGULAR: &[u8] = include_bytes!("../fonts/NotoSansJP-Regular.subset.ttf");
 pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/NotoSansJP-Bold.subset.ttf");
 
 /// What stands in pictures for a character that the font lacks.

@@ -12,7 +12,7 @@ mod svg;
 mod terminal;
 mod unit;
 
-pub use font::{bold_has, fit, has_glyph, text_width, wrap};
+pub use font::{REGULAR, bold_has, fit, has_glyph, text_width, wrap};
 pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
     RatioVerdict, Scale, ShadedBand, ShareRow, Shares,

@@ -229,6 +229,15 @@ impl<T: Into<Block>> FromIterator<T> for Doc {
 }
 
 impl Doc {
+    /// Its sections; what stands in none is left out.
+    pub(crate) fn into_sections(self) -> Vec<(&'static str, Text, Self)> {
+        let section = |block| match block {
+            Block::Section { id, title, doc, .. } => Some((id, title, doc)),
+            _ => None,
+        };
+        self.blocks.into_iter().filter_map(section).collect()
+    }
+
     /// An empty document.
     pub(crate) fn new() -> Self {
         Self::default()

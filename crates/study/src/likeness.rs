@@ -11,7 +11,7 @@ use crate::catalogue::{Catalogue, DeviceClass, PublishedColumn, RateWork};
 use crate::published::Published;
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::record::RunRecord;
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
 use serde::Serialize;
 
@@ -167,13 +167,33 @@ fn cells(
     let cells = record.cells.iter().enumerate().filter(|(cell_index, _)| !is_left_out(*cell_index));
     let cells = cells.filter_map(|(cell_index, cell)| {
         let (work, bytes_per_s) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
-        let is_deepest =
-            !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(&work));
-        let band = band(catalogue, class, &work, is_deepest)?;
+        let band = band(catalogue, class, &work, is_deepest(record, &work))?;
         let RateWork { sequential, direction, .. } = work;
         Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band })
     });
     cells.filter(|cell| cell.bytes_per_s > 0.0).collect()
+}
+
+/// The kinds that most people know a drive by, from slow to fast.
+const WELL_KNOWN: [DeviceClass; 5] = [
+    DeviceClass::HardDisk,
+    DeviceClass::SdCard,
+    DeviceClass::SataSsd,
+    DeviceClass::NvmePcie3,
+    DeviceClass::NvmePcie4,
+];
+
+/// What well-known kinds of drives span for the work of a cell of a run, from slow to fast; empty where nothing is published.
+pub fn bands(record: &RunRecord, cell: &Cell, catalogue: &Catalogue) -> Vec<(DeviceClass, Band)> {
+    let Some(work) = RateWork::of(cell) else { return Vec::new() };
+    let is_deepest = is_deepest(record, &work);
+    let band = |class| Some((class, band(catalogue, class, &work, is_deepest)?));
+    WELL_KNOWN.into_iter().filter_map(band).collect()
+}
+
+/// Whether no other cell of a run does the same with more in flight.
+fn is_deepest(record: &RunRecord, work: &RateWork) -> bool {
+    !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(work))
 }
 
 /// What a kind of device spans for some work, each entry with its fastest figure.
@@ -204,7 +224,6 @@ fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: 
 mod tests {
     use super::*;
     use crate::catalogue::{PublishedStatistic, beside};
-    use kurabe_core::record::{Cell, RunRecord};
 
     /// A run as it is exported, with these cells: order, direction, block, depth, MB/s.
     fn run(cells: &[(bool, &str, u64, u32, f64)]) -> RunRecord {

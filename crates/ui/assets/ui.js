@@ -56,6 +56,20 @@
     form.querySelector('button').textContent = answer.ok ? '✓' : '✗';
   });
 
+  // One run or none is nothing to compare: the button says what is missing.
+  const compared = $('compare');
+  if (compared) {
+    const button = compared.querySelector('button.main');
+    const words = button.textContent;
+    const count = () => {
+      button.disabled = compared.querySelectorAll('input[name=run]:checked').length < 2;
+      button.textContent = button.disabled ? button.dataset.tooFew : words;
+    };
+    compared.addEventListener('change', count);
+    // Back from another page, ticks are there again.
+    addEventListener('pageshow', count);
+  }
+
   measuring();
   modelling();
 
@@ -79,8 +93,8 @@
       return {
         target: words('other') || words('target'),
         profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
-        job: jobs.open ? elements.job.value : '', against: words('against'),
-        vary: vary?.open ? differing() : {},
+        job: jobs.open ? elements.job.value : '', against: vary.open ? words('against') : '',
+        vary: vary.open ? differing() : {},
       };
     };
 
@@ -105,7 +119,7 @@
       if (jobs.open) read(false);
       plan();
     });
-    vary?.addEventListener('toggle', () => plan());
+    vary.addEventListener('toggle', () => plan());
     for (const part of parts) part.addEventListener('input', () => { write(); read(false); });
     form.elements.job.addEventListener('input', () => read(true));
 
@@ -132,7 +146,6 @@
       wrong('');
       const answer = await post('/measure', asked(only));
       if (!answer.ok) wrong(await reason(answer));
-      else board.scrollIntoView({ block: 'start', behavior: 'auto' });
     };
     form.addEventListener('submit', (event) => { event.preventDefault(); start(); });
     $('stop').addEventListener('click', () => post('/stop', {}));
@@ -143,8 +156,11 @@
         button.setAttribute('aria-pressed', String(button.dataset.unit === unit));
       }
       const goesOn = Boolean(board.querySelector('[data-goes-on]'));
+      const hasFocus = [$('all'), $('stop')].includes(document.activeElement);
       $('stop').hidden = !goesOn;
-      $('all').disabled = goesOn;
+      $('all').hidden = $('all').disabled = goesOn;
+      // One stands in the place of the other, with the focus.
+      if (hasFocus) (goesOn ? $('stop') : $('all')).focus();
       for (const step of board.querySelectorAll('.step')) step.disabled = goesOn;
     };
     board.addEventListener('click', (event) => {
@@ -237,7 +253,8 @@
         return `${x.toFixed(1)} ${(116 - rate / most * 110).toFixed(1)}`;
       });
       path.setAttribute('d', 'M' + points.join('L'));
-      $('scale').textContent = `0 – ${most.toFixed(1)} MB/s · ${first.toFixed(0)} – ${last.toFixed(0)} s`;
+      $('most').textContent = `${most.toFixed(most < 10 ? 1 : 0)} MB/s`;
+      $('until').textContent = `${(last - first).toFixed(0)} s`;
     };
     const heard = {
       board: ({ say: words, over }) => {

@@ -16,6 +16,7 @@ pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod studies;
+mod tiles;
 pub(crate) mod turns;
 
 use crate::message::Message;

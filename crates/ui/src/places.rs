@@ -2,7 +2,7 @@
 
 use kurabe_core::environment::Environment;
 use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Lang, Text, shown, text};
 use kurabe_host::{ObserveOptions, StorageMount, block_devices, observe, storage_mounts};
 use kurabe_lab::{GivenUp, within};
 use kurabe_report::surroundings;
@@ -28,6 +28,14 @@ pub(crate) struct TargetOffer {
     pub(crate) is_usable: bool,
     /// Whether it is a whole drive, which is only read.
     pub(crate) is_drive: bool,
+}
+
+impl TargetOffer {
+    /// What it stands on, and what is free there, in a line.
+    pub(crate) fn line(&self, lang: Lang) -> String {
+        let facts = std::iter::once(&self.storage).chain(&self.room);
+        Text::join(facts.cloned(), [" · "; 2]).take(lang)
+    }
 }
 
 /// The file systems of this machine.

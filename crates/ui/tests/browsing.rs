@@ -166,10 +166,12 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
 fn card_loads(reader: &Reader) {
     reader.browser.tab_to("#board .ways a[href^='/runs/']");
     reader.browser.type_keys(keys::ENTER);
-    reader.wait_for("#card img");
-    reader.browser.run("document.querySelector('#card').scrollIntoView()");
-    reader.browser.wait_until("[...document.querySelectorAll('#card img')].every((card) => card.complete && card.naturalWidth === 1200)");
-    assert_eq!(reader.count("#card img"), 4);
+    reader.wait_for(".tabs");
+    reader.browser.tab_to(".tabs #card");
+    reader.browser.type_keys(keys::ENTER);
+    reader.wait_for("#part-card img");
+    reader.browser.wait_until("[...document.querySelectorAll('#part-card img')].every((card) => card.complete && card.naturalWidth === 1200)");
+    assert_eq!(reader.count("#part-card img"), 4);
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn a_run_is_stopped_and_kept() {
     // It is in the store as it is on the tiles.
     browser.tab_to("#board .ways a[href^='/runs/']");
     browser.type_keys(keys::ENTER);
-    reader.wait_for("#card");
+    reader.wait_for(".tabs");
     let script = "const done = arguments[0]; fetch(location.pathname + '/record.json').then((answer) => answer.json()).then(done)";
     let record = &browser.run_later(script)["run"];
     assert_eq!(record["status"], "interrupted");
@@ -260,10 +262,16 @@ fn two_runs_are_ticked_and_compared() {
     let browser = &reader.browser;
     let ids = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
     reader.go("/runs");
+    let button = || {
+        let words = reader.words("document.querySelector('#compare button.main').textContent");
+        (browser.run("return document.querySelector('#compare button.main').disabled") == true, words)
+    };
+    assert_eq!(button(), (true, "tick two or more to compare".to_owned()));
     for id in &ids {
         browser.tab_to(&format!("input[name=run][value='{id}']"));
         browser.type_keys(" ");
     }
+    assert_eq!(button(), (false, "Compare the ticked ones".to_owned()));
     browser.tab_to("#compare button.main");
     browser.type_keys(keys::ENTER);
     reader.wait_for(".answer");
@@ -274,14 +282,17 @@ fn two_runs_are_ticked_and_compared() {
     let answer = reader.words("document.querySelector('.answer').textContent");
     assert!(answer.contains("faster"), "{answer}");
     // For a use, whose shares are sliders.
-    browser.tab_to("#use select");
+    browser.tab_to(".tabs #use");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#part-use select");
+    browser.tab_to("#part-use select");
     browser.type_keys("swap");
-    let chosen = reader.words("document.querySelector('#use select').value");
+    let chosen = reader.words("document.querySelector('#part-use select').value");
     assert_eq!(chosen, "swap");
-    browser.tab_to("#use button");
+    browser.tab_to("#part-use button");
     browser.type_keys(keys::ENTER);
     reader.wait_for(".sliders output");
-    assert_eq!(reader.words("document.querySelector('#use select').value"), chosen);
+    assert_eq!(reader.words("document.querySelector('#part-use select').value"), chosen);
     let shares = browser
         .run("return [...document.querySelectorAll('.sliders input')].map((part) => Number(part.value))");
     assert_eq!(shares, serde_json::json!([60, 40]), "as uses/swap.toml says");
@@ -292,7 +303,7 @@ fn two_runs_are_ticked_and_compared() {
     // Parts of nothing are no use.
     let nothing = format!("/compare?run={}&run={}&use=swap&of=swap&share0=0&share1=0", ids[0], ids[1]);
     reader.go(&nothing);
-    reader.wait_for("#use .notice.warn");
+    reader.wait_for("#part-use .notice.warn");
     reader.console_is_clean(&[DOOR]);
 }
 

@@ -78,7 +78,7 @@ fn of_the_manual(
     measuring(reader, &folder, ending, size);
     let pages = [
         ("runs", "/runs".to_owned(), "table.list"),
-        ("run", format!("/runs/{one}"), "#card"),
+        ("run", format!("/runs/{one}"), ".tabs"),
         ("compare", format!("/compare?run={other}&run={one}"), ".answer"),
         ("matrix", "/matrix".to_owned(), "main table"),
         ("history", "/history".to_owned(), "main section"),
@@ -112,8 +112,8 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32
     browser.wait_until("document.querySelector('#board [data-goes-on]') && document.querySelectorAll('.tile.done').length === 5");
     // What else the machine does is of no interest.
     browser.run(
-        "for (const input of document.querySelectorAll('.place input'))
-             if (/^.dev.loop|^.tmp/.test(input.value)) input.closest('.place').remove()",
+        "for (const place of document.querySelectorAll('.place'))
+             if (/^.dev.loop/.test(place.textContent.trim())) place.remove()",
     );
     let is_narrow = width < 1000;
     let length = browser.run("return document.documentElement.scrollHeight").as_u64().unwrap_or(0);

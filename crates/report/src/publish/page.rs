@@ -30,6 +30,7 @@ use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, mention::IMPORT, text};
+use kurabe_study::Likeness;
 use rows::{CellRow, rows};
 use sha2::{Digest, Sha256};
 
@@ -161,9 +162,19 @@ impl<'a> Report<'a> {
         format!("{}\n{VERSION}\n", doc.markdown(self.lang))
     }
 
-    /// What it says, for a page that is more than this report: heading and answer, and everything below.
-    pub fn docs(&self) -> [Doc; 2] {
-        [self.top(), self.body(&self.pictures())]
+    /// Heading and answer, for a page that is more than this report.
+    pub fn head_doc(&self) -> Doc {
+        self.top()
+    }
+
+    /// The kind of device that the one run is held against.
+    pub fn likeness(&self) -> Option<&Likeness> {
+        self.summary.as_ref()?.likeness.as_ref()
+    }
+
+    /// Everything below them in its parts: the name of each in addresses, its title, and what it says.
+    pub fn parts(&self) -> Vec<(&'static str, Text, Doc)> {
+        self.body(&self.pictures()).into_sections()
     }
 
     /// A run in a sentence, its figures, and where the time of a model went.

@@ -146,6 +146,8 @@ pub(crate) fn stall_count(cells: &[Cell]) -> u64 {
 pub struct Tile {
     /// The figure that the table of the run shows: a rate or a time.
     pub main: Option<Figure>,
+    /// The same, if it is a rate.
+    pub rate_bytes_per_s: Option<f64>,
     /// A rate in GB/s (10^9 bytes).
     pub gigabytes: Option<Figure>,
     /// The mean latency in µs.
@@ -169,6 +171,7 @@ impl Tile {
         let p99_latency_ns = figures.percentile_ns(0.99).filter(|_| of_rates);
         Self {
             main: figures.main_figure(),
+            rate_bytes_per_s: figures.main.filter(|_| of_rates),
             gigabytes: figures.main.filter(|_| of_rates).map(|value| in_unit(value / 1e9, 3, "GB/s")),
             microseconds: mean_latency_ns.map(|ns| in_unit(ns / 1e3, 1, "µs")),
             iops: figures.rate_iops.filter(|_| of_rates).map(number::iops),

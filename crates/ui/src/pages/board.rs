@@ -1,18 +1,13 @@
-//! The tiles: a row for each step, a tile for each direction, filled as cells end.
+//! What goes on, or went on last: how far it is, the answer, the tiles, and where to go from there.
 
-use crate::board::{Board, column};
+use crate::board::Board;
 use crate::message::Message;
 use crate::pages::frame::{ways_to, written};
-use kurabe_core::profile::{Task, TaskCell};
+use crate::pages::tiles;
 use kurabe_core::record::RunStatus;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Result, Text, number, shown, text};
-use kurabe_report::{Assessment, Tile, headline, notices_doc, positions_doc, usual_words};
-use kurabe_study::{CellLikeness, Likeness};
+use kurabe_core::{Lang, Result, number, shown, text};
+use kurabe_report::{Assessment, headline, notices_doc, positions_doc};
 use maud::{Markup, html};
-
-/// Free space at the ends of a scale, as a factor.
-const MARGIN: f64 = 1.3;
 
 /// What stands in the place of results.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
@@ -27,10 +22,10 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     let count = board.record.notices.len();
     Ok(html! {
         (head(board, lang))
+        @if board.goes_on() { (now(board, lang)) }
         @if let Some(summary) = &summary { p.summary { (summary.sentence.get(lang)) } }
         @for words in &board.programs { p.notice { (words.line(lang)) } }
-        (tiles(board, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
-        @if board.goes_on() { (now(board, lang)) }
+        (tiles::of_board(board, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
         @if board.samples() { div #plot { (plot_piece(Some(board), lang)) } }
         @if count > 0 {
             details {
@@ -65,136 +60,6 @@ fn head(board: &Board, lang: Lang) -> Markup {
     }
 }
 
-fn tiles(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
-    let planned = || board.tasks.iter().flat_map(|task| &task.cells);
-    let used: Vec<usize> =
-        (0..3).filter(|place| planned().any(|cell| column(cell.direction) == *place)).collect();
-    let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
-    let alone = text!("measure this one alone", "この項目だけを測る");
-    html! {
-        div class={ "tiles columns-" (used.len()) } {
-            div.names aria-hidden="true" {
-                span {}
-                @for place in &used { span { (names[*place].get(lang)) } }
-            }
-            @for row in rows(&board.tasks) {
-                @let label = shown::line(row.label);
-                div.row {
-                    button.step type="button" data-only=(row.label) title=(alone.get(lang)) { (label) }
-                    @for place in &used {
-                        @let cells = row.cells.iter().filter(|(_, cell)| column(cell.direction) == *place);
-                        @if cells.clone().next().is_none() { div.tile.none {} }
-                        @for (index, cell) in cells {
-                            @let name = names[*place].map(|name| format!("{name} {label}"));
-                            (tile(board, (*index, cell), &name, likeness, lang))
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What stands in a row: the cells of a step, with their numbers in the run.
-struct Row<'a> {
-    step_index: usize,
-    label: &'a str,
-    cells: Vec<(u32, &'a TaskCell)>,
-}
-
-/// Directions of one step may be apart in the order of measuring, and stand in one row all the same.
-fn rows(tasks: &[Task]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    let cells = tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell)));
-    for (index, (task, cell)) in (0..).zip(cells) {
-        let cell = (index, cell);
-        match rows.iter_mut().find(|row| (row.step_index, row.label) == (task.step_index, &*task.label)) {
-            Some(row) => row.cells.push(cell),
-            None => rows.push(Row { step_index: task.step_index, label: &task.label, cells: vec![cell] }),
-        }
-    }
-    rows
-}
-
-/// The tile of a cell, with what is known of it.
-fn tile(
-    board: &Board,
-    (index, cell): (u32, &TaskCell),
-    name: &Text,
-    likeness: Option<&Likeness>,
-    lang: Lang,
-) -> Markup {
-    let done = board.record.cells.iter().find(|done| done.index == index);
-    let class = match (done, cell.direction) {
-        _ if board.now == Some(index) => "tile now",
-        (None, _) => "tile waits",
-        (Some(_), Some(Direction::Write)) => "tile done writes",
-        (Some(_), _) => "tile done",
-    };
-    html! {
-        div class=(class) data-cell=(index) role="group" aria-label=(name.get(lang)) {
-            @if let Some(done) = done {
-                (figures(&Tile::of(done, board.record.header.statistic()), lang))
-            } @else {
-                p.figure { span.live { "–" } }
-                p.more {}
-            }
-            @if let Some(likeness) = likeness
-                && let Some(cell) = likeness.cells.iter().find(|one| one.cell_index as u32 == index)
-            {
-                (band(cell))
-                p.like { (usual_words(likeness.class, cell).get(lang)) }
-            }
-        }
-    }
-}
-
-/// What such devices do, on a scale of tenfold steps, and where this one stands. The words below say the same.
-fn band(cell: &CellLikeness) -> Markup {
-    let (rate, band) = (cell.bytes_per_s, &cell.band);
-    let (least, most) = (rate.min(band.low_bytes_per_s) / MARGIN, rate.max(band.high_bytes_per_s) * MARGIN);
-    let place = |rate: f64| 200.0 * (rate / least).ln() / (most / least).ln();
-    let bar = |class: &str, (from, width): (f64, f64)| {
-        let [x, width] = [from, width].map(|tenths| format!("{tenths:.1}"));
-        html! { rect class=(class) x=(x) y="0" width=(width) height="6" {} }
-    };
-    let (from, to) = (place(band.low_bytes_per_s), place(band.high_bytes_per_s));
-    html! {
-        svg.bands viewBox="0 0 200 6" preserveAspectRatio="none" aria-hidden="true" {
-            (bar(if cell.distance() == 0.0 { "band holds" } else { "band" }, (from, (to - from).max(1.0))))
-            (bar("stands", (place(rate) - 0.6, 1.2)))
-        }
-    }
-}
-
-/// The figures of a cell in every unit; the style shows the one that is chosen.
-fn figures(tile: &Tile, lang: Lang) -> Markup {
-    let Tile { main, gigabytes, iops, microseconds, .. } = tile;
-    let units = [("u-rate", main), ("u-giga", gigabytes), ("u-iops", iops), ("u-time", microseconds)];
-    // A time has one unit, and so has what has no operations.
-    let units = if gigabytes.is_some() { &units[..] } else { &units[..1] };
-    let facts = [
-        tile.interval.clone().map(Text::same),
-        tile.iops.as_ref().map(|iops| Text::same(iops.to_string())),
-        tile.mean_latency.as_ref().map(|latency| text!("mean {latency}", "平均 {latency}")),
-        tile.p99_latency.as_ref().map(|latency| Text::same(format!("p99 {latency}"))),
-    ];
-    html! {
-        p.figure {
-            @for (class, figure) in units {
-                span class=[(units.len() > 1).then_some(class)] {
-                    @if let Some(figure) = figure {
-                        b { (figure.number) } " " i { (figure.unit) }
-                    } @else {
-                        b { (number::NONE) }
-                    }
-                }
-            }
-        }
-        p.more { (Text::join(facts.into_iter().flatten(), [" · "; 2]).get(lang)) }
-    }
-}
-
 /// Rates and access times over the target, as far as they are known.
 pub(crate) fn plot_piece(board: Option<&Board>, lang: Lang) -> Markup {
     html! { @if let Some(board) = board { (written(&positions_doc(&[&board.sampled()]), lang)) } }
@@ -211,9 +76,11 @@ fn now(board: &Board, lang: Lang) -> Markup {
                 p.quiet { (text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang)) }
             }
             @if !board.samples() {
-                svg #curve viewBox="0 0 600 120" preserveAspectRatio="none" role="img"
-                    aria-label=(label.get(lang)) { path #course d="" {} }
-                p.quiet #scale aria-hidden="true" {}
+                div.curve {
+                    svg #curve viewBox="0 0 600 120" preserveAspectRatio="none" role="img"
+                        aria-label=(label.get(lang)) { path #course d="" {} }
+                    span #most aria-hidden="true" {} span.zero aria-hidden="true" { "0" } span #until aria-hidden="true" {}
+                }
             }
         }
     }
@@ -234,7 +101,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
     let compare = text!("which is faster, and how sure that is", "どちらが速いか、どのくらい確かか");
     let ways = [
         (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
-        (format!("/runs/{id}#card"), text!("card", "画像カード")),
+        (format!("/runs/{id}?tab=card"), text!("card", "画像カード")),
         (format!("/runs/{id}/text"), text!("as text", "テキスト")),
         (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
     ];

@@ -41,7 +41,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>
             p.quiet { (place.storage.get(lang)) }
             @if place.is_usable {
                 @let target = html! { input type="hidden" name="target" value=(place.target); };
-                (measure_form(&target, PROFILE, lang)?)
+                (measure_form(&target, &html! {}, PROFILE, lang)?)
             } @else if let Some(limit) = &place.limit {
                 p.notice.warn { (limit.get(lang)) }
             }

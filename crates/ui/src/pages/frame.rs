@@ -97,7 +97,7 @@ impl Frame<'_> {
         html! {
             div.choices {
                 a href=(self.choice("lang", word)) lang=(word) hreflang=(word) { (name) }
-                a href=(self.choice("theme", next.word())) title=(title.get(lang)) { (words.get(lang)) }
+                a href=(self.choice("theme", next.word())) { (title.get(lang)) }
             }
         }
     }
@@ -135,6 +135,32 @@ pub(crate) fn ways_to(ways: impl IntoIterator<Item = (impl Render, Text)>, lang:
     html! {
         p.ways {
             @for (address, name) in ways { a href=(address) { (name.get(lang)) } " " }
+        }
+    }
+}
+
+/// A part of a page behind a tab: its name in addresses, its title, and what it shows.
+pub(crate) type Tab = (&'static str, Text, Markup);
+
+/// Parts of a page behind tabs that are addresses, so that they work without a script; the first one, if none is asked for.
+pub(crate) fn tabs(address: &str, tabs: Vec<Tab>, asked: Option<&str>, lang: Lang) -> Markup {
+    let shown = tabs.iter().position(|(id, ..)| Some(*id) == asked).unwrap_or(0);
+    let joint = if address.contains('?') { '&' } else { '?' };
+    let names = text!("parts of this page", "このページの内容");
+    html! {
+        nav.tabs aria-label=(names.get(lang)) {
+            @for (number, (id, title, _)) in tabs.iter().enumerate() {
+                // Words of the page that point to a part lead to its tab.
+                a id=(id) href={ (address) (joint) "tab=" (id) } aria-current=[(number == shown).then_some("page")] {
+                    (title.get(lang))
+                }
+            }
+        }
+        @for (id, title, content) in tabs.into_iter().skip(shown).take(1) {
+            section.part id={ "part-" (id) } {
+                h2.unseen { (title.get(lang)) }
+                (content)
+            }
         }
     }
 }

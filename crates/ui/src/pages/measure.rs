@@ -192,9 +192,10 @@ fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
 pub(crate) async fn page(visit: Visit) -> Response {
     framed(visit, move |shared, lang| {
         let title = text!("Measure", "測定");
+        let offers: Vec<TargetOffer> = directories().into_iter().chain(drives()).collect();
         let page = html! {
             h1.unseen { (title.get(lang)) }
-            (measure_form(&places(lang)?, FIRST_PROFILES[0], lang)?)
+            (measure_form(&places(&offers, lang)?, &beside(&offers, lang), FIRST_PROFILES[0], lang)?)
             (board_section(shared, lang)?)
         };
         Ok((title, page))
@@ -262,33 +263,41 @@ pub(crate) async fn stop(visit: Visit) -> Response {
     .await
 }
 
-/// Where it is measured: places of this machine, other folders, models, and what takes turns with it.
-fn places(lang: Lang) -> Result<Markup> {
-    let (directories, drives) = (directories(), drives());
-    let first = directories.iter().position(|place| place.is_usable);
+/// Where it is measured: a place of this machine, or another one that is typed and takes its place.
+fn places(offers: &[TargetOffer], lang: Lang) -> Result<Markup> {
     let other = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
-    let against = text!(
-        "in turns with (commas between several; empty: alone)",
-        "交互に測る相手(複数はカンマ区切り、空なら単独)"
-    );
     Ok(html! {
-        fieldset {
-            legend { (text!("Where", "場所").get(lang)) }
-            div.places {
-                @for (number, place) in directories.iter().chain(&drives).enumerate() {
-                    (offer(place, first == Some(number), lang))
+        div.where {
+            label {
+                (text!("Where", "場所").get(lang))
+                select name="target" {
+                    @for place in offers.iter().filter(|place| place.is_usable) {
+                        option value=(place.target) { (place.target) " · " (place.line(lang)) }
+                    }
                 }
             }
-            p.line { label { (other.get(lang)) ":" } (target_field("other", &other, lang)) }
-            datalist #models {
-                @for (name, _) in DEVICES {
-                    option value={ "model:" (name) } { (device_named(name)?.title.get(lang)) }
-                }
+            (target_field("other", &other, lang))
+        }
+        datalist #models {
+            @for (name, _) in DEVICES {
+                option value={ "model:" (name) } { (device_named(name)?.title.get(lang)) }
             }
-            p.line { label { (against.get(lang)) } (target_field("against", &against, lang)) }
-            (turns::form(lang))
         }
     })
+}
+
+/// The drives, and what cannot be measured, each with the reason.
+fn beside(offers: &[TargetOffer], lang: Lang) -> Markup {
+    let folded: Vec<&TargetOffer> =
+        offers.iter().filter(|place| place.is_drive || !place.is_usable).collect();
+    html! {
+        @if !folded.is_empty() {
+            details #drives {
+                summary { (text!("drives, and what cannot be measured here", "ドライブと、ここでは測れない場所").get(lang)) }
+                div.places { @for place in folded { (offer(place, lang)) } }
+            }
+        }
+    }
 }
 
 /// A field in which a target is typed.
@@ -300,53 +309,53 @@ fn target_field(name: &str, label: &Text, lang: Lang) -> Markup {
     }
 }
 
-/// The form: where it is measured, how, what that costs, and the buttons.
-pub(crate) fn measure_form(places: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
+/// The form: a row that asks where, how and how much, and begins; what that costs; and what is compared with it.
+pub(crate) fn measure_form(places: &Markup, beside: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
     let words = text!(
         "Measuring needs JavaScript; stored runs can be read without it.",
         "測定には JavaScript が必要です。保存済みの結果は JavaScript なしでも読めます。"
     );
+    let against = text!("another place (commas between several)", "ほかの場所(複数はカンマ区切り)");
     Ok(html! {
         form.measure #measure autocomplete="off" {
-            (places)
-            fieldset {
-                legend { (text!("How", "測り方").get(lang)) }
-                p.line {
-                    (profiles(&FIRST_PROFILES, Some(profile), lang)?)
-                    (choice(("size", text!("Size", "サイズ")), or_as_said(&SIZES), None, lang))
-                    (choice(("runs", text!("Runs", "回数")), or_as_said(&RUNS), None, lang))
+            div.ask {
+                (places)
+                (profiles(&FIRST_PROFILES, Some(profile), lang)?)
+                (choice(("size", text!("Size", "サイズ")), or_as_said(&SIZES), None, lang))
+                (choice(("runs", text!("Runs", "回数")), or_as_said(&RUNS), None, lang))
+                button.main #all type="submit" { (text!("Start", "測定開始").get(lang)) }
+                button.main #stop type="button" hidden { (text!("Stop and keep", "停止して残す").get(lang)) }
+            }
+            p.notice.warn #wrong role="alert" hidden {}
+            div.plan #plan aria-live="polite" {}
+            div.more-ways {
+                details #vary {
+                    summary { (text!("compare with another place, or with other settings", "ほかの場所や、条件を変えた場合と比べる").get(lang)) }
+                    p.line { label { (against.get(lang)) } (target_field("against", &against, lang)) }
+                    (turns::form(lang))
                 }
                 (job::form(lang))
-                div.plan #plan aria-live="polite" {}
-                p.actions {
-                    button.main #all type="submit" { (text!("All", "すべて測る").get(lang)) }
-                    button #stop type="button" hidden { (text!("Stop and keep", "停止して残す").get(lang)) }
-                }
-                p.notice.warn #wrong role="alert" hidden {}
+                (beside)
             }
         }
         (without_script(&words, lang))
     })
 }
 
-fn offer(place: &TargetOffer, is_first: bool, lang: Lang) -> Markup {
+fn offer(place: &TargetOffer, lang: Lang) -> Markup {
     let TargetOffer { target, is_usable, .. } = place;
     html! {
-        label.place {
-            input type="radio" name="target" value=(target) checked[is_first] disabled[!is_usable];
-            span {
-                b { (target) }
-                @if let Some(room) = &place.room { " " i { (room.get(lang)) } }
-                small { (place.storage.get(lang)) }
-                @if let Some(limit) = &place.limit { small.limit { (limit.line(lang)) } }
-                @if place.is_drive && *is_usable {
-                    small {
-                        (text!("to write, in a terminal:", "書き込みは端末で:").get(lang)) " "
-                        code { (writing_command(target, FIRST_PROFILES[0])) }
-                    }
-                    a href={ "/drive?target=" (encoded(target)) } {
-                        (text!("its curve and its past", "曲線とこれまでの測定").get(lang))
-                    }
+        div.place {
+            b { (target) } " "
+            small { (place.line(lang)) }
+            @if let Some(limit) = &place.limit { small.limit { (limit.line(lang)) } }
+            @if place.is_drive && *is_usable {
+                small {
+                    (text!("to write, in a terminal:", "書き込みは端末で:").get(lang)) " "
+                    code { (writing_command(target, FIRST_PROFILES[0])) }
+                }
+                a href={ "/drive?target=" (encoded(target)) } {
+                    (text!("its curve and its past", "曲線とこれまでの測定").get(lang))
                 }
             }
         }

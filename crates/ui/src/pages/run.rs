@@ -1,7 +1,7 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
-use crate::pages::frame::{encoded, ways_to, written};
-use crate::pages::{Visit, action, file, framed};
+use crate::pages::frame::{Tab, encoded, tabs, ways_to, written};
+use crate::pages::{Visit, action, file, framed, tiles};
 use crate::shared::Site;
 use axum::Json;
 use axum::extract::{Path, Query};
@@ -11,7 +11,7 @@ use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, text};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{PageTheme, Report, png, run_figures};
+use kurabe_report::{PageTheme, Report, headline, png, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -26,16 +26,28 @@ pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
     store.load(&store.resolve(id)?)
 }
 
-/// `GET /runs/ID`
-pub(crate) async fn page(visit: Visit, Path(id): Path<String>) -> Response {
+/// Which part of a page is asked for.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct AskedTab {
+    tab: Option<String>,
+}
+
+/// `GET /runs/ID?tab=PART`: the answer, the tiles and what they stand on; all else behind tabs.
+pub(crate) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Query<AskedTab>) -> Response {
     framed(visit, move |shared, lang| {
         let record = load(shared, &id)?;
         let report = Report::new(vec![&record], MARGIN, &[], None, lang);
-        let [top, body] = report.docs();
+        let mut parts: Vec<Tab> =
+            report.parts().into_iter().map(|(id, title, doc)| (id, title, written(&doc, lang))).collect();
+        parts.push(("card", text!("Card", "画像カード"), cards(&record, lang)));
+        parts.push(("name", text!("Name", "名前"), name_form(&record, lang)));
+        let address = format!("/runs/{}", encoded(&record.header.id));
         let page = html! {
-            header.report { (written(&top, lang)) (ways(&record, lang)) }
-            (written(&body, lang))
-            (taken(&record, lang))
+            header.report { (written(&report.head_doc(), lang)) (ways(&record, lang)) }
+            (tiles::of_run(&record, report.likeness(), lang))
+            @if record.header.model.is_none() { p.quiet { (headline(&record.header).get(lang)) } }
+            (tabs(&address, parts, asked.tab.as_deref(), lang))
         };
         Ok((report.title(), page))
     })
@@ -45,7 +57,6 @@ pub(crate) async fn page(visit: Visit, Path(id): Path<String>) -> Response {
 fn ways(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
     let ways = [
-        ("#card".to_owned(), text!("card", "画像カード")),
         (format!("/runs/{id}/text"), text!("as text", "テキスト")),
         (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
         (
@@ -57,31 +68,29 @@ fn ways(record: &RunRecord, lang: Lang) -> Markup {
     ways_to(ways, lang)
 }
 
-/// The card as it would be posted, and the run's name.
-fn taken(record: &RunRecord, lang: Lang) -> Markup {
+/// The card as it would be posted.
+fn cards(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
     let (own, other) = (lang.pick("en", "ja"), lang.pick("ja", "en"));
-    let label = text!("a name of your own for this run", "この測定に付ける名前");
     html! {
-        section #card {
-            h2 { (text!("Card", "画像カード").get(lang)) }
-            div.gallery {
-                @for (tongue, theme) in [(own, "light"), (own, "dark"), (other, "light"), (other, "dark")] {
-                    @let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
-                    @let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
-                    a href=(address) download={ "kurabe-" (id) "-" (tongue) "-" (theme) ".png" } {
-                        img src=(address) alt=(words.get(lang)) loading="lazy" width="1200" height="675";
-                    }
+        div.gallery {
+            @for (tongue, theme) in [(own, "light"), (own, "dark"), (other, "light"), (other, "dark")] {
+                @let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
+                @let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
+                a href=(address) download={ "kurabe-" (id) "-" (tongue) "-" (theme) ".png" } {
+                    img src=(address) alt=(words.get(lang)) loading="lazy" width="1200" height="675";
                 }
             }
         }
-        section {
-            h2 { (text!("Name", "名前").get(lang)) }
-            form.line #label data-run=(id) {
-                input name="name" aria-label=(label.get(lang)) maxlength="80"
-                    value=[record.labels.get(NAME_LABEL)];
-                " " button { (text!("keep", "保存").get(lang)) }
-            }
+    }
+}
+
+fn name_form(record: &RunRecord, lang: Lang) -> Markup {
+    let label = text!("a name of your own for this run", "この測定に付ける名前");
+    html! {
+        form.line #label data-run=(encoded(&record.header.id)) {
+            input name="name" aria-label=(label.get(lang)) maxlength="80" value=[record.labels.get(NAME_LABEL)];
+            " " button { (text!("keep", "保存").get(lang)) }
         }
     }
 }

@@ -91,7 +91,11 @@ fn table(runs: &[ListedRun], lang: Lang) -> Markup {
                     tbody { @for run in runs { (row(run, lang)) } }
                 }
             }
-            p.actions { button.main { (text!("Compare the ticked ones", "選んだ測定を比べる").get(lang)) } }
+            p.actions {
+                button.main data-too-few=(text!("tick two or more to compare", "比べる測定を 2 つ以上選んでください").get(lang)) {
+                    (text!("Compare the ticked ones", "選んだ測定を比べる").get(lang))
+                }
+            }
         }
     }
 }

@@ -102,10 +102,10 @@ pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str,
 
 /// Fields for what differs.
 pub(crate) fn form(lang: Lang) -> Markup {
-    let title = text!("Configurations of one target in turns", "1 つの対象の条件を変えて交互に測る");
     let words = text!(
-        "Two values or more with commas between, the baseline's first; all combinations are measured.",
-        "2 つ以上の値を、基準を先頭にしてカンマで区切ります。すべての組み合わせを測ります。"
+        "or the same place with other settings: two values or more with commas between, the baseline's first; all combinations are \
+         measured, in turns",
+        "または、同じ場所で条件を変えます。2 つ以上の値を、基準を先頭にしてカンマで区切ります。すべての組み合わせを交互に測ります"
     );
     let lists = [
         ("bs", text!("block size", "ブロックサイズ"), "4k,16k"),
@@ -117,19 +117,16 @@ pub(crate) fn form(lang: Lang) -> Markup {
         ("buffered", text!("without and with the page cache", "ページキャッシュなしとあり")),
     ];
     html! {
-        details #vary {
-            summary { (title.get(lang)) }
-            p.quiet { (words.get(lang)) }
-            p.line {
-                @for (key, name, example) in &lists {
-                    label {
-                        (name.get(lang)) " "
-                        input data-vary=(key) placeholder=(example) size="10" spellcheck="false";
-                    } " "
-                }
-                @for (key, name) in &pairs {
-                    label { input type="checkbox" data-vary=(key); " " (name.get(lang)) } " "
-                }
+        p.quiet { (words.get(lang)) }
+        p.line {
+            @for (key, name, example) in &lists {
+                label {
+                    (name.get(lang)) " "
+                    input data-vary=(key) placeholder=(example) size="10" spellcheck="false";
+                } " "
+            }
+            @for (key, name) in &pairs {
+                label { input type="checkbox" data-vary=(key); " " (name.get(lang)) } " "
             }
         }
     }

@@ -1,0 +1,272 @@
+//! Tiles: a row for each step, a tile for each direction, with the figure large and, on an axis that all tiles share, a dot among the
+//! bands of kinds of drives.
+
+use crate::board::{Board, column};
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_report::{Tile, usual_words};
+use kurabe_study::catalogue::{Catalogue, DeviceClass};
+use kurabe_study::{Band, Likeness, bands};
+use maud::{Markup, html};
+
+/// Length of the axis, in its own units.
+const LENGTH: f64 = 250.0;
+/// Names of bands that are nearer than this would stand in one another.
+const NAME_LENGTH: f64 = 44.0;
+/// More tiles than these are no first look: a table shows them.
+const MOST: usize = 16;
+
+/// A cell that is measured, or will be.
+struct Place<'a> {
+    index: u32,
+    step_index: usize,
+    label: &'a str,
+    direction: Option<Direction>,
+}
+
+/// The tiles of what goes on, or went on last; each step can be measured alone.
+pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
+    let cells = board.tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell.direction)));
+    let places = (0..).zip(cells);
+    let places =
+        places.map(|(index, (task, direction))| Place::new(index, task.step_index, &task.label, direction));
+    let places: Vec<Place<'_>> = places.collect();
+    Tiles { record: &board.record, now: board.now, likeness, can_measure: true }.markup(&places, lang)
+}
+
+/// The tiles of a stored run; nothing of one with many cells.
+pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang) -> Markup {
+    let cells = record.cells.iter();
+    let places =
+        cells.map(|cell| Place::new(cell.index, cell.step_index as usize, &cell.label, cell.direction));
+    let places: Vec<Place<'_>> = places.collect();
+    html! {
+        @if places.len() <= MOST {
+            (Tiles { record, now: None, likeness, can_measure: false }.markup(&places, lang))
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn new(index: u32, step_index: usize, label: &'a str, direction: Option<Direction>) -> Self {
+        Self { index, step_index, label, direction }
+    }
+}
+
+struct Tiles<'a> {
+    record: &'a RunRecord,
+    /// The cell that is measured now.
+    now: Option<u32>,
+    likeness: Option<&'a Likeness>,
+    can_measure: bool,
+}
+
+/// A cell that is over, with what is drawn of it.
+struct Done<'a> {
+    cell: &'a Cell,
+    tile: Tile,
+    bands: Vec<(DeviceClass, Band)>,
+}
+
+impl Tiles<'_> {
+    fn markup(&self, places: &[Place<'_>], lang: Lang) -> Markup {
+        let used: Vec<usize> =
+            (0..3).filter(|number| places.iter().any(|place| column(place.direction) == *number)).collect();
+        let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
+        let alone = text!("measure this one alone", "この項目だけを測る");
+        let (statistic, catalogue) = (self.record.header.statistic(), Catalogue::built_in());
+        let done =
+            |cell| Done { cell, tile: Tile::of(cell, statistic), bands: bands(self.record, cell, catalogue) };
+        let done: Vec<Done<'_>> = self.record.cells.iter().map(done).collect();
+        let axis = Axis::over(&done);
+        html! {
+            div class={ "tiles columns-" (used.len()) } {
+                div.names aria-hidden="true" {
+                    span {}
+                    @for number in &used { span { (names[*number].get(lang)) } }
+                }
+                @for row in rows(places) {
+                    @let label = shown::line(row[0].label);
+                    div.row {
+                        @if self.can_measure {
+                            button.step type="button" data-only=(row[0].label) title=(alone.get(lang)) { (label) }
+                        } @else {
+                            span.step { (label) }
+                        }
+                        @for number in &used {
+                            @let cells = row.iter().filter(|place| column(place.direction) == *number);
+                            @if cells.clone().next().is_none() { div.tile.none {} }
+                            @for place in cells {
+                                @let name = names[*number].map(|name| format!("{name} {label}"));
+                                @let done = done.iter().find(|done| done.cell.index == place.index);
+                                (self.tile(place, done, &name, axis.as_ref(), lang))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn tile(
+        &self,
+        place: &Place<'_>,
+        done: Option<&Done<'_>>,
+        name: &Text,
+        axis: Option<&Axis>,
+        lang: Lang,
+    ) -> Markup {
+        let class = match (done, place.direction) {
+            _ if self.now == Some(place.index) => "tile now",
+            (None, _) => "tile waits",
+            (Some(_), Some(Direction::Write)) => "tile done writes",
+            (Some(_), _) => "tile done",
+        };
+        let likeness = self.likeness.and_then(|likeness| {
+            let is_meant = |one: &&kurabe_study::CellLikeness| one.cell_index as u32 == place.index;
+            Some(usual_words(likeness.class, likeness.cells.iter().find(is_meant)?))
+        });
+        html! {
+            div class=(class) data-cell=(place.index) role="group" aria-label=(name.get(lang)) {
+                @if let Some(done) = done {
+                    div { (figures(&done.tile, lang)) @if let Some(words) = likeness { p.unseen { (words.get(lang)) } } }
+                    @if let (Some(axis), Some(rate)) = (axis, done.tile.rate_bytes_per_s) {
+                        (axis.drawing(rate, &done.bands))
+                    }
+                } @else {
+                    div { p.figure { span.live { "–" } } p.more {} }
+                }
+            }
+        }
+    }
+}
+
+/// What stands in a row: the cells of a step. Its directions may be apart in the order of measuring.
+fn rows<'p, 'a>(places: &'p [Place<'a>]) -> Vec<Vec<&'p Place<'a>>> {
+    let mut rows: Vec<Vec<&Place<'_>>> = Vec::new();
+    for place in places {
+        let is_same =
+            |row: &&mut Vec<&Place<'_>>| (row[0].step_index, row[0].label) == (place.step_index, place.label);
+        match rows.iter_mut().find(is_same) {
+            Some(row) => row.push(place),
+            None => rows.push(vec![place]),
+        }
+    }
+    rows
+}
+
+/// A logarithmic axis of rates over whole powers of ten.
+struct Axis {
+    first_power: i32,
+    last_power: i32,
+}
+
+impl Axis {
+    /// Over all rates and bands; none where there is no rate.
+    fn over(done: &[Done<'_>]) -> Option<Self> {
+        let rates = done.iter().filter_map(|one| one.tile.rate_bytes_per_s).filter(|rate| *rate > 0.0);
+        let ends = done.iter().flat_map(|one| &one.bands);
+        let ends = ends.flat_map(|(_, band)| [band.low_bytes_per_s, band.high_bytes_per_s]);
+        let powers: Vec<f64> = rates.chain(ends).map(f64::log10).collect();
+        let least = powers.iter().copied().reduce(f64::min)?;
+        let most = powers.iter().copied().fold(least, f64::max);
+        Some(Self {
+            first_power: least.floor() as i32,
+            last_power: (most.ceil() as i32).max(least.floor() as i32 + 1),
+        })
+    }
+
+    fn place(&self, rate: f64) -> f64 {
+        let (first, last) = (f64::from(self.first_power), f64::from(self.last_power));
+        ((rate.log10() - first) / (last - first)).clamp(0.0, 1.0) * LENGTH
+    }
+
+    /// The bands with their names, the powers of ten, and a dot. Words beside it say the same.
+    fn drawing(&self, rate: f64, bands: &[(DeviceClass, Band)]) -> Markup {
+        let tenths = |place: f64| format!("{place:.1}");
+        // Every second power where there are many.
+        let step = if self.last_power - self.first_power > 5 { 2 } else { 1 };
+        let ticks =
+            (self.first_power..=self.last_power).filter(|power| (self.last_power - power) % step == 0);
+        let mut name_end = f64::NEG_INFINITY;
+        let named: Vec<_> = bands
+            .iter()
+            .map(|(class, band)| {
+                let [low, high] = [band.low_bytes_per_s, band.high_bytes_per_s].map(|end| self.place(end));
+                let middle = (low + high) / 2.0;
+                let has_room = middle - NAME_LENGTH / 2.0 >= name_end;
+                if has_room {
+                    name_end = middle + NAME_LENGTH / 2.0;
+                }
+                (low, (high - low).max(2.0), has_room.then(|| (middle, short_name(*class))))
+            })
+            .collect();
+        html! {
+            svg.axis viewBox="-20 0 290 46" aria-hidden="true" {
+                line x1="0" x2=(LENGTH) y1="20" y2="20" {}
+                @for (low, width, name) in named {
+                    rect.band x=(tenths(low)) y="16" width=(tenths(width)) height="8" rx="2" {}
+                    @if let Some((middle, name)) = name { text x=(tenths(middle)) y="10" { (name) } }
+                }
+                @for power in ticks {
+                    @let place = tenths(self.place(10f64.powi(power)));
+                    line x1=(place) x2=(place) y1="17" y2="23" {}
+                    text x=(place) y="40" { (power_words(power)) }
+                }
+                circle cx=(tenths(self.place(rate))) cy="20" r="5.5" {}
+            }
+        }
+    }
+}
+
+/// `100 MB/s` of eight.
+fn power_words(power: i32) -> String {
+    let (unit, power) = match power {
+        9.. => ("GB/s", power - 9),
+        5..9 => ("MB/s", power - 6),
+        _ => ("KB/s", power - 3),
+    };
+    format!("{} {unit}", 10f64.powi(power))
+}
+
+/// The kind in as few letters as people write it, in either language.
+fn short_name(class: DeviceClass) -> &'static str {
+    match class {
+        DeviceClass::HardDisk => "HDD",
+        DeviceClass::SdCard => "SD",
+        DeviceClass::SataSsd => "SATA SSD",
+        DeviceClass::NvmePcie3 => "NVMe 3",
+        DeviceClass::NvmePcie4 => "NVMe 4",
+        DeviceClass::NvmePcie5 => "NVMe 5",
+        DeviceClass::Usb2Stick | DeviceClass::Usb3Stick | DeviceClass::UsbSsd => "USB",
+    }
+}
+
+/// The figures of a cell in every unit; the style shows the one that is chosen.
+fn figures(tile: &Tile, lang: Lang) -> Markup {
+    let Tile { main, gigabytes, iops, microseconds, .. } = tile;
+    let units = [("u-rate", main), ("u-giga", gigabytes), ("u-iops", iops), ("u-time", microseconds)];
+    // A time has one unit, and so has what has no operations.
+    let units = if gigabytes.is_some() { &units[..] } else { &units[..1] };
+    let facts = [
+        tile.interval.clone().map(Text::same),
+        tile.iops.as_ref().map(|iops| Text::same(iops.to_string())),
+        tile.mean_latency.as_ref().map(|latency| text!("mean {latency}", "平均 {latency}")),
+        tile.p99_latency.as_ref().map(|latency| Text::same(format!("p99 {latency}"))),
+    ];
+    html! {
+        p.figure {
+            @for (class, figure) in units {
+                span class=[(units.len() > 1).then_some(class)] {
+                    @if let Some(figure) = figure {
+                        b { (figure.number) } " " i { (figure.unit) }
+                    } @else {
+                        b { (number::NONE) }
+                    }
+                }
+            }
+        }
+        p.more { (Text::join(facts.into_iter().flatten(), [" · "; 2]).get(lang)) }
+    }
+}
