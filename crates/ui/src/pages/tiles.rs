@@ -130,7 +130,7 @@ impl Tiles<'_> {
         html! {
             div class=(class) data-cell=(place.index) role="group" aria-label=(name.get(lang)) {
                 @if let Some(done) = done {
-                    div { (figures(&done.tile, lang)) @if let Some(words) = likeness { p.unseen { (words.get(lang)) } } }
+                    div { (figures(&done.tile, lang)) @if let Some(words) = likeness { p.like { (words.get(lang)) } } }
                     @if let (Some(axis), Some(rate)) = (axis, done.tile.rate_bytes_per_s) {
                         (axis.drawing(rate, &done.bands))
                     }
