@@ -14,7 +14,9 @@ pub use sweep::{
 
 // Limits: what bounded each cell.
 mod limits;
+mod outside;
 mod probe;
 
-pub use limits::{CellLimit, Limit, LimitKind, Strength, limits, limits_from_outside};
+pub use limits::{CellLimit, Limit, LimitKind, Strength, limits, limits_from_outside, names_cell};
+pub use outside::seen_by_linux;
 pub use probe::{PROBE, probe_steps};

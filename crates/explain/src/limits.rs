@@ -39,6 +39,13 @@ pub struct CellLimit {
     pub limit: Limit,
 }
 
+/// Whether words name a cell: each of them occurs in its name, in whatever case.
+pub fn names_cell(words: &str, name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = words.split_whitespace().map(str::to_lowercase).peekable();
+    words.peek().is_some() && words.all(|word| name.contains(&word))
+}
+
 /// The limit of every cell of a run: of a modelled one by its accounts, of a real one by the rules.
 pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
     let outside = limits_from_outside(record);

@@ -7,14 +7,15 @@
 //! another, firmly wrong if it says so without doubt. Rules are made on two thirds of the devices; the other third tells how they do on
 //! what they were not made for.
 
-use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::event::Event;
 use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_engine::{FollowUp, Session, Stop};
-use kurabe_explain::{CellLimit, LimitKind, PROBE, Strength, limits_from_outside, probe_steps};
+use kurabe_explain::{
+    CellLimit, LimitKind, PROBE, Strength, limits_from_outside, probe_steps, seen_by_linux,
+};
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -164,78 +165,6 @@ pub fn truth_of(cell: &Cell, model: &ModelRecord) -> Vec<(CauseClass, f64)> {
     shares
 }
 
-fn has(model: &ModelRecord, kinds: &[&str]) -> bool {
-    model.layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()))
-}
-
-fn word<'l>(layer: &'l LayerRecord, key: &str) -> Option<&'l str> {
-    layer.parameters.iter().find(|parameter| parameter.key == key).map(|parameter| parameter.value.as_str())
-}
-
-fn number(layer: &LayerRecord, key: &str) -> Option<f64> {
-    word(layer, key)?.split(' ').next()?.parse().ok()
-}
-
-/// The connection as sysfs tells it; of SCSI it is silent, of the old parallel ATA, too.
-fn link(model: &ModelRecord) -> Option<Link> {
-    model.layers.iter().find_map(|layer| match layer.kind.as_str() {
-        "sata" => {
-            let speed = match word(layer, "generation")? {
-                "sata-1" => Some(1.5),
-                "sata-2" => Some(3.0),
-                "sata-3" => Some(6.0),
-                _ => None,
-            };
-            Some(Link::Sata { speed_gbit_per_s: speed, speed_max_gbit_per_s: None, ncq_depth: None })
-        }
-        "usb" => {
-            let speed = match word(layer, "generation")? {
-                "usb-1" => 12.0,
-                "usb-2" => 480.0,
-                "usb-3" => 5000.0,
-                _ => 10_000.0,
-            };
-            let protocol = word(layer, "protocol").map(str::to_owned);
-            Some(Link::Usb { speed_mbit_per_s: Some(speed), protocol, version: None })
-        }
-        "pcie" => {
-            let speed = [2.5, 5.0, 8.0, 16.0, 32.0][number(layer, "generation")? as usize - 1];
-            let slot = Link::Pcie {
-                speed_gt_per_s: Some(speed),
-                width: Some(number(layer, "lanes")? as u32),
-                speed_max_gt_per_s: None,
-                width_max: None,
-            };
-            let driver = "megaraid_sas".to_owned();
-            Some(if has(model, &["raid"]) { Link::RaidCard { driver, slot: Box::new(slot) } } else { slot })
-        }
-        "scsi" => Some(Link::Other { subsystem: "scsi".to_owned() }),
-        // A card behind no bridge.
-        "card" => Some(Link::CardLines {
-            timing: Some("sd high-speed".to_owned()),
-            rate_bytes_per_s: Some(number(layer, "interface")? * 1e6),
-        }),
-        _ => None,
-    })
-}
-
-/// What Linux would tell of the device. It says that a disk turns unless it is told otherwise: ATA and NVMe drives and cards in a slot
-/// tell, SCSI disks, RAID volumes and USB bridges do not.
-pub fn seen_by_linux(model: &ModelRecord) -> Environment {
-    let link = link(model);
-    let tells = !matches!(link, Some(Link::Usb { .. } | Link::RaidCard { .. } | Link::Other { .. }));
-    let rotational = !tells || has(model, &["disk", "removable", "magneto-optical"]);
-    // A mirror of drives shows each of them, with a connection of its own.
-    let drives = if has(model, &["mirror"]) {
-        let drives = model.layers.iter().filter(|layer| matches!(layer.kind.as_str(), "disk" | "ssd"));
-        drives.map(|layer| layer.instances.max(1)).max().unwrap_or(1)
-    } else {
-        1
-    };
-    let device = BlockDevice { rotational: Some(rotational), link, ..BlockDevice::default() };
-    Environment { devices: vec![device; drives as usize], ..Environment::default() }
-}
-
 /// A run of a profile on a model, as on a device that Linux sees, with the account of its time.
 pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
     let account = kurabe_core::model::Model::record(&model);
@@ -296,7 +225,9 @@ fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
     let inside = measured_on(model(device), profile);
     let outside = without_account(inside.clone());
     let model = inside.header.model.as_ref().unwrap();
-    let turns = has(model, &["disk", "removable", "magneto-optical"]);
+    let is_turning =
+        |layer: &LayerRecord| matches!(layer.kind.as_str(), "disk" | "removable" | "magneto-optical");
+    let turns = model.layers.iter().any(is_turning);
     let limits = limits_from_outside(&outside);
     let medium = &model.layers.last().expect("a layer").kind;
     let answer =

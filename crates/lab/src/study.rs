@@ -7,6 +7,7 @@ use crate::request::{Procedure, RunRequest};
 use crate::stream::{PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
+use kurabe_core::model::Model;
 use kurabe_core::record::{RunHeader, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, mention::ON, shown, text};
 use kurabe_engine::Session;
@@ -93,7 +94,12 @@ impl Models for ModelPoints<'_> {
 impl ModelPoints<'_> {
     fn compute(&self, run: &str, name: &str, device: &DeviceSpec, point: &Point) -> Result<Measured> {
         let mut model = ModelTarget::new(device, point.seed)?;
-        let mut record = RunRecord::begun(RunHeader::default());
+        let header = RunHeader {
+            profile: Some(point.profile.clone()),
+            model: Some(Model::record(&model)),
+            ..RunHeader::default()
+        };
+        let mut record = RunRecord::begun(header);
         let mut emit = |event: Event| {
             record.apply(&event);
             self.stream.tell(run, event)
@@ -109,7 +115,8 @@ impl ModelPoints<'_> {
             volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
         };
         let power_cut = Some((sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes)));
-        Ok(Measured { cells: record.cells, notices: record.notices, power_cut, run: None })
+        let RunRecord { header, cells, notices, .. } = record;
+        Ok(Measured { header, cells, notices, power_cut, run: None })
     }
 }
 
@@ -134,6 +141,7 @@ impl Paths for RealPoints<'_, '_> {
         let record = done.record.ok_or_else(|| {
             ErrorKind::Target.error(text!("nothing was measured", "測定できた項目がありません"))
         })?;
-        Ok(Measured { cells: record.cells, notices: record.notices, power_cut: None, run: Some(done.id) })
+        let RunRecord { header, cells, notices, .. } = record;
+        Ok(Measured { header, cells, notices, power_cut: None, run: Some(done.id) })
     }
 }

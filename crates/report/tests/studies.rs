@@ -2,12 +2,13 @@
 
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Lang, Text, text};
+use kurabe_explain::{CellLimit, Limit, LimitKind, Strength};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, QuestionResult, RankedChoice, RestsOn, RowResult, STUDIES, Status, StudyAxis,
-    StudyResult, Swap, WhyRun, study_named,
+    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowResult, STUDIES, Status,
+    StudyAxis, StudyResult, Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -151,6 +152,50 @@ fn a_verdict_is_read_aloud_in_both_languages() {
     }
     let markdown = render_study_markdown(&result(), Lang::En);
     assert!(markdown.contains("### Which is better?\n\nsecond: 25 % faster than first.\n\n- "), "{markdown}");
+}
+
+fn reason_verdict(kind: LimitKind, account: bool) -> QuestionResult {
+    let is_told = kind != LimitKind::Unknown;
+    let evidence =
+        if is_told { text!("bytes alone tell", "バイト数で決まる") } else { Text::default() };
+    let next = Some(text!("another port", "別のポート"));
+    let (strength, sentence) = (Strength::Likely, text!("the bus", "バス"));
+    let limit = Limit { kind, strength, sentence, evidence, next };
+    let account = account.then(|| Limit {
+        kind: LimitKind::Cause,
+        strength: Strength::Exact,
+        sentence: text!("\"data over the bus\" (scsi)", "「バスのデータ転送」(scsi)"),
+        evidence: text!("it takes 97 % of the time", "時間の 97 % を占めます"),
+        next: None,
+    });
+    let outside =
+        CellLimit { number: 1, label: "SEQ 1 MiB Q8 T1".to_owned(), part: "read".to_owned(), limit };
+    let agreement = if is_told { Agreement::Agrees } else { Agreement::CannotBeTold };
+    QuestionResult {
+        id: "why".to_owned(),
+        title: text!("Why is it slow?", "なぜ遅いのか"),
+        answer: Some(Answer::Reason(Box::new(ReasonView { outside, account }))),
+        untold: None,
+        article: article(agreement),
+        ..untold_verdict()
+    }
+}
+
+#[test]
+fn a_reason_is_read_beside_the_models_account() {
+    let page = |verdict: QuestionResult, lang| {
+        let result = StudyResult { verdicts: vec![verdict], ..result() };
+        let page = render_study(&result, &Style { lang, width: 100, ..Style::default() });
+        let heading = if lang == Lang::En { "\nVerdicts" } else { "\n判定" };
+        page[page.find(heading).expect("verdicts")..].to_owned()
+    };
+    let pages = [
+        page(reason_verdict(LimitKind::Link, true), Lang::En),
+        page(reason_verdict(LimitKind::Link, true), Lang::Ja),
+        page(reason_verdict(LimitKind::Unknown, false), Lang::En),
+        page(reason_verdict(LimitKind::Unknown, false), Lang::Ja),
+    ];
+    insta::assert_snapshot!(pages.join("\n"));
 }
 
 fn result() -> StudyResult {

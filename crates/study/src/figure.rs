@@ -3,7 +3,7 @@
 use crate::catalogue::check_figure;
 use kurabe_core::Text;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::record::{Cell, LatencyRecord, Notice};
+use kurabe_core::record::{Cell, LatencyRecord, Notice, RunHeader};
 use kurabe_core::text;
 use kurabe_stats::derived_values;
 
@@ -41,6 +41,8 @@ pub enum PowerCut {
 /// What a point came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
+    /// What is known of the run besides: the model, or what the system tells of a real target.
+    pub header: RunHeader,
     /// Its cells.
     pub cells: Vec<Cell>,
     /// What was said of it.

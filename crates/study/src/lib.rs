@@ -38,5 +38,5 @@ pub use study::{
 };
 pub use verdict::{
     Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
-    QuestionResult, RankedChoice, RestsOn,
+    QuestionResult, RankedChoice, ReasonView, RestsOn,
 };

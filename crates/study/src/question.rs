@@ -1,7 +1,8 @@
 //! Questions: what a study asks of its own figures, and what the article says to that.
 //!
 //! The model: a question names the figures that decide it and how they decide: which choice is best, what a change does,
-//! whether two figures go together, whether one lies on a line, which rows keep a limit. The choices are rows, by their
+//! whether two figures go together, whether one lies on a line, which rows keep a limit. One that asks for a reason names a cell
+//! instead. The choices are rows, by their
 //! ids, or the values of an axis. The answer is worked out of the figures (`verdict`); nothing here holds one. What the
 //! article concludes is a fact in a few words of ours, beside the form in which an answer can be held against it.
 
@@ -11,6 +12,7 @@ pub(crate) use read::read_questions;
 
 use kurabe_compare::Use;
 use kurabe_core::Text;
+use kurabe_explain::LimitKind;
 use serde::Serialize;
 
 /// A difference below this does not matter, unless a question says otherwise; as `kurabe compare` has it.
@@ -62,6 +64,13 @@ pub enum Ask {
         at_most: Option<f64>,
         /// No less than this.
         at_least: Option<f64>,
+    },
+    /// What bounded a cell of one row, as far as somebody can tell who does not see the account that a model gives.
+    Reason {
+        /// The row's values on the axes of its part.
+        at: Vec<String>,
+        /// The cell: part and label.
+        cell: String,
     },
     /// No figure decides it, and why.
     Untold(Text),
@@ -131,6 +140,8 @@ pub enum Conclusion {
         /// These do not.
         break_it: Vec<String>,
     },
+    /// One of these bounded the cell.
+    Reason(Vec<LimitKind>),
 }
 
 /// What becomes of a figure.

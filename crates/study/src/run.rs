@@ -60,11 +60,11 @@ pub fn run(
     }
     let layout = Layout { plan, answers: &answers };
     let parts: Vec<PartResult> = plan.parts.iter().map(|part| layout.part(part)).collect();
-    let cells = |part: usize, row: usize| {
+    let measured = |part: usize, row: usize| {
         let point = plan.parts.get(part)?.rows.get(row)?.point;
-        Some(answers.get(point)?.as_ref().ok()?.cells.as_slice())
+        answers.get(point)?.as_ref().ok()
     };
-    let verdicts = verdicts(&plan.study.questions, &parts, &cells);
+    let verdicts = verdicts(&plan.study.questions, &parts, &measured);
     let unanswered = |question: &&Question| !verdicts.iter().any(|verdict| verdict.id == question.id);
     Ok(StudyResult {
         schema: RESULT_SCHEMA,

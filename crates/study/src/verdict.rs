@@ -11,12 +11,13 @@ mod agree;
 mod answer;
 mod decide;
 mod gather;
+mod reason;
 
 pub use answer::{
     Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
-    QuestionResult, RankedChoice, RestsOn,
+    QuestionResult, RankedChoice, ReasonView, RestsOn,
 };
-pub(crate) use gather::Cells;
+pub(crate) use gather::MeasuredRows;
 
 use crate::question::{Article, Ask, Question};
 use crate::result::PartResult;
@@ -24,11 +25,11 @@ use gather::ChoiceGrid;
 use kurabe_core::text;
 
 /// The verdicts on questions whose tables are all there, in their order; what no figure tells is said only beside others.
-/// `cells` are what was measured, for uses.
+/// `measured` is what rows came to, for uses and reasons.
 pub(crate) fn verdicts(
     questions: &[Question],
     parts: &[PartResult],
-    cells: &Cells<'_>,
+    measured: &MeasuredRows<'_>,
 ) -> Vec<QuestionResult> {
     let is_there = |question: &&Question| question.parts().all(|id| parts.iter().any(|part| part.id == id));
     let needs_tables = |question: &&Question| question.parts().next().is_some();
@@ -37,23 +38,24 @@ pub(crate) fn verdicts(
     if none_asked {
         return Vec::new();
     }
-    questions.iter().filter(is_there).map(|question| verdict(question, parts, cells)).collect()
+    questions.iter().filter(is_there).map(|question| verdict(question, parts, measured)).collect()
 }
 
-fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> QuestionResult {
+fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_>) -> QuestionResult {
     let purpose = match &question.ask {
         Ask::BestFor(purpose) => Some((purpose.name.clone(), purpose.title.clone())),
         _ => None,
     };
     let (grid, answer) = match &question.ask {
         Ask::Untold(_) => (ChoiceGrid::default(), None),
-        Ask::BestFor(purpose) => match gather::for_use(question, purpose, parts, cells) {
+        Ask::BestFor(purpose) => match gather::for_use(question, purpose, parts, measured) {
             Some(grid) => {
                 let answer = decide::decide(question, &grid, &grid.values());
                 (grid, answer)
             }
             None => (gather::choices_only(question, parts), None),
         },
+        Ask::Reason { at, cell } => reason::reason(question, (at, cell), parts, measured),
         _ => {
             let grid = gather::gather(question, parts);
             let answer = decide::decide(question, &grid, &grid.values());

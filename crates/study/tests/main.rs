@@ -3,5 +3,6 @@
 mod common;
 mod documentation;
 mod models;
+mod reasons;
 mod run;
 mod verdicts;

@@ -74,6 +74,24 @@ pub struct Limit {
     pub next: Option<Text>,
 }
 
+impl LimitKind {
+    /// What an article may give as a reason: limits of the storage, with the words by which JSON names them.
+    pub const REASONS: [(&'static str, Self); 12] = [
+        ("host_memory", Self::HostMemory),
+        ("link", Self::Link),
+        ("mechanics", Self::Mechanics),
+        ("write_cache", Self::WriteCache),
+        ("behind_writes", Self::BehindWrites),
+        ("stalls", Self::Stalls),
+        ("small_writes", Self::SmallWrites),
+        ("walk", Self::Walk),
+        ("command", Self::Command),
+        ("command_rate", Self::CommandRate),
+        ("device_rate", Self::DeviceRate),
+        ("shared", Self::Shared),
+    ];
+}
+
 impl Limit {
     /// The limit in a few words, as a part of a sentence about the run.
     pub fn name(&self) -> Text {

@@ -13,7 +13,7 @@ mod sentences;
 mod stories;
 
 pub use account::{CauseTime, CellTime, CountOf, Per};
-pub(crate) use brief::is_brief;
+pub(crate) use brief::{how_sure, is_brief};
 
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::run::figures::Figures;
@@ -24,7 +24,7 @@ use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, text};
-use kurabe_explain::{Limit, limits};
+use kurabe_explain::{Limit, limits, names_cell};
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
 
@@ -142,14 +142,8 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
     {
         return Ok(vec![cell]);
     }
-    let words = selector.trim().to_lowercase();
-    let fits = |cell: &Cell| {
-        names(cell).iter().any(|name| {
-            let name = name.to_lowercase();
-            words.split_whitespace().all(|word| name.contains(word))
-        })
-    };
-    let chosen: Vec<_> = all().filter(|(_, cell)| !words.is_empty() && fits(cell)).collect();
+    let fits = |cell: &Cell| names(cell).iter().any(|name| names_cell(selector, name));
+    let chosen: Vec<_> = all().filter(|(_, cell)| fits(cell)).collect();
     if chosen.is_empty() {
         let count = record.cells.len();
         let labels: Vec<String> = record.cells.iter().map(|cell| names(cell)[0].clone()).collect();

@@ -2,11 +2,13 @@
 
 use super::names::{self, choice};
 use crate::compare::recommend::why_out;
+use crate::run::why::how_sure;
 use crate::words;
 use kurabe_core::{Text, number, text};
+use kurabe_explain::{CellLimit, Limit, LimitKind};
 use kurabe_stats::Concordance;
 use kurabe_study::{
-    Along, Answer, AxisFit, Becomes, Best, Change, Deciding, Goes, QuestionResult, RankedChoice,
+    Along, Answer, AxisFit, Becomes, Best, Change, Deciding, Goes, QuestionResult, RankedChoice, ReasonView,
 };
 
 /// Ratios up to this are given in percent.
@@ -22,6 +24,7 @@ pub(super) fn sentence(answer: &Answer, verdict: &QuestionResult) -> Text {
         Answer::Order { pairs, goes } => order(pairs, *goes, verdict),
         Answer::Line(courses) => lines(courses),
         Answer::Keeps { keep, break_it, .. } => keeps(keep, break_it, verdict),
+        Answer::Reason(reason) => from_outside(reason),
     }
 }
 
@@ -194,7 +197,35 @@ pub(super) fn details(answer: &Answer, verdict: &QuestionResult) -> Vec<Text> {
         Answer::Order { .. } => vec![order_details(verdict)],
         Answer::Line(courses) => courses.iter().map(|course| course_words(course, verdict)).collect(),
         Answer::Keeps { worst, .. } => vec![worst_words(worst, verdict)],
+        Answer::Reason(reason) => reason_details(reason),
     }
+}
+
+/// The reason as somebody tells it who does not see the model's account.
+fn from_outside(reason: &ReasonView) -> Text {
+    let CellLimit { part, label, limit, .. } = &reason.outside;
+    let sentence = match limit.kind {
+        LimitKind::Unknown => text!("nothing tells", "判断できません"),
+        _ => how_sure(limit),
+    };
+    text!(
+        "{part} {label}, from outside (blind): {sentence}.",
+        "{part} {label}、内訳を見ずに答えると: {sentence}。";
+        sentence
+    )
+}
+
+/// Why that is said, or what would tell, and what the model's account says.
+fn reason_details(reason: &ReasonView) -> Vec<Text> {
+    let Limit { kind, evidence, next, .. } = &reason.outside.limit;
+    let evidence = Some(evidence).filter(|evidence| !evidence.is_empty());
+    let next = next.as_ref().filter(|_| *kind == LimitKind::Unknown);
+    let account = reason.account.as_ref().map(|Limit { sentence, evidence, .. }| {
+        text!("The model's account: {sentence}; {evidence}.", "モデルの内訳: {sentence}。{evidence}。"; sentence, evidence)
+    });
+    let evidence = evidence.map(|evidence| text!("Evidence: {evidence}.", "根拠: {evidence}。"; evidence));
+    let next = next.map(|next| text!("What would tell: {next}.", "調べるには: {next}。"; next));
+    evidence.into_iter().chain(next).chain(account).collect()
 }
 
 fn figure(value: f64, deciding: &Deciding) -> String {

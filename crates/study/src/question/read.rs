@@ -5,14 +5,16 @@ use crate::axis::is_same_value;
 use crate::study::{Part, StudyRow, read_unique};
 use kurabe_compare::Use;
 use kurabe_core::{DataTable, Result, Value, nearest, text};
+use kurabe_explain::{LimitKind, names_cell};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 18] = [
     "id", "title", "ask", "rows", "along", "figures", "for", "from", "to", "at_most", "at_least", "margin",
-    "why", "article", "part",
+    "why", "article", "part", "row", "at", "cell",
 ];
 /// Keys of every question.
 const COMMON_KEYS: [&str; 4] = ["id", "title", "ask", "article"];
-const ARTICLE_KEYS: [&str; 9] = ["says", "best", "first", "last", "is", "is_not", "keep", "break", "why"];
+const ARTICLE_KEYS: [&str; 10] =
+    ["says", "best", "first", "last", "is", "is_not", "keep", "break", "reason", "why"];
 
 /// The words of `ask`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,15 +24,17 @@ enum QuestionKind {
     Order,
     Line,
     Keeps,
+    Reason,
     Untold,
 }
 
-const KINDS: [(&str, QuestionKind); 6] = [
+const KINDS: [(&str, QuestionKind); 7] = [
     ("best", QuestionKind::Best),
     ("change", QuestionKind::Change),
     ("order", QuestionKind::Order),
     ("line", QuestionKind::Line),
     ("keeps", QuestionKind::Keeps),
+    ("reason", QuestionKind::Reason),
     ("untold", QuestionKind::Untold),
 ];
 
@@ -69,6 +73,10 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
             let limit = |key: &str| table.read(key, Value::number);
             Ask::Keeps { at_most: limit("at_most")?, at_least: limit("at_least")? }
         }
+        QuestionKind::Reason => {
+            let part = find_part(&table.require("part")?, parts)?;
+            Ask::Reason { at: read_at(&table, part)?, cell: read_cell(&table, part)? }
+        }
         QuestionKind::Untold => Ask::Untold(table.require("why")?.text()?),
     };
     if ask == (Ask::Keeps { at_most: None, at_least: None }) {
@@ -97,6 +105,7 @@ impl QuestionKind {
             Self::Order => &["rows", "figures"],
             Self::Line => &["along", "rows", "figures", "margin"],
             Self::Keeps => &["rows", "figures", "at_most", "at_least"],
+            Self::Reason => &["part", "row", "at", "cell"],
             Self::Untold => &["why"],
         }
     }
@@ -140,7 +149,7 @@ fn read_figures(table: &DataTable<'_>, kind: QuestionKind, parts: &[Part]) -> Re
     if kind == QuestionKind::Untold {
         return Ok(Vec::new());
     }
-    if table.get("for").is_some() {
+    if kind == QuestionKind::Reason || table.get("for").is_some() {
         let part = find_part(&table.require("part")?, parts)?;
         return Ok(vec![FigureSet { part: part.id.clone(), columns: Vec::new(), weight: 1.0 }]);
     }
@@ -166,6 +175,49 @@ fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
     };
     let weight = table.read("weight", Value::positive)?.unwrap_or(1.0);
     Ok(FigureSet { part: part.id.clone(), columns, weight })
+}
+
+/// Which of the rows with this id is meant: a value for each axis of the part.
+fn read_at(table: &DataTable<'_>, part: &Part) -> Result<Vec<String>> {
+    if part.axes.is_empty() && table.get("at").is_none() {
+        return Ok(Vec::new());
+    }
+    let list = table.require("at")?;
+    let (given, expected) = (list.elements(), part.axes.len());
+    if given.len() != expected {
+        let part = &part.id;
+        return Err(list
+            .error(&text!(
+                "the number of axes of `{part}` is {expected}, and `at` has one value for each",
+                "`{part}` の軸は {expected} 本です。`at` には軸ごとに 1 つの値を指定します"
+            ))
+            .remedy(text!("write `at = [\"VALUE\", …]`", "`at = [\"値\", …]` と書いてください")));
+    }
+    let values = |axis: usize| part.axes[axis].values.iter().map(String::as_str).collect::<Vec<_>>();
+    given.iter().enumerate().map(|(axis, value)| one_of(value, &values(axis))).collect()
+}
+
+/// The one cell of a part's profile that words name, as `kurabe why` is told it: part and label.
+fn read_cell(table: &DataTable<'_>, part: &Part) -> Result<String> {
+    let value = table.require("cell")?;
+    let words = value.string()?;
+    let tasks = part.profile.tasks(part.profile.rules.size_bytes);
+    let cells = tasks.iter().flat_map(|task| &task.cells);
+    let names: Vec<String> = cells.map(|cell| format!("{} {}", cell.part, cell.label)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let fitting: Vec<&str> = names.iter().copied().filter(|name| names_cell(words, name)).collect();
+    let profile = &part.profile.name;
+    match fitting.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        // A name may be the beginning of another.
+        several if several.contains(&words) => Ok(words.to_owned()),
+        [] => Err(value
+            .error(&text!("{profile} has no cell `{words}`", "{profile} に `{words}` という項目はありません"))
+            .remedy(nearest(words, &names))),
+        several => Err(value
+            .error(&text!("`{words}` names several cells", "`{words}` に当てはまる項目が複数あります"))
+            .remedy(nearest(words, several))),
+    }
 }
 
 /// A word out of a list.
@@ -198,6 +250,9 @@ impl<'p> PartLookup<'p> {
 
     fn among(&self, table: &DataTable<'_>, kind: QuestionKind) -> Result<Among> {
         let ids = self.row_ids();
+        if kind == QuestionKind::Reason {
+            return Ok(Among::Rows(vec![one_of(&table.require("row")?, &ids)?]));
+        }
         let rows = table.read("rows", |rows| all_of(rows, &ids))?;
         let Some(along) = table.get("along") else {
             if kind == QuestionKind::Line {
@@ -261,6 +316,9 @@ fn read_article(value: &Value<'_>, kind: QuestionKind, choices: &[&str]) -> Resu
         QuestionKind::Line => {
             table.read("is", |is| is.choice(&[("line", true), ("bent", false)]))?.map(Conclusion::OnLine)
         }
+        QuestionKind::Reason => table
+            .read("reason", |list| list.each(|word| word.choice(&LimitKind::REASONS)))?
+            .map(Conclusion::Reason),
         QuestionKind::Untold => None,
     };
     Ok(Article { says: table.require("says")?.text()?, conclusion, why: table.read("why", Value::text)? })

@@ -2,6 +2,7 @@
 
 use super::answer::{Agreement, Answer, Best, Choice, place_of};
 use crate::question::Conclusion;
+use kurabe_explain::LimitKind;
 
 /// Whether an answer comes to a conclusion.
 pub(super) fn agreement(
@@ -35,6 +36,11 @@ pub(super) fn agreement(
                 let does = kept.iter().filter(measured).map(|row| keep.contains(row));
                 all_or_some(does.chain(broken.iter().filter(measured).map(|row| break_it.contains(row))))
             })
+        }
+        (Conclusion::Reason(kinds), Answer::Reason(reason)) => {
+            let kind = reason.outside.limit.kind;
+            let is_told = kind != LimitKind::Unknown;
+            Some(all_or_some(is_told.then(|| kinds.contains(&kind)).into_iter()))
         }
         _ => None,
     };

@@ -4,6 +4,7 @@ use crate::axis::{Along, is_same_value};
 use crate::question::{Becomes, Conclusion, Goes};
 use kurabe_compare::Out;
 use kurabe_core::Text;
+use kurabe_explain::{CellLimit, Limit};
 use kurabe_stats::{Concordance, FittedLine};
 use serde::Serialize;
 
@@ -116,6 +117,17 @@ pub enum Answer {
         /// The figure furthest towards or beyond the limit, of each choice.
         worst: Vec<Option<f64>>,
     },
+    /// What bounded a cell.
+    Reason(Box<ReasonView>),
+}
+
+/// What bounded a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReasonView {
+    /// As far as somebody can tell who does not see the account.
+    pub outside: CellLimit,
+    /// The largest cause in the account; `None` on a real target.
+    pub account: Option<Limit>,
 }
 
 /// The best choice.

@@ -25,7 +25,8 @@ pub(super) fn decide(question: &Question, grid: &ChoiceGrid, values: &Values) ->
         Ask::Order => order(values),
         Ask::Line => courses(grid, values).map(Answer::Line),
         Ask::Keeps { at_most, at_least } => keeps(grid, values, *at_most, *at_least),
-        Ask::Untold(_) => None,
+        // No grid of figures tells these.
+        Ask::Reason { .. } | Ask::Untold(_) => None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::answer::{Caveat, Choice, Deciding};
 use crate::axis::StudyAxis;
+use crate::figure::Measured;
 use crate::published::Published;
 use crate::question::{Among, FigureSet, Question};
 use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
@@ -13,8 +14,8 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 
-/// The cells that were measured for a row of a part, by the places of both.
-pub(crate) type Cells<'a> = dyn Fn(usize, usize) -> Option<&'a [Cell]> + 'a;
+/// What a row of a part came to, by the places of both.
+pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> + 'a;
 
 /// Figures of choices.
 #[derive(Default)]
@@ -228,7 +229,7 @@ pub(super) fn for_use(
     question: &Question,
     purpose: &Use,
     parts: &[PartResult],
-    cells: &Cells<'_>,
+    of_rows: &MeasuredRows<'_>,
 ) -> Option<ChoiceGrid> {
     let mut grid = choices_only(question, parts);
     let place = parts.iter().position(|part| question.parts().next() == Some(part.id.as_str()))?;
@@ -242,7 +243,7 @@ pub(super) fn for_use(
         for (cell, column) in row.cells.iter().zip(&parts[place].columns) {
             grid.note(place_of_choice, &column.name, cell);
         }
-        measured.push(cells(place, *index)?);
+        measured.push(&of_rows(place, *index)?.cells);
     }
     let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, purpose)?;
     for part in parts.iter().filter(|part| part.cell.is_some()) {

@@ -46,7 +46,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
 }
 
 /// What bounded a cell, and that it is only likely.
-pub(super) fn how_sure(limit: &Limit) -> Text {
+pub(crate) fn how_sure(limit: &Limit) -> Text {
     let sentence = &limit.sentence;
     match limit.strength {
         Strength::Likely => text!("{sentence} (likely)", "{sentence}(推定)"; sentence),
