@@ -49,6 +49,11 @@ pub(crate) struct AtCeiling {
 }
 
 impl Ceiling {
+    /// Of a connection on which nothing but the line ends, of which good devices reach this share.
+    fn exact(name: Text, raw: f64, share: f64) -> Self {
+        Self { name, raw, usual: raw * share, exact: true, one_command: false, could: None }
+    }
+
     /// Whether a rate is the connection's: it is near what good devices reach there, and either the other direction ends
     /// at the same rate, which a medium's reads and writes hardly do, or nothing but the line ends so near to its end.
     /// `other` is the rate of the same work in the other direction.
@@ -104,14 +109,8 @@ impl Ceiling {
 
 /// Parallel ATA of so many MB/s: bytes go beside one another, so there is no line code.
 pub(crate) fn parallel(megabytes_per_s: f64) -> Ceiling {
-    Ceiling {
-        name: text!("ATA/{megabytes_per_s}", "ATA/{megabytes_per_s}"),
-        raw: megabytes_per_s * 1e6,
-        usual: megabytes_per_s * 1e6 * 0.93,
-        exact: true,
-        one_command: false,
-        could: None,
-    }
+    let name = text!("ATA/{megabytes_per_s}", "ATA/{megabytes_per_s}");
+    Ceiling::exact(name, megabytes_per_s * 1e6, 0.93)
 }
 
 /// What a link carries; `None` where nobody tells its rate, or it has none.
@@ -120,14 +119,9 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
         Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, .. } => {
             let speed = speed_gbit_per_s.filter(|speed| *speed > 0.0)?;
             let raw = |gbit: f64| gbit * 1e9 * 0.8 / 8.0;
-            Some(Ceiling {
-                name: text!("SATA at {speed} Gbit/s", "SATA {speed} Gbit/s"),
-                raw: raw(speed),
-                usual: raw(speed) * 0.92,
-                exact: true,
-                one_command: false,
-                could: speed_max_gbit_per_s.filter(|most| *most > speed).map(raw),
-            })
+            let could = speed_max_gbit_per_s.filter(|most| *most > speed).map(raw);
+            let name = text!("SATA at {speed} Gbit/s", "SATA {speed} Gbit/s");
+            Some(Ceiling { could, ..Ceiling::exact(name, raw(speed), 0.92) })
         }
         Link::Usb { speed_mbit_per_s, protocol, .. } => {
             let speed = speed_mbit_per_s.filter(|speed| *speed > 0.0)?;
@@ -172,14 +166,11 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
         Link::CardLines { timing, rate_bytes_per_s } => {
             let timing = timing.as_deref().unwrap_or("?");
             let raw = rate_bytes_per_s.filter(|rate| *rate > 0.0)?;
-            Some(Ceiling {
-                name: text!("the lines of the card ({timing})", "カードの配線({timing})"),
+            Some(Ceiling::exact(
+                text!("the lines of the card ({timing})", "カードの配線({timing})"),
                 raw,
-                usual: raw * 0.92,
-                exact: true,
-                one_command: false,
-                could: None,
-            })
+                0.92,
+            ))
         }
         Link::RaidCard { slot, .. } => ceiling(slot).map(|slot| {
             let name = &slot.name;

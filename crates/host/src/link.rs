@@ -202,8 +202,8 @@ fn pcie(directory: &Path) -> Option<Link> {
 /// words in a clock.
 fn card_lines(roots: &Roots, card: &Path) -> Link {
     let host = card.parent().map(roots::base).unwrap_or_default();
-    let told = roots::text(&roots.sys.join("kernel/debug").join(host).join("ios")).unwrap_or_default();
-    let word = |key: &str| told.lines().find_map(|line| Some(line.strip_prefix(key)?.trim()));
+    let lines = roots::text(&roots.sys.join("kernel/debug").join(host).join("ios")).unwrap_or_default();
+    let word = |key: &str| lines.lines().find_map(|line| Some(line.strip_prefix(key)?.trim()));
     let in_brackets = |key| word(key)?.split(['(', ')']).nth(1);
     let clock = word("actual clock:").or_else(|| word("clock:")).and_then(leading_number);
     let bits = in_brackets("bus width:").and_then(leading_number);

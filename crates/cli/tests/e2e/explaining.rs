@@ -19,8 +19,8 @@ const SERVED: [&str; 5] = [
 fn a_probe_of_a_folder_says_why_and_leaves_nothing() {
     let lab = Lab::new();
     let ended = lab.kurabe(&["why", "--probe", text(&lab.target())]).ok();
-    for said in ["16 × 1 MiB", "RND 4 KiB Q32 T1", "limit:"] {
-        assert!(ended.out.contains(said), "{said}: {}", ended.out);
+    for words in ["16 × 1 MiB", "RND 4 KiB Q32 T1", "limit:"] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
     assert_eq!(lab.list().len(), 1, "it is a run as any other");

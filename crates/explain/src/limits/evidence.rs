@@ -9,6 +9,7 @@ use super::storage::StorageFacts;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
 use kurabe_stats::{FittedLine, line};
 use std::collections::BTreeSet;
 
@@ -68,6 +69,17 @@ pub(super) enum TimePart {
     Walk,
     Movement,
     Command,
+}
+
+impl TimePart {
+    pub(super) fn words(self) -> Text {
+        match self {
+            Self::Bytes => text!("moving its bytes", "データの転送"),
+            Self::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
+            Self::Movement => text!("seek and rotation", "シークと回転待ち"),
+            Self::Command => text!("the command itself", "コマンドの処理"),
+        }
+    }
 }
 
 /// What cells tell together.

@@ -431,7 +431,7 @@ pub(super) fn command(
 pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limit {
     let whole = number::latency(facts.latency_ns);
     let [(first, first_share), (second, second_share)] =
-        parts.map(|(part, share)| (part_words(part), number::latency(facts.latency_ns * share)));
+        parts.map(|(part, share)| (part.words(), number::latency(facts.latency_ns * share)));
     limit(
         LimitKind::Shared,
         Strength::Likely,
@@ -445,15 +445,6 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
              いません"
         ),
     )
-}
-
-fn part_words(part: TimePart) -> Text {
-    match part {
-        TimePart::Bytes => text!("moving its bytes", "データの転送"),
-        TimePart::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
-        TimePart::Movement => text!("seek and rotation", "シークと回転待ち"),
-        TimePart::Command => text!("the command itself", "コマンドの処理"),
-    }
 }
 
 /// Bytes that the device moves no faster, though the connection could.

@@ -18,7 +18,7 @@ const NAME_LENGTH: f64 = 44.0;
 const MOST: usize = 16;
 
 /// A cell that is measured, or will be.
-struct Place<'a> {
+struct TilePlace<'a> {
     index: u32,
     step_index: usize,
     label: &'a str,
@@ -29,9 +29,9 @@ struct Place<'a> {
 pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
     let cells = board.tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell.direction)));
     let places = (0..).zip(cells);
-    let places =
-        places.map(|(index, (task, direction))| Place::new(index, task.step_index, &task.label, direction));
-    let places: Vec<Place<'_>> = places.collect();
+    let places = places
+        .map(|(index, (task, direction))| TilePlace::new(index, task.step_index, &task.label, direction));
+    let places: Vec<TilePlace<'_>> = places.collect();
     Tiles { record: &board.record, now: board.now, likeness, can_measure: true }.markup(&places, lang)
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -
 pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang) -> Markup {
     let cells = record.cells.iter();
     let places =
-        cells.map(|cell| Place::new(cell.index, cell.step_index as usize, &cell.label, cell.direction));
-    let places: Vec<Place<'_>> = places.collect();
+        cells.map(|cell| TilePlace::new(cell.index, cell.step_index as usize, &cell.label, cell.direction));
+    let places: Vec<TilePlace<'_>> = places.collect();
     html! {
         @if places.len() <= MOST {
             (Tiles { record, now: None, likeness, can_measure: false }.markup(&places, lang))
@@ -48,7 +48,7 @@ pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> TilePlace<'a> {
     fn new(index: u32, step_index: usize, label: &'a str, direction: Option<Direction>) -> Self {
         Self { index, step_index, label, direction }
     }
@@ -63,23 +63,26 @@ struct Tiles<'a> {
 }
 
 /// A cell that is over, with what is drawn of it.
-struct Done<'a> {
+struct DoneCell<'a> {
     cell: &'a Cell,
     tile: Tile,
     bands: Vec<(DeviceClass, Band)>,
 }
 
 impl Tiles<'_> {
-    fn markup(&self, places: &[Place<'_>], lang: Lang) -> Markup {
+    fn markup(&self, places: &[TilePlace<'_>], lang: Lang) -> Markup {
         let used: Vec<usize> =
             (0..3).filter(|number| places.iter().any(|place| column(place.direction) == *number)).collect();
         let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
         let alone = text!("measure this one alone", "この項目だけを測る");
         let (statistic, catalogue) = (self.record.header.statistic(), Catalogue::built_in());
-        let done =
-            |cell| Done { cell, tile: Tile::of(cell, statistic), bands: bands(self.record, cell, catalogue) };
-        let done: Vec<Done<'_>> = self.record.cells.iter().map(done).collect();
-        let axis = Axis::over(&done);
+        let done = |cell| DoneCell {
+            cell,
+            tile: Tile::of(cell, statistic),
+            bands: bands(self.record, cell, catalogue),
+        };
+        let done: Vec<DoneCell<'_>> = self.record.cells.iter().map(done).collect();
+        let axis = RateAxis::over(&done);
         html! {
             div class={ "tiles columns-" (used.len()) } {
                 div.names aria-hidden="true" {
@@ -111,10 +114,10 @@ impl Tiles<'_> {
 
     fn tile(
         &self,
-        place: &Place<'_>,
-        done: Option<&Done<'_>>,
+        place: &TilePlace<'_>,
+        done: Option<&DoneCell<'_>>,
         name: &Text,
-        axis: Option<&Axis>,
+        axis: Option<&RateAxis>,
         lang: Lang,
     ) -> Markup {
         let class = match (done, place.direction) {
@@ -143,11 +146,12 @@ impl Tiles<'_> {
 }
 
 /// What stands in a row: the cells of a step. Its directions may be apart in the order of measuring.
-fn rows<'p, 'a>(places: &'p [Place<'a>]) -> Vec<Vec<&'p Place<'a>>> {
-    let mut rows: Vec<Vec<&Place<'_>>> = Vec::new();
+fn rows<'p, 'a>(places: &'p [TilePlace<'a>]) -> Vec<Vec<&'p TilePlace<'a>>> {
+    let mut rows: Vec<Vec<&TilePlace<'_>>> = Vec::new();
     for place in places {
-        let is_same =
-            |row: &&mut Vec<&Place<'_>>| (row[0].step_index, row[0].label) == (place.step_index, place.label);
+        let is_same = |row: &&mut Vec<&TilePlace<'_>>| {
+            (row[0].step_index, row[0].label) == (place.step_index, place.label)
+        };
         match rows.iter_mut().find(is_same) {
             Some(row) => row.push(place),
             None => rows.push(vec![place]),
@@ -157,14 +161,14 @@ fn rows<'p, 'a>(places: &'p [Place<'a>]) -> Vec<Vec<&'p Place<'a>>> {
 }
 
 /// A logarithmic axis of rates over whole powers of ten.
-struct Axis {
+struct RateAxis {
     first_power: i32,
     last_power: i32,
 }
 
-impl Axis {
+impl RateAxis {
     /// Over all rates and bands; none where there is no rate.
-    fn over(done: &[Done<'_>]) -> Option<Self> {
+    fn over(done: &[DoneCell<'_>]) -> Option<Self> {
         let rates = done.iter().filter_map(|one| one.tile.rate_bytes_per_s).filter(|rate| *rate > 0.0);
         let ends = done.iter().flat_map(|one| &one.bands);
         let ends = ends.flat_map(|(_, band)| [band.low_bytes_per_s, band.high_bytes_per_s]);
