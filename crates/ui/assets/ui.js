@@ -70,6 +70,17 @@
     addEventListener('pageshow', count);
   }
 
+  // Cards of models that wait for their figures.
+  const cards = document.querySelector('ul.models[data-waits]');
+  if (cards) {
+    const query = new URLSearchParams(location.search);
+    query.set('figures', 'true');
+    fetch('/models?' + query).then(async (answer) => {
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('ul.models');
+      if (answer.ok && fresh) cards.replaceWith(fresh);
+    });
+  }
+
   measuring();
   modelling();
 

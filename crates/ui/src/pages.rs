@@ -11,6 +11,7 @@ pub(crate) mod job;
 pub(crate) mod matrix;
 pub(crate) mod measure;
 pub(crate) mod model;
+pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod search;

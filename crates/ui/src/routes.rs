@@ -59,7 +59,7 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/matrix", get(pages::matrix::page))
         .route("/history", get(pages::history::page))
         .route("/drive", get(pages::drive::page))
-        .route("/models", get(pages::model::list))
+        .route("/models", get(pages::models::page))
         .route("/models/{name}", get(pages::model::page))
         .route("/models/{name}/figures", post(pages::model::figures))
         .route("/models/{name}/device.toml", get(pages::model::device))

@@ -257,6 +257,29 @@ fn configurations_of_a_target_take_turns() {
 }
 
 #[test]
+fn the_answer_is_on_the_first_screen() {
+    let Some(reader) = Reader::inside() else { return };
+    let ids = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
+    let views = [
+        ("/".to_owned(), "#board .summary"),
+        ("/".to_owned(), "#board .row:nth-child(3) .figure"),
+        (format!("/runs/{}", ids[0]), ".answer"),
+        (format!("/runs/{}", ids[0]), ".row:last-child .figure"),
+        (format!("/runs/{}", ids[0]), ".tabs"),
+        (format!("/compare?run={}&run={}", ids[0], ids[1]), ".answer"),
+        ("/studies/raid-strip".to_owned(), ".verdicts :is(h2, h3, h4)"),
+    ];
+    reader.browser.resize(1280, 800);
+    for (path, selector) in views {
+        reader.go(&path);
+        reader.wait_for(selector);
+        let bottom = format!("return document.querySelector({selector:?}).getBoundingClientRect().bottom");
+        let bottom = reader.browser.run(&bottom).as_f64().expect("a place");
+        assert!(bottom <= 800.0, "{path}, {selector}: {bottom}");
+    }
+}
+
+#[test]
 fn two_runs_are_ticked_and_compared() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;

@@ -158,7 +158,10 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
         let numbers = column.flush == Flush::Right;
         // A button needs a name.
         let sorts = sorts && !column.title.is_empty();
-        html.open("th", &[("scope", "col"), ("class", if numbers { "n" } else { "" })]);
+        // A head without words is none.
+        let (tag, scope) =
+            if column.title.is_empty() && column.under.is_empty() { ("td", "") } else { ("th", "col") };
+        html.open(tag, &[("scope", scope), ("class", if numbers { "n" } else { "" })]);
         if sorts {
             html.open("button", &[("type", "button")]);
         }
@@ -169,7 +172,7 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
         if sorts {
             html.close("button");
         }
-        html.close("th");
+        html.close(tag);
     }
     html.raw("</tr></thead>\n<tbody>");
     for row in &table.rows {
@@ -190,7 +193,9 @@ fn write_entry(
     lang: Lang,
 ) {
     let value = entry.value.filter(|value| value.is_finite()).map(|value| value.to_string());
-    let (tag, scope) = if index == 0 { ("th", "row") } else { ("td", "") };
+    let is_blank =
+        matches!(&entry.shown, EntryBody::Words(words) if words.is_empty()) && entry.under.is_empty();
+    let (tag, scope) = if index == 0 && !is_blank { ("th", "row") } else { ("td", "") };
     let column = table.columns.get(index);
     let title = column.filter(|_| index > 0 && table.form == TableForm::Cards);
     // The note of a row is shown at its main figure.

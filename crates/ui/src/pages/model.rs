@@ -1,4 +1,4 @@
-//! The models that there are, and each: its stack as boxes, its parameters with their sources and sliders, and what it would do.
+//! A model: its stack as boxes, its parameters with their sources and sliders, and what it would do.
 //!
 //! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
 //! Figures are computed again when it is let go; an answer that was overtaken is dropped by the page.
@@ -14,41 +14,13 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Lang, Result, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
-use kurabe_report::{
-    LayerDescription, ParameterDescription, Provenance, Report, describe_model, row_of_layers,
-};
+use kurabe_report::{LayerDescription, ParameterDescription, Provenance, Report, describe_model};
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 /// What is computed at first: the whole medium, read and written, and its access times.
 const USUAL_PROFILE: &str = "gnome-disks";
-
-/// `GET /models`
-pub(crate) async fn list(visit: Visit) -> Response {
-    titled(visit, move |_, lang| {
-        let words = text!(
-            "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
-            "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
-        );
-        let page = html! {
-            p { (words.get(lang)) }
-            ul.models {
-                @for (name, _) in DEVICES {
-                    @let model = device_named(name)?;
-                    li {
-                        a href={ "/models/" (name) } {
-                            b { (model.title.get(lang)) }
-                            small { (name) } small { (row_of_layers(&model.layers)) }
-                        }
-                    }
-                }
-            }
-        };
-        Ok((text!("Models", "モデル"), page))
-    })
-    .await
-}
 
 /// `GET /models/NAME`
 pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {

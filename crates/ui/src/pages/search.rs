@@ -16,6 +16,11 @@ pub(crate) struct Search {
 }
 
 impl Search {
+    /// The first page for these words.
+    pub(crate) fn of(q: String) -> Self {
+        Self { q, page: 0 }
+    }
+
     /// The field for the words, and what else stands in its line.
     pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
         html! {
