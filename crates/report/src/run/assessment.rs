@@ -19,6 +19,8 @@ use serde::Serialize;
 
 /// Uses are said to be open to a run only if it was measured for so many: fewer say little of a disk.
 const FEWEST_USES: usize = 4;
+/// An interval of more than this to either side is too wide to compare by: differences that people tell of are no larger.
+const ROUGH: f64 = 0.1;
 /// Times that are named of a run that has no rates: the rest is in the table.
 const MOST_TIMES: usize = 3;
 
@@ -281,9 +283,17 @@ fn certainty(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
             "{cells} 項目中 {doubtful} 項目は、ストレージ以外が上限で不確か"
         ));
     }
-    let intervals = record.cells.iter().filter_map(|cell| mean_interval(&cell_values(cell)));
-    let widths = intervals.filter_map(|mean| Some(mean.half_width? / mean.mean));
-    let widest = widths.filter(|width| width.is_finite()).max_by(f64::total_cmp)?;
+    let width = |cell| {
+        let mean = mean_interval(&cell_values(cell))?;
+        Some((cell, mean.half_width? / mean.mean)).filter(|(_, width)| width.is_finite())
+    };
+    let (cell, widest) = record.cells.iter().filter_map(width).max_by(|one, two| one.1.total_cmp(&two.1))?;
     let width = number::percent(widest);
+    if widest > ROUGH {
+        let name = words::cell(cell);
+        return Some(
+            text!("rough: {name} is known to ±{width} only", "{name}は ±{width} までしか分からない粗い値"; name),
+        );
+    }
     Some(text!("every figure is sure to ±{width} or better", "どの値も ±{width} 以内で確か"))
 }
