@@ -32,6 +32,7 @@ mod iostat;
 mod iozone;
 mod json_tree;
 mod kdiskmark;
+mod kit;
 mod marks;
 mod mdtest;
 mod parts;
@@ -49,7 +50,7 @@ use importer::{ImportedRuns, Importer};
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-use split::{Recognizer, split};
+use split::split;
 
 use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};

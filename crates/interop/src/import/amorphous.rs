@@ -6,12 +6,10 @@
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::MarkTool;
-use super::parts::notice;
 use super::result_line::FigureRules;
-use super::shapes::Detail;
-use kurabe_core::imported::{FigureOf, PrintedStatistic};
-use kurabe_core::text;
+use kurabe_core::imported::PrintedStatistic;
 
 const HEADING: &str = "AmorphousDiskMark {}";
 

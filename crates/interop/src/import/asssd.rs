@@ -7,14 +7,8 @@
 //! The XML form is not read: no sample of it was found.
 
 use super::dates::from_numeric;
-use super::parts::{self, cell, is_rule, key_value};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
-use super::units;
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use super::kit::*;
 use kurabe_core::quantity::{KIB, MIB};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 const HEADING: &str = "AS SSD Benchmark {}";
 const DETAILS: [DetailLine; 7] = [
@@ -54,9 +48,7 @@ fn date(words: &str) -> Option<String> {
 fn read(input: &Input<'_>) -> ImportedRuns {
     let lines: Vec<(usize, &str)> = input.lines().collect();
     if !lines.windows(2).any(|pair| fits(HEADING, pair[0].1) && is_rule(pair[1].1)) {
-        return parts::without_line(
-            "AS SSD Benchmark 2.0` above a line of dashes such as `--------------------",
-        );
+        return without_line("AS SSD Benchmark 2.0` above a line of dashes such as `--------------------");
     }
     let (mut section, mut cells) = (None, Vec::new());
     let mut details =
@@ -80,7 +72,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, notices, ..ImportedRun::default() }])
 }
 
-fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> kurabe_core::record::Cell {
+fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> Cell {
     let (name, label, block_bytes, threads, sequential) = *section;
     let direction = match key {
         "Read" => Some(Direction::Read),

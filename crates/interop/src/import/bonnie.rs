@@ -6,14 +6,7 @@
 //! a test that was over too soon to be measured: such a figure is absent. Seeks read, and write one block in ten back.
 //! bon_csv2html(1) and bon_time.cpp of bonnie++.
 
-use super::parts;
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 
 const FILES_PER_S: ToolUnit = units::unit("files/s", Quantity::Iops, 1.0);
 const SEEKS_PER_S: ToolUnit = units::unit("seeks/s", Quantity::Iops, 1.0);
@@ -87,7 +80,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
         runs.push(run(input, &fields, first));
     }
-    if runs.is_empty() { parts::without_line("1.98,2.00a,NAME,1,…") } else { Ok(runs) }
+    if runs.is_empty() { without_line("1.98,2.00a,NAME,1,…") } else { Ok(runs) }
 }
 
 /// A run; `first` is the field of the first rate.

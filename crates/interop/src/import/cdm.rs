@@ -12,16 +12,12 @@
 //! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::procedure;
-use super::parts::{self, is_rule, key_value, notice};
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
-use super::shapes::{Detail, DetailLine, RunDetails};
-use super::{ImportedRun, Input};
-use kurabe_core::imported::{FigureOf, PrintedStatistic};
+use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::PROFILES;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, Text, text};
 use std::sync::LazyLock;
 
 const PRODUCT: &str = "CrystalDiskMark";
@@ -54,7 +50,7 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     text.heading(lines);
     let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
     if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
-        return Err(parts::broken_line(
+        return Err(broken_line(
             input,
             *line,
             text!(
@@ -147,7 +143,7 @@ impl CdmText {
 
     fn fact(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
-            parts::fact(&mut self.0.origin, key, value);
+            fact(&mut self.0.origin, key, value);
         }
     }
 

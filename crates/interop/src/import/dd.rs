@@ -9,17 +9,8 @@
 //! Sources: GNU coreutils 9.1 as run here in every language that it has; French, Chinese, Japanese and Russian lines as published
 //! with earlier ones; mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
-use super::parts::{self, cell, decimal, digits};
-use super::shapes::LineMark;
-use super::units::{self, figure_of_value, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
-};
+use super::kit::*;
 use kurabe_core::quantity::{GIB, KIB, MIB, format_bytes};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("dd output", "dd", &["dd if=", "records out"]), Recognizer::Lines(line_mark), read);
@@ -68,7 +59,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if cells.is_empty() {
-        return parts::without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
+        return without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
     }
     targets.dedup();
     let origin = Origin {

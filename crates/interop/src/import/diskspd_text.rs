@@ -5,14 +5,8 @@
 //! where there are several targets of one thread each, every target is a cell too. Columns are found by their names.
 //! Versions before 2.0.18 name the column `MB/s` and mean MiB/s. ResultParser.cpp of microsoft/diskspd.
 
-use super::parts::{self, TableRow, bytes};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits, holes};
-use super::units::{self, FigureName, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::parts::{TableRow, bytes};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -64,7 +58,7 @@ enum TextSection<'a> {
 /// Reads DiskSpd's text.
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(TABLE, line)) {
-        return parts::without_line("thread |       bytes     |     I/Os     |   … I/O per s |");
+        return without_line("thread |       bytes     |     I/Os     |   … I/O per s |");
     }
     let RunDetails { mut origin, setting, .. } =
         RunDetails::of(input, ("DiskSpd", "diskspd-text"), &RUN, input.lines());
@@ -186,7 +180,7 @@ fn span_cells(
         );
         figures.extend(units::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, span.time));
         let imported = ImportedCell { threads: span.threads, figures, ..common(targets, setting) };
-        cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
+        cells.push(cell(format!("{prefix}total"), Some(direction), imported));
         // Several threads of one target would have to be added up, and no such sum is printed.
         let alone = || rows().filter(|row| row.fields[0] != "total");
         if targets.len() < 2 || alone().count() != targets.len() {
@@ -200,7 +194,7 @@ fn span_cells(
         for (path, setting) in targets {
             let figures = files.get(path.as_str()).map(|row| row_figures(row)).unwrap_or_default();
             let imported = ImportedCell { threads: Some(1), figures, ..setting.clone() };
-            cells.push(parts::cell(format!("{prefix}{path}"), Some(direction), imported));
+            cells.push(cell(format!("{prefix}{path}"), Some(direction), imported));
         }
     }
     cells

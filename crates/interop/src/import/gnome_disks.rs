@@ -9,16 +9,9 @@
 
 use super::dates::from_epoch;
 use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
-use super::parts::{broken, cell, fact, not_mine};
-use super::units::{self, figure_of_value};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis,
-};
+use super::kit::*;
+use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Error, Result, text};
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("GNOME Disks benchmark", "GNOME Disks", &["gnome-disks"]), Recognizer::File, read);

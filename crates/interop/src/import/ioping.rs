@@ -11,17 +11,8 @@
 mod json;
 mod raw;
 
-use super::parts::{self, broken_line, cell, fact, number};
-use super::shapes::{LineShapes, holes};
-use super::units::{self, figure, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
-    SeriesAxis,
-};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use super::kit::*;
+use super::units::figure;
 
 /// `4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=271.9 us`.
 const REQUEST: &str = "{}: request={} time={}";
@@ -94,7 +85,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             let what = text!("the summary is cut off", "集計が途中で切れています");
             parts::broken_at(input, open.line, what)
         }
-        None if runs.is_empty() => parts::without_line("--- … ioping statistics ---"),
+        None if runs.is_empty() => without_line("--- … ioping statistics ---"),
         None => Ok(runs),
     }
 }

@@ -8,13 +8,8 @@
 //! iostat's manual page, and sysstat's own tests.
 
 use super::json_tree::Json;
+use super::kit::*;
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates, parts};
-use kurabe_core::imported::{Origin, Quantity};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -212,7 +207,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if logs.is_empty() {
-        return parts::not_mine(text!(
+        return not_mine(text!(
             "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
@@ -285,7 +280,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, fir
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields.iter().any(is_rounded));
     let mut run = reports::run(origin, columns, reports, first);
     if rounded {
-        run.notices.push(parts::notice(text!(
+        run.notices.push(notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
             "人が読むための出力(`-h`、`--human`)です。速度は小数第 1 位に丸められています"
         )));

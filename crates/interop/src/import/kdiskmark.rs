@@ -8,15 +8,11 @@
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::MarkTool;
-use super::parts::notice;
 use super::result_line::{FigureRules, Results};
-use super::shapes::{Detail, RunDetails};
 use super::units::binary;
-use kurabe_core::imported::{Correction, FigureOf, PrintedStatistic};
-use kurabe_core::record::Notice;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use kurabe_core::imported::{Correction, PrintedStatistic};
 
 const HEADING: &str = "KDiskMark ({}){}";
 

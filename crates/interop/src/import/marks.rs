@@ -4,14 +4,10 @@
 //! where a section comes again, or where the first test of a text without sections does. Pages print two runs side by side:
 //! then each column is a run. The heading tells the tool; without one it is unknown.
 
-use super::parts::{cut_at, fact, is_rule, not_mine, notice};
+use super::kit::*;
+use super::parts::cut_at;
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all, section_of};
-use super::shapes::{DetailLine, LineMark, RunDetails, fits};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, amorphous, cdm, kdiskmark};
-use kurabe_core::imported::Origin;
-use kurabe_core::record::Notice;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use super::{amorphous, cdm, kdiskmark};
 
 pub(super) const IMPORTER: Importer = Importer::of(
     ("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]),

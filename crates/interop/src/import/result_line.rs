@@ -5,13 +5,9 @@
 //! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
 //! another run of the same test, as pages print two runs side by side.
 
-use super::shapes::holes;
-use super::{Input, parts, units};
-use kurabe_core::imported::{Correction, FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use super::kit::*;
+use kurabe_core::imported::{Correction, PrintedStatistic};
 use kurabe_core::quantity::{KIB, MIB};
-use kurabe_core::record::{Cell, Notice};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
 
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,9 +178,8 @@ pub(super) fn read_all(
     let (mut section, mut first) = (None, None);
     for &(number, line) in lines {
         section = section_of(line).or(section);
-        let damaged = || {
-            parts::broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"))
-        };
+        let damaged =
+            || broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"));
         let result = match parse(line) {
             LineClass::Other => continue,
             LineClass::Damaged => return Err(damaged()),
@@ -215,7 +210,7 @@ pub(super) fn read_all(
             "there is no result other than 0: nothing was measured",
             "0 以外の結果がありません。何も測られていません"
         );
-        return Err(parts::broken_line(input, line, what));
+        return Err(broken_line(input, line, what));
     }
     Ok(results)
 }
@@ -225,7 +220,7 @@ impl Results {
     pub(super) fn notice(&self) -> Option<Notice> {
         let left_out = self.left_out;
         (left_out > 0).then(|| {
-            parts::notice(text!(
+            notice(text!(
                 "results left out: {left_out}, printed as 0, which stands for a test that was not run",
                 "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
             ))
@@ -242,7 +237,7 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
             return Some((direction, None));
         }
     }
-    let percent = holes("[Mix] Read {}%{}", line).and_then(|[percent, _]| parts::number(percent));
+    let percent = holes("[Mix] Read {}%{}", line).and_then(|[percent, _]| number(percent));
     line.starts_with("[Mix]").then(|| (Direction::Mix, percent.filter(|percent| *percent <= 100.0)))
 }
 
@@ -278,7 +273,7 @@ impl ResultLine<'_> {
         if let (Some(procedure), Some(percent)) = (&mut imported.procedure, percent) {
             procedure.push_str(&format!(", {percent} % read"));
         }
-        Some(parts::cell(self.label(), direction, imported))
+        Some(cell(self.label(), direction, imported))
     }
 }
 

@@ -6,13 +6,8 @@
 //! pools cannot be told from pools. Latencies (`-l`) are averages of the interval. Queues (`-q`) are counts at its end.
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
+use super::kit::*;
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRuns, Importer, Input, Recognizer, dates, parts};
-use kurabe_core::imported::Quantity;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -81,7 +76,7 @@ fn is_top(line: &str) -> bool {
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
-        return parts::without_line("capacity operations bandwidth");
+        return without_line("capacity operations bandwidth");
     };
     // Scripts of `-c` add columns behind the known ones, without a group.
     let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {
@@ -142,14 +137,14 @@ fn add(reports: &mut Vec<DeviceReport>, device: String, fields: Vec<String>) {
 /// A line of `-T d` or `-T u`.
 fn stamp(line: &str) -> Option<String> {
     let line = line.trim();
-    let epoch = line.len() >= 9 && parts::digits(line);
+    let epoch = line.len() >= 9 && digits(line);
     if epoch { line.parse().ok().and_then(dates::from_epoch) } else { dates::from_ctime(line) }
 }
 
 /// Reads scripted output.
 fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let not_mine = |line: usize| {
-        parts::not_mine(text!(
+        not_mine(text!(
             "line {line} is not a name and six numbers between tabs",
             "{line} 行目がタブ区切りの名前と 6 つの数値ではありません"
         ))
