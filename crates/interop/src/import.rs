@@ -50,6 +50,7 @@ use importer::{ImportedRuns, Importer};
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
+pub(crate) use parts::digits;
 use split::split;
 
 use kurabe_core::record::Notice;

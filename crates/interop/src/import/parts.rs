@@ -33,7 +33,7 @@ impl From<Error> for NotImported {
 const WORDS_LONGEST: usize = 4096;
 
 /// Whether these are digits and nothing else.
-pub(super) fn digits(words: &str) -> bool {
+pub(crate) fn digits(words: &str) -> bool {
     !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit())
 }
 

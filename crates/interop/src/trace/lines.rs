@@ -18,9 +18,9 @@ const LONGEST_LINE_BYTES: u64 = 8 * KIB;
 const LINE_SHOWN: usize = 160;
 
 /// Reads lines that are not blank.
-pub(super) struct LineReader<'n, R> {
+pub(super) struct LineReader<'n> {
     name: &'n str,
-    input: R,
+    input: Box<dyn BufRead + 'n>,
     /// The line that was read last, as it stands in the file and as text.
     bytes: Vec<u8>,
     text: String,
@@ -30,20 +30,13 @@ pub(super) struct LineReader<'n, R> {
     peeked: bool,
 }
 
-impl<'n, R: BufRead> LineReader<'n, R> {
+impl<'n> LineReader<'n> {
     /// Fails if the beginning is that of a packed file or of blktrace's binary form.
-    pub(super) fn new(name: &'n str, mut input: R) -> Result<Self> {
+    pub(super) fn new(name: &'n str, mut input: impl BufRead + 'n) -> Result<Self> {
         let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
         refuse_packed(name, beginning)?;
-        Ok(Self {
-            name,
-            input,
-            bytes: Vec::new(),
-            text: String::new(),
-            number: 0,
-            read_bytes: 0,
-            peeked: false,
-        })
+        let (input, bytes, text) = (Box::new(input), Vec::new(), String::new());
+        Ok(Self { name, input, bytes, text, number: 0, read_bytes: 0, peeked: false })
     }
 
     /// The next line, which the call after this gives again.
@@ -58,6 +51,14 @@ impl<'n, R: BufRead> LineReader<'n, R> {
     pub(super) fn next(&mut self) -> Result<Option<TraceLine<'_>>> {
         let any = std::mem::take(&mut self.peeked) || self.advance()?;
         Ok(any.then(|| self.line()))
+    }
+
+    /// Reads all lines that follow.
+    pub(super) fn each(&mut self, mut read: impl FnMut(TraceLine<'_>) -> Result<()>) -> Result<()> {
+        while let Some(line) = self.next()? {
+            read(line)?;
+        }
+        Ok(())
     }
 
     fn line(&self) -> TraceLine<'_> {
