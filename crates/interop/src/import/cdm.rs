@@ -50,14 +50,11 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     text.heading(lines);
     let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
     if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
-        return Err(broken_line(
-            input,
-            *line,
-            text!(
-                "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
-                "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
-            ),
-        ));
+        let what = text!(
+            "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
+            "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
+        );
+        return Err(broken_line(input, *line, what));
     }
     let last = lines.iter().rposition(|(_, line)| matches!(parse(line), LineClass::Result(_))).unwrap_or(0);
     let foot = lines[last..].iter().position(|(_, line)| is_foot(line));
@@ -188,9 +185,7 @@ impl CdmText {
             // kurabe says so of what it computed.
             notices.push(notice(Text::same(model)));
         }
-        notices.extend(results.notice());
-        let RunDetails { origin, environment, .. } = self.0;
-        ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false }
+        results.into_run(self.0, notices)
     }
 
     /// kurabe's profile, if version and tests name it without doubt.

@@ -257,13 +257,8 @@ fn sampled<'a>(
 ) -> impl Iterator<Item = PrintedFigure> + 'a {
     // fio 2 does not tell the number; a highest of nothing means none.
     let is_sampled = count.or(high).is_some_and(units::positive);
-    let spread = [
-        (Statistic::Mean, mean),
-        (Statistic::Lowest, low),
-        (Statistic::Highest, high),
-        (Statistic::StandardDeviation, deviation),
-    ];
-    figures_of(unit, of, spread.into_iter().chain(besides)).filter(move |_| is_sampled)
+    let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
+    figures_of(unit, of, spread.chain(besides)).filter(move |_| is_sampled)
 }
 
 /// A latency in all its statistics; none if nothing was sampled.

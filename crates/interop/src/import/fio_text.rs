@@ -18,7 +18,7 @@ const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
 const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
 /// fio's words before these.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
-const SPREAD: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
+const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
 /// Without descriptions, which stand before JSON, too.
 const OF_NORMAL: LineShapes = LineShapes { begins: &[], belongs: &[RESULT, SINCE_3, BEFORE_3] };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
@@ -145,20 +145,14 @@ fn add_latencies(
     ranks: Option<&(FigureOf, &str)>,
     line: &str,
 ) {
-    if let Some([word, unit, low, high, mean, deviation]) = holes(SPREAD, line) {
+    if let Some([word, unit, low, high, mean, deviation]) = holes(LATENCY, line) {
         if word == "sync" {
             directions.push(("sync", Vec::new()));
         }
         let of = if word == "sync" { Some(FigureOf::SyncLatency) } else { latency_of(word) };
         let Some((of, (_, figures))) = of.zip(directions.last_mut()) else { return };
-        let spread = [
-            (Statistic::Mean, mean),
-            (Statistic::Lowest, low),
-            (Statistic::Highest, high),
-            (Statistic::StandardDeviation, deviation),
-        ];
-        figures
-            .extend(spread.into_iter().filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
+        let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
+        figures.extend(spread.filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
     } else if let (Some((of, unit)), Some(row)) = (ranks, line.trim().strip_prefix('|'))
         && let Some((_, figures)) = directions.last_mut()
     {

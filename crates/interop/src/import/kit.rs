@@ -8,7 +8,7 @@ pub(super) use super::parts::{
 };
 pub(super) use super::shapes::{Detail, DetailLine, LineMark, LineShapes, RunDetails, fits, holes};
 pub(super) use super::split::Recognizer;
-pub(super) use super::units::{FigureName, ToolUnit, figure_of_value, figures_of, power};
+pub(super) use super::units::{FigureName, SPREAD, ToolUnit, figure_of_value, figures_of, power};
 pub(super) use super::{dates, parts, units};
 pub(super) use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,

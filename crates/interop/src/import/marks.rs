@@ -126,9 +126,8 @@ fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Impo
     let mut details = RunDetails::of(input, (tool.name, tool.format), tool.details, lines.iter().copied());
     let results = read_all(input, lines, column, details.setting.runs, &(tool.rules)(&details))?;
     details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
-    let notices = (tool.notices)(&details, &results).into_iter().chain(results.notice()).collect();
-    let RunDetails { origin, environment, .. } = details;
-    Ok(ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false })
+    let notices = (tool.notices)(&details, &results);
+    Ok(results.into_run(details, notices))
 }
 
 /// How it was measured, as it was printed under these names.

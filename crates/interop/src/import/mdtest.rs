@@ -47,14 +47,10 @@ fn cell(line: &str, setting: &ImportedCell) -> Option<Cell> {
     if name.is_empty() || number(highest)? <= 0.0 {
         return None;
     }
-    let figures = [
-        (Statistic::Mean, mean),
-        (Statistic::Highest, highest),
-        (Statistic::Lowest, lowest),
-        (Statistic::StandardDeviation, deviation),
-    ];
-    let figures = figures.map(|(statistic, printed)| OPERATIONS.figure(statistic, printed));
-    let figures = figures.into_iter().collect::<Option<Vec<_>>>()?;
+    let statistics = [Statistic::Mean, Statistic::Highest, Statistic::Lowest, Statistic::StandardDeviation];
+    let printed = statistics.into_iter().zip([mean, highest, lowest, deviation]);
+    let figures = printed.map(|(statistic, printed)| OPERATIONS.figure(statistic, printed));
+    let figures = figures.collect::<Option<Vec<_>>>()?;
     Some(parts::cell(repeated(name), None, ImportedCell { figures, ..setting.clone() }))
 }
 

@@ -216,15 +216,17 @@ pub(super) fn read_all(
 }
 
 impl Results {
-    /// What to say of tests that were not run.
-    pub(super) fn notice(&self) -> Option<Notice> {
+    /// The run of these cells, with what to say of tests that were not run.
+    pub(super) fn into_run(self, details: RunDetails, mut notices: Vec<Notice>) -> ImportedRun {
         let left_out = self.left_out;
-        (left_out > 0).then(|| {
-            notice(text!(
+        if left_out > 0 {
+            notices.push(notice(text!(
                 "results left out: {left_out}, printed as 0, which stands for a test that was not run",
                 "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
-            ))
-        })
+            )));
+        }
+        let RunDetails { origin, environment, .. } = details;
+        ImportedRun { origin, environment, cells: self.cells, notices, interrupted: false }
     }
 }
 

@@ -142,11 +142,8 @@ impl<'a> TraceLine<'a> {
     /// The usual error: this part should be something else.
     pub(super) fn wrong(self, part: &str, expected: &Text) -> Error {
         let shown: String = part.chars().take(40).collect();
-        self.fault(
-            part,
-            text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected),
-        )
-        .remedy(text!(
+        let what = text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected);
+        self.fault(part, what).remedy(text!(
             "correct or remove the line, or give another format if the file is of another",
             "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
         ))
@@ -197,14 +194,11 @@ impl<'a> TraceLine<'a> {
     }
 
     pub(super) fn miscounted(self, count: usize, expected: usize) -> Error {
-        self.fault(
-            self.text,
-            text!(
-                "the line has {count} fields, not {expected}",
-                "この行のフィールド数は {count} で、{expected} ではありません"
-            ),
-        )
-        .remedy(text!(
+        let what = text!(
+            "the line has {count} fields, not {expected}",
+            "この行のフィールド数は {count} で、{expected} ではありません"
+        );
+        self.fault(self.text, what).remedy(text!(
             "the file may be cut off here: record it anew, or remove the line",
             "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
         ))
@@ -249,28 +243,21 @@ pub(super) fn too_large(name: &str) -> Error {
 
 /// What is packed or of another program is told apart, because the remedy differs.
 fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
+    if beginning.starts_with(&[0x1f, 0x8b]) {
+        let what = text!("{name} is packed with gzip", "{name} は gzip で圧縮されています");
+        return Err(ErrorKind::Import.error(what).remedy(text!(
+            "unpack it first: {} {name}",
+            "先に展開してください: {} {name}",
+            Mention::Shell("gunzip --keep")
+        )));
+    }
     // 0x65617400 and the version in the last byte, in the byte order of the recording machine (blktrace_api.h).
-    let blktrace =
-        beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]);
-    let (what, remedy) = if beginning.starts_with(&[0x1f, 0x8b]) {
-        (
-            text!("{name} is packed with gzip", "{name} は gzip で圧縮されています"),
-            text!(
-                "unpack it first: {} {name}",
-                "先に展開してください: {} {name}",
-                Mention::Shell("gunzip --keep")
-            ),
-        )
-    } else if blktrace {
-        (
-            text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です"),
-            text!(
-                "turn it into text first: blkparse -i {name} -o trace.txt",
-                "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
-            ),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(ErrorKind::Import.error(what).remedy(remedy))
+    if beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]) {
+        let what = text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です");
+        return Err(ErrorKind::Import.error(what).remedy(text!(
+            "turn it into text first: blkparse -i {name} -o trace.txt",
+            "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
+        )));
+    }
+    Ok(())
 }
