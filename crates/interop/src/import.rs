@@ -50,7 +50,7 @@ use importer::{ImportedRuns, Importer};
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-pub(crate) use parts::digits;
+pub(crate) use parts::{digits, place_of_line};
 use split::split;
 
 use kurabe_core::record::Notice;

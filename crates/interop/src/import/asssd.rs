@@ -11,14 +11,11 @@ use super::kit::*;
 use kurabe_core::quantity::{KIB, MIB};
 
 const HEADING: &str = "AS SSD Benchmark {}";
-const DETAILS: [DetailLine; 7] = [
-    (HEADING, &[Detail::Version]),
-    ("Name", &[Detail::Target, Detail::Fact("Name")]),
-    ("Firmware", &[Detail::Fact("Firmware")]),
-    ("Controller", &[Detail::Fact("Controller")]),
-    ("Offset", &[Detail::Fact("Offset")]),
-    ("Size", &[Detail::Fact("Size")]),
-    ("Date", &[Detail::Date(date), Detail::Fact("Date")]),
+const DETAILS: [DetailLine; 4] = [
+    (&[HEADING], &[Detail::Version]),
+    (&["Name"], &[Detail::Target, Detail::Fact("Name")]),
+    (&["Date"], &[Detail::Date(date), Detail::OwnFact]),
+    (&["Firmware", "Controller", "Offset", "Size"], &[Detail::OwnFact]),
 ];
 /// A section: its heading, the label of its cells, block size, threads, whether offsets ascend.
 type ScoreSection = (&'static str, &'static str, Option<u64>, Option<u32>, Option<bool>);
@@ -74,19 +71,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> Cell {
     let (name, label, block_bytes, threads, sequential) = *section;
-    let direction = match key {
-        "Read" => Some(Direction::Read),
-        "Write" => Some(Direction::Write),
-        _ => None,
-    };
-    let imported = ImportedCell {
-        procedure: Some(name.to_owned()),
-        block_bytes,
-        threads,
-        sequential,
-        figures: vec![figure],
-        ..ImportedCell::default()
-    };
+    let directions = [("Read", Direction::Read), ("Write", Direction::Write)];
+    let direction = directions.into_iter().find(|(word, _)| *word == key).map(|(_, direction)| direction);
+    let (procedure, figures) = (Some(name.to_owned()), vec![figure]);
+    let imported =
+        ImportedCell { procedure, block_bytes, threads, sequential, figures, ..ImportedCell::default() };
     cell(label, direction, imported)
 }
 

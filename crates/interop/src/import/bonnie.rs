@@ -86,12 +86,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// A run; `first` is the field of the first rate.
 fn run(input: &Input<'_>, fields: &[&str], first: usize) -> ImportedRun {
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
-    let mut named = vec![("name", 2), ("seed", 4), ("file size", 5), ("chunk size", 6)];
-    named.extend([("files (units of 1024)", first + 12), ("largest file", first + 13)]);
-    if first == 9 {
-        named.extend([("seeks", 7), ("seekers", 8)]);
-    }
-    let facts = named.iter().filter_map(|(key, at)| Some(((*key).to_owned(), get(*at)?.to_owned())));
+    let seeks = if first == 9 { &[("seeks", 7), ("seekers", 8)][..] } else { &[] };
+    let of_files = [("files (units of 1024)", first + 12), ("largest file", first + 13)];
+    let named = [("name", 2), ("seed", 4), ("file size", 5), ("chunk size", 6)];
+    let facts = named.iter().chain(&of_files).chain(seeks);
+    let facts = facts.filter_map(|(key, at)| Some(((*key).to_owned(), get(*at)?.to_owned())));
     let origin = Origin {
         version: Some(fields[1].to_owned()),
         facts: facts.collect(),

@@ -24,16 +24,11 @@ const PRODUCT: &str = "CrystalDiskMark";
 /// The tool of a text without a heading.
 const UNKNOWN: &str = "unknown";
 /// The lines under the results.
-const FOOT: [DetailLine; 9] = [
-    ("Date", &[Detail::Date(from_year_first)]),
-    ("OS", &[Detail::Os]),
-    ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
-    ("Profile", &[Detail::Fact("Profile")]),
-    ("Mode", &[Detail::Fact("Mode")]),
-    ("Time", &[Detail::Fact("Time")]),
-    ("Comment", &[Detail::Fact("Comment")]),
-    ("Statistic", &[Detail::Fact("Statistic")]),
-    ("Model", &[Detail::Fact("Model")]),
+const FOOT: [DetailLine; 4] = [
+    (&["Date"], &[Detail::Date(from_year_first)]),
+    (&["OS"], &[Detail::Os]),
+    (&["Test"], &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+    (&["Profile", "Mode", "Time", "Comment", "Statistic", "Model"], &[Detail::OwnFact]),
 ];
 
 /// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
@@ -112,7 +107,7 @@ impl CdmText {
             self.0.read(&FOOT, line);
             match key_value(line) {
                 Some(("Date", value)) if self.0.origin.measured_at.is_none() => self.fact("Date", value),
-                Some((key, _)) if FOOT.iter().any(|(name, _)| *name == key) => {}
+                Some((key, _)) if FOOT.iter().any(|(names, _)| names.contains(&key)) => {}
                 // Versions 3 to 6 print the comment alone, after the system.
                 _ if before
                     && !is_rule(line)

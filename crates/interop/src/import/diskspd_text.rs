@@ -12,24 +12,24 @@ use std::rc::Rc;
 
 const COMMAND: &str = "Command Line:{}";
 const TABLE: &str = "thread |{}I/O per s{}";
+const PATH: &str = "path:{}";
 const TIME: &str = "actual test time:{}";
-const RUN: [DetailLine; 5] = [
-    (COMMAND, &[Detail::Procedure]),
-    ("start time:{}", &[Detail::Date(dates::from_year_first)]),
-    ("duration: {}", &[Detail::Fact("duration")]),
-    ("warm up time: {}", &[Detail::Fact("warm up time")]),
-    ("cool down time: {}", &[Detail::Fact("cool down time")]),
+const RUN: [DetailLine; 3] = [
+    (&[COMMAND], &[Detail::Procedure]),
+    (&["start time:{}"], &[Detail::Date(dates::from_year_first)]),
+    (&["duration", "warm up time", "cool down time"], &[Detail::OwnFact]),
 ];
 /// What the input parameters tell of a target.
-const TARGET: [DetailLine; 8] = [
-    ("path:{}", &[Detail::Target]),
-    ("block size:{}", &[Detail::BlockBytes(bytes)]),
-    ("using random I/O{}", &[Detail::Order(|_| Some(false))]),
-    ("using sequential I/O{}", &[Detail::Order(|_| Some(true))]),
-    ("using interlocked sequential I/O{}", &[Detail::Order(|_| Some(true))]),
-    ("number of outstanding I/O operations per thread:{}", &[Detail::IoDepth]),
-    ("number of outstanding I/O operations:{}", &[Detail::IoDepth]),
-    ("performing mix test (read/write ratio:{}/{}", &[Detail::ReadPercent]),
+const TARGET: [DetailLine; 6] = [
+    (&[PATH], &[Detail::Target]),
+    (&["block size:{}"], &[Detail::BlockBytes(bytes)]),
+    (&["using random I/O{}"], &[Detail::Order(|_| Some(false))]),
+    (&["using sequential I/O{}", "using interlocked sequential I/O{}"], &[Detail::Order(|_| Some(true))]),
+    (
+        &["number of outstanding I/O operations per thread", "number of outstanding I/O operations"],
+        &[Detail::IoDepth],
+    ),
+    (&["performing mix test (read/write ratio:{}/{}"], &[Detail::ReadPercent]),
 ];
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -65,7 +65,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let setting = ImportedCell { runs: Some(1), ..setting };
     let mut targets: Vec<RunDetails> = Vec::new();
     for (_, line) in input.lines() {
-        if fits(TARGET[0].0, line) {
+        if fits(PATH, line) {
             targets.push(RunDetails { setting: setting.clone(), ..RunDetails::default() });
         }
         if let Some(target) = targets.last_mut() {

@@ -8,7 +8,7 @@ use super::kit::*;
 
 const HEADING: &str = "HD Tune{}:{} Benchmark";
 const DETAILS: [DetailLine; 2] =
-    [(HEADING, &[Detail::Nothing, Detail::Target]), ("CPU Usage", &[Detail::Fact("CPU Usage")])];
+    [(&[HEADING], &[Detail::Nothing, Detail::Target]), (&["CPU Usage"], &[Detail::Fact("CPU Usage")])];
 const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
 /// As later versions have it.
 const LATER_RATE: ToolUnit = units::unit("MB/s", Quantity::Rate, 1e6);

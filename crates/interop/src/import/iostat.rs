@@ -46,50 +46,36 @@ fn is_banner(line: &str) -> bool {
 
 /// A direction, and the word that tells a cell without one apart.
 type ColumnPart = (Option<Direction>, &'static str);
-const READ: ColumnPart = (Some(Direction::Read), "");
-const WRITE: ColumnPart = (Some(Direction::Write), "");
-const ALL: ColumnPart = (None, "");
-const DISCARD: ColumnPart = (None, "discard");
-const FLUSH: ColumnPart = (None, "flush");
+/// What columns are of: reads, writes, discards, flushes, and all together.
+const PARTS: [ColumnPart; 5] = [
+    (Some(Direction::Read), ""),
+    (Some(Direction::Write), ""),
+    (None, "discard"),
+    (None, "flush"),
+    (None, ""),
+];
 
-/// The columns that are read: of which part, in which unit, under which names.
-const COLUMNS: [(ColumnPart, ToolUnit, &str); 29] = [
-    (READ, REQUESTS_PER_S, "r/s rrqm/s"),
-    (WRITE, REQUESTS_PER_S, "w/s wrqm/s"),
-    (DISCARD, REQUESTS_PER_S, "d/s drqm/s"),
-    (FLUSH, REQUESTS_PER_S, "f/s"),
-    (ALL, REQUESTS_PER_S, "tps"),
-    (READ, KILOBYTES, "rkB/s kB_read/s"),
-    (WRITE, KILOBYTES, "wkB/s kB_wrtn/s"),
-    (DISCARD, KILOBYTES, "dkB/s kB_dscd/s"),
-    (ALL, KILOBYTES, "kB/s"),
-    (READ, MEGABYTES, "rMB/s MB_read/s"),
-    (WRITE, MEGABYTES, "wMB/s MB_wrtn/s"),
-    (DISCARD, MEGABYTES, "dMB/s MB_dscd/s"),
-    (ALL, MEGABYTES, "MB/s"),
-    (READ, SECTORS, "rsec/s"),
-    (WRITE, SECTORS, "wsec/s"),
-    (READ, BLOCKS, "Blk_read/s"),
-    (WRITE, BLOCKS, "Blk_wrtn/s"),
-    (READ, MILLISECONDS, "r_await"),
-    (WRITE, MILLISECONDS, "w_await"),
-    (DISCARD, MILLISECONDS, "d_await"),
-    (FLUSH, MILLISECONDS, "f_await"),
-    (ALL, MILLISECONDS, "await"),
-    (READ, SIZE_IN_KB, "rareq-sz"),
-    (WRITE, SIZE_IN_KB, "wareq-sz"),
-    (DISCARD, SIZE_IN_KB, "dareq-sz"),
-    (ALL, SIZE_IN_KB, "areq-sz"),
-    (ALL, SIZE_IN_SECTORS, "avgrq-sz"),
-    (ALL, QUEUE, "aqu-sz avgqu-sz"),
-    (ALL, PERCENT, "%util util"),
+/// The columns that are read: their unit, and the names of those of each part.
+const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
+    (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "tps"]),
+    (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB/s"]),
+    (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB/s"]),
+    (SECTORS, ["rsec/s", "wsec/s", "", "", ""]),
+    (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "", "", ""]),
+    (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "await"]),
+    (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "areq-sz"]),
+    (SIZE_IN_SECTORS, ["", "", "", "", "avgrq-sz"]),
+    (QUEUE, ["", "", "", "", "aqu-sz avgqu-sz"]),
+    (PERCENT, ["", "", "", "", "%util util"]),
 ];
 
 /// A column of iostat by its name; `None` if kurabe does not read it.
 fn column(name: &str) -> Option<ReportColumn> {
-    let is_of = |names: &str| names.split(' ').any(|own| own == name);
-    let ((direction, part), unit, _) = COLUMNS.iter().find(|(.., names)| is_of(names))?;
-    Some(ReportColumn { name: name.to_owned(), unit: *unit, direction: *direction, part })
+    let is_of = |names: &&str| !name.is_empty() && names.split(' ').any(|own| own == name);
+    COLUMNS.iter().find_map(|(unit, names)| {
+        let (direction, part) = PARTS[names.iter().position(is_of)?];
+        Some(ReportColumn { name: name.to_owned(), unit: *unit, direction, part })
+    })
 }
 
 /// The columns that are read, with their places.

@@ -11,9 +11,9 @@ const HEADING: &str = "mdtest-{} was launched with {} total task(s){}";
 /// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`.
 const SUMMARY: &str = "SUMMARY{}(of {} iterations)";
 const DETAILS: [DetailLine; 3] = [
-    (HEADING, &[Detail::Version, Detail::Threads]),
-    (SUMMARY, &[Detail::Nothing, Detail::Runs]),
-    ("Command line used:{}", &[Detail::Procedure]),
+    (&[HEADING], &[Detail::Version, Detail::Threads]),
+    (&[SUMMARY], &[Detail::Nothing, Detail::Runs]),
+    (&["Command line used:{}"], &[Detail::Procedure]),
 ];
 const OPERATIONS: ToolUnit = units::unit("ops/s", Quantity::Iops, 1.0);
 

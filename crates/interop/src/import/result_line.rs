@@ -7,7 +7,6 @@
 
 use super::kit::*;
 use kurabe_core::imported::{Correction, PrintedStatistic};
-use kurabe_core::quantity::{KIB, MIB};
 
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,10 +127,7 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
 
 /// `1MiB`, `4 KiB`, `512KB`.
 fn block(words: &str) -> Option<u64> {
-    let (number, unit) = words.split_at(words.find(|c: char| !c.is_ascii_digit())?);
-    let names = [("KiB", KIB), ("KB", KIB), ("MiB", MIB), ("MB", MIB)];
-    let (_, bytes) = names.into_iter().find(|(name, _)| *name == unit.trim())?;
-    number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes > 0)
+    parts::binary_bytes(words).filter(|bytes| *bytes > 0 && words.ends_with('B'))
 }
 
 /// A number and its unit at the beginning of the words, and what follows.

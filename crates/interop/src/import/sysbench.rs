@@ -14,10 +14,10 @@ const TRANSFERRED: &str = "{}Total transferred {} ({}b/sec)";
 /// Of 0.4.
 const REQUESTS: &str = "{} Requests/sec executed";
 const DETAILS: [DetailLine; 4] = [
-    ("sysbench {}", &[Detail::Version]),
-    ("Block size {}", &[Detail::BlockBytes(block_bytes)]),
-    ("Doing {} test", &[Detail::CellProcedure]),
-    ("Number of threads", &[Detail::Threads]),
+    (&["sysbench {}"], &[Detail::Version]),
+    (&["Block size {}"], &[Detail::BlockBytes(block_bytes)]),
+    (&["Doing {} test"], &[Detail::CellProcedure]),
+    (&["Number of threads"], &[Detail::Threads]),
 ];
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -90,7 +90,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// `16KiB`, and of 0.4 `16Kb`.
 fn block_bytes(words: &str) -> Option<u64> {
-    parts::bytes(&words.replace('b', "B").replace("KB", "KiB").replace("MB", "MiB"))
+    parts::binary_bytes(&words.replace('b', "B"))
 }
 
 /// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
