@@ -46,7 +46,7 @@ mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub use importer::ImportedRun;
-use importer::{ImportedRuns, Importer};
+use importer::Importer;
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;

@@ -62,7 +62,7 @@ impl Job {
         let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
         draft.end(workload, jobs, *warm_up_ns);
         if !direct && covers_again(workload) {
-            draft.set("invalidate", 0);
+            draft.set("invalidate", "0");
             draft.note(text!(
                 "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
                  drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
@@ -79,7 +79,7 @@ impl Job {
         }
         if *seed > 0 && !pattern.is_sequential() {
             // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
-            draft.set("randseed", seed);
+            draft.set("randseed", seed.to_string());
         }
         if end.time_check != TimeCheck::Always {
             draft.note(time_check_note(end.time_check));
@@ -136,8 +136,12 @@ fn section(group: &JobGroup, pattern: Pattern, share: u8, common: &OptionList) -
 }
 
 impl JobDraft {
-    fn set(&mut self, name: &'static str, value: impl ToString) {
-        self.options.push((name, value.to_string()));
+    fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.options.push((name, value.into()));
+    }
+
+    fn turn_on(&mut self, name: &'static str) {
+        self.set(name, "1");
     }
 
     fn note(&mut self, note: Text) {
@@ -147,21 +151,21 @@ impl JobDraft {
     fn engine(&mut self, engine: Option<&EngineRecord>, iodepth: u32) {
         let is_threads = engine.is_some_and(|engine| engine.name == "threads");
         self.set("ioengine", if is_threads { "psync" } else { "io_uring" });
-        self.set("iodepth", iodepth);
+        self.set("iodepth", iodepth.to_string());
         let Some(engine) = engine.filter(|_| !is_threads) else { return };
         for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
             if engine.features.iter().any(|own| own == feature) {
-                self.set(option, 1);
+                self.turn_on(option);
             }
         }
         if engine.wait == "poll" {
-            self.set("hipri", 1);
+            self.turn_on("hipri");
         }
     }
 
     fn block_sizes(&mut self, workload: &Workload) {
         if let [block] = workload.block_sizes.as_slice() {
-            return self.set("bs", block.size_bytes);
+            return self.set("bs", block.size_bytes.to_string());
         }
         let weights: Vec<u32> = workload.block_sizes.iter().map(|block| block.weight).collect();
         let (percents, exact) = percents(&weights);
@@ -180,7 +184,7 @@ impl JobDraft {
     fn order(&mut self, pattern: Pattern, jobs: u64) {
         match pattern {
             Pattern::Sequential | Pattern::Interleaved => {}
-            Pattern::Random => self.set("norandommap", 1),
+            Pattern::Random => self.turn_on("norandommap"),
             Pattern::Permutation if jobs > 1 => self.note(text!(
                 "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
                 "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
@@ -196,7 +200,7 @@ impl JobDraft {
                     ));
                 }
                 self.set("random_distribution", format!("zipf:{theta}"));
-                self.set("norandommap", 1);
+                self.turn_on("norandommap");
             }
         }
     }
@@ -233,12 +237,12 @@ impl JobDraft {
                     "kurabe は {bytes} バイトを処理しましたが、fio ではジョブごとに同量ずつ、合計 {all} バイトになります"
                 ));
             }
-            self.set("io_size", each);
+            self.set("io_size", each.to_string());
         }
         if let Some(time_ns) = workload.end.time_ns {
             self.set("runtime", time_words(time_ns));
             if amount.is_none() {
-                self.set("time_based", 1);
+                self.turn_on("time_based");
             }
         }
         if warm_up_ns > 0 {
@@ -281,14 +285,14 @@ impl JobDraft {
 
     fn sync(&mut self, sync: &SyncRule) {
         if sync.o_sync {
-            self.set("sync", 1);
+            self.turn_on("sync");
         }
         if let Some(every) = sync.every_writes {
-            self.set("fsync", every);
+            self.set("fsync", every.to_string());
         }
         match sync.at_end {
             EndSync::None => {}
-            EndSync::Timed => self.set("end_fsync", 1),
+            EndSync::Timed => self.turn_on("end_fsync"),
             EndSync::Untimed => self.note(text!(
                 "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
                 "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\

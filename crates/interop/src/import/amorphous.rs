@@ -9,7 +9,6 @@ use super::dates::from_year_first;
 use super::kit::*;
 use super::marks::MarkTool;
 use super::result_line::FigureRules;
-use kurabe_core::imported::PrintedStatistic;
 
 const HEADING: &str = "AmorphousDiskMark {}";
 
@@ -27,8 +26,8 @@ pub(super) const TOOL: MarkTool = MarkTool {
         (&["Test"], &[Detail::RunsInBrackets, Detail::Fact("Test")]),
     ],
     rules: |_| FigureRules {
-        rate: PrintedStatistic::Median,
-        latency: PrintedStatistic::Median,
+        rate: Statistic::Median,
+        latency: Statistic::Median,
         latency_of: FigureOf::Latency,
         correction: None,
         mix_is_total: true,

@@ -15,7 +15,6 @@ use super::dates::from_year_first;
 use super::kit::*;
 use super::marks::procedure;
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
-use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::PROFILES;
 use std::sync::LazyLock;
@@ -150,13 +149,13 @@ impl CdmText {
     }
 
     /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
-    fn statistics(&self) -> (PrintedStatistic, PrintedStatistic) {
+    fn statistics(&self) -> (Statistic, Statistic) {
         match self.setting("Statistic") {
-            _ if self.is_of(PRODUCT) => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
-            Some("best") => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
-            Some("mean") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
-            Some("median") => (PrintedStatistic::Median, PrintedStatistic::Median),
-            _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
+            _ if self.is_of(PRODUCT) => (Statistic::Highest, Statistic::Lowest),
+            Some("best") => (Statistic::Highest, Statistic::Lowest),
+            Some("mean") => (Statistic::Mean, Statistic::Mean),
+            Some("median") => (Statistic::Median, Statistic::Median),
+            _ => (Statistic::Unknown, Statistic::Unknown),
         }
     }
 

@@ -185,9 +185,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
                 continue;
             };
             let fields = log.columns.0.iter().map(|at| fields[*at].to_owned()).collect();
-            if let Some(report) = log.reports.last_mut() {
-                report.rows.push(DeviceFields { device: device.to_owned(), fields });
-            }
+            reports::add_row(&mut log.reports, device, fields);
         } else if !is_banner(line) {
             time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
         }

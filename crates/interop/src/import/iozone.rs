@@ -217,13 +217,9 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
         } else if records.is_empty() {
             records = words.iter().filter_map(|word| unquoted(word)).collect();
         } else if let (Some(test), Some(file_kb)) = (test, unquoted(words[0])) {
-            let pairs = records.iter().zip(&words[1..]);
-            entries.extend(pairs.map(|(record_kb, printed)| MatrixCell {
-                test,
-                file_kb,
-                record_kb,
-                printed,
-            }));
+            for (record_kb, printed) in records.iter().zip(&words[1..]) {
+                entries.push(MatrixCell { test, file_kb, record_kb, printed });
+            }
         }
     }
     entries

@@ -12,7 +12,7 @@ use super::kit::*;
 use super::marks::MarkTool;
 use super::result_line::{FigureRules, Results};
 use super::units::binary;
-use kurabe_core::imported::{Correction, PrintedStatistic};
+use kurabe_core::imported::Correction;
 
 const HEADING: &str = "KDiskMark ({}){}";
 
@@ -81,11 +81,11 @@ fn correction(version: &str) -> Correction {
 fn rules(details: &RunDetails) -> FigureRules {
     let profile = details.origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
-        Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
+        Some("Default") => (Statistic::Mean, Statistic::Mean),
         Some("Peak Performance" | "Real World Performance" | "Demo") => {
-            (PrintedStatistic::Highest, PrintedStatistic::Lowest)
+            (Statistic::Highest, Statistic::Lowest)
         }
-        _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
+        _ => (Statistic::Unknown, Statistic::Unknown),
     };
     FigureRules {
         rate,

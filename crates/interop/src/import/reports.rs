@@ -35,6 +35,13 @@ pub(super) struct DeviceReport {
     pub(super) rows: Vec<DeviceFields>,
 }
 
+/// Adds a row to the last of the reports.
+pub(super) fn add_row(reports: &mut [DeviceReport], device: &str, fields: Vec<String>) {
+    if let Some(report) = reports.last_mut() {
+        report.rows.push(DeviceFields { device: device.to_owned(), fields });
+    }
+}
+
 /// What the first report of a log is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {

@@ -6,7 +6,7 @@
 //! another run of the same test, as pages print two runs side by side.
 
 use super::kit::*;
-use kurabe_core::imported::{Correction, PrintedStatistic};
+use kurabe_core::imported::Correction;
 
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +43,9 @@ pub(super) enum LineClass<'a> {
 /// How a tool makes the figures of its lines.
 pub(super) struct FigureRules {
     /// Of rate and IOPS.
-    pub(super) rate: PrintedStatistic,
+    pub(super) rate: Statistic,
     /// Of the latency over the runs.
-    pub(super) latency: PrintedStatistic,
+    pub(super) latency: Statistic,
     /// Which latency.
     pub(super) latency_of: FigureOf,
     /// Correction of the rate.

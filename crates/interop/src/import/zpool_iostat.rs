@@ -7,7 +7,7 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::kit::*;
-use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
+use super::reports::{self, DeviceReport, First, ReportColumn};
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -117,21 +117,19 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         // Pools are made of few levels; more of them are damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
-        add(&mut reports, path.join("/"), fields);
+        add(&mut reports, &path.join("/"), fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
     Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
-fn add(reports: &mut Vec<DeviceReport>, device: String, fields: Vec<String>) {
+fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: Vec<String>) {
     let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| row.device == device);
     if reports.last().is_none_or(again) {
         reports.push(DeviceReport::default());
     }
-    if let Some(report) = reports.last_mut() {
-        report.rows.push(DeviceFields { device, fields });
-    }
+    reports::add_row(reports, device, fields);
 }
 
 /// A line of `-T d` or `-T u`.
@@ -168,7 +166,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
             return not_mine(number);
         }
         timed |= numbers[6..].iter().any(|field| field.ends_with('s'));
-        add(&mut reports, (*name).to_owned(), numbers.iter().map(|field| (*field).to_owned()).collect());
+        add(&mut reports, name, numbers.iter().map(|field| (*field).to_owned()).collect());
     }
     let Some(count) = count else { return not_mine(1) };
     // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1; `-q` in 0.7 adds 10 too, but no times.
