@@ -32,6 +32,7 @@ mod iostat;
 mod iozone;
 mod json_tree;
 mod kdiskmark;
+mod kit;
 mod marks;
 mod mdtest;
 mod parts;
@@ -45,11 +46,12 @@ mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub use importer::ImportedRun;
-use importer::{ImportedRuns, Importer};
+use importer::Importer;
 pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-use split::{Recognizer, split};
+pub(crate) use parts::{digits, place_of_line};
+use split::split;
 
 use kurabe_core::record::Notice;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
@@ -162,40 +164,37 @@ fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<Importe
 /// The error of a file that nobody knows.
 fn unknown(name: &str, input: &Input<'_>) -> Error {
     let word = shown::shell_word(name);
-    let (what, remedy) = if let Some(format) = crate::trace::recognised(name, input.bytes) {
-        (
-            text!(
-                "{name} is a trace ({format}), not a result",
-                "{name} は測定結果ではなくトレース({format})です"
-            ),
-            text!("replay it: {RUN} {REPLAY} {word} TARGET", "再生してください: {RUN} {REPLAY} {word} 対象"),
-        )
-    } else if is_job_file(input) {
-        (
-            text!(
-                "{name} is a job file of fio, not a result",
-                "{name} は測定結果ではなく fio のジョブファイルです"
-            ),
-            text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象"),
-        )
-    } else {
-        let what = match nearest(input) {
-            Some((kind, why)) => text!(
-                "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
-                "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
-            ),
-            None => text!(
-                "{name} is no result that kurabe can read: no tool that it knows is named in it",
-                "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
-            ),
-        };
-        let remedy = text!(
-            "give the file as the tool wrote it, complete and unedited",
-            "ツールが書いたままのファイルを指定してください"
+    if let Some(format) = crate::trace::recognised(name, input.bytes) {
+        let what = text!(
+            "{name} is a trace ({format}), not a result",
+            "{name} は測定結果ではなくトレース({format})です"
         );
-        (what, remedy)
+        let remedy =
+            text!("replay it: {RUN} {REPLAY} {word} TARGET", "再生してください: {RUN} {REPLAY} {word} 対象");
+        return ErrorKind::Import.error(what).remedy(remedy);
+    }
+    if is_job_file(input) {
+        let what = text!(
+            "{name} is a job file of fio, not a result",
+            "{name} は測定結果ではなく fio のジョブファイルです"
+        );
+        let remedy = text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象");
+        return ErrorKind::Import.error(what).remedy(remedy);
+    }
+    let what = match nearest(input) {
+        Some((kind, why)) => text!(
+            "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
+            "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
+        ),
+        None => text!(
+            "{name} is no result that kurabe can read: no tool that it knows is named in it",
+            "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
+        ),
     };
-    ErrorKind::Import.error(what).remedy(remedy)
+    ErrorKind::Import.error(what).remedy(text!(
+        "give the file as the tool wrote it, complete and unedited",
+        "ツールが書いたままのファイルを指定してください"
+    ))
 }
 
 /// Whether the file has sections, and its name or what is in them says that these are jobs of fio.

@@ -91,7 +91,7 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
             continue;
         }
         if !jobs.is_empty() && !reader.flag("stonewall")? {
-            return Err(at_the_same_time(&reader, section));
+            return Err(at_the_same_time(&reader));
         }
         check_alike(jobs.first(), &job, &reader)?;
         jobs.push(job);
@@ -205,23 +205,20 @@ fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionRead
     ];
     let Some((name, _)) = differing.into_iter().find(|(_, differs)| *differs) else { return Ok(()) };
     Err(reader
-        .error(name, &text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
+        .error(name, text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
         .remedy(text!(
             "a run has one of it: set it in [global], or make two files of jobs",
             "1 回の測定では共通です。[global] に書くか、ファイルを分けてください"
         )))
 }
 
-fn at_the_same_time(reader: &OptionReader<'_>, section: &JobSection<'_>) -> Error {
-    let name = section.name;
+fn at_the_same_time(reader: &OptionReader<'_>) -> Error {
+    let name = reader.name;
     reader
-        .error_at(
-            section.range.clone(),
-            &text!(
-                "fio runs [{name}] at the same time as the job before; kurabe's steps come one after the other",
-                "fio では [{name}] が前のジョブと同時に動きますが、kurabe のステップは 1 つずつ行います"
-            ),
-        )
+        .section_error(text!(
+            "fio runs [{name}] at the same time as the job before; kurabe's steps come one after the other",
+            "fio では [{name}] が前のジョブと同時に動きますが、kurabe のステップは 1 つずつ行います"
+        ))
         .remedy(text!(
             "add `stonewall` to [{name}] to have it wait; for the same work in parallel use numjobs=",
             "待たせるには [{name}] に `stonewall` を書いてください。同じ処理を並列に行うなら numjobs= を使えます"

@@ -42,8 +42,9 @@ const MOST_OPERATIONS: usize = 20_000_000;
 /// can be done again, or it is larger than a trace can be.
 pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceFormat>) -> Result<Trace> {
     let beginning = input.fill_buf().map_err(|error| lines::unreadable(name, &error))?;
+    let mut trace = TraceBuilder::new(MOST_OPERATIONS);
     if format.map_or_else(|| vscsi::fits(beginning), |format| format == TraceFormat::Vscsi) {
-        let mut trace = TraceBuilder::new(MOST_OPERATIONS);
+        trace.begin(TraceFormat::Vscsi.word());
         vscsi::read(name, input, &mut trace)?;
         return trace.finish(name);
     }
@@ -52,22 +53,37 @@ pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceForma
         Some(format) => Recognised::Of(format),
         None => recognise(name, &mut lines)?,
     };
-    let mut trace = TraceBuilder::new(MOST_OPERATIONS);
     match content {
         Recognised::Blkparse => blkparse::read(&mut lines, &mut trace, None)?,
         Recognised::Columns => ascii::read_disksim_if_told(name, &mut lines, &mut trace)?,
-        Recognised::Of(format) => match format {
-            TraceFormat::FioIolog => iolog::read(&mut lines, &mut trace)?,
-            TraceFormat::Blkparse => blkparse::read(&mut lines, &mut trace, Some(blkparse::QUEUED))?,
-            TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, Some(blkparse::ISSUED))?,
-            TraceFormat::Msr => csv::read_msr(&mut lines, &mut trace)?,
-            TraceFormat::Spc => csv::read_spc(&mut lines, &mut trace)?,
-            TraceFormat::DisksimValidate => validate::read(&mut lines, &mut trace)?,
-            // `vscsi` was read above: it is no text.
-            _ => ascii::read(&mut lines, &mut trace, format)?,
-        },
+        Recognised::Of(format) => {
+            trace.begin(format.word());
+            read_lines(format, &mut lines, &mut trace)?;
+        }
     }
     trace.finish(name)
+}
+
+fn read_lines(format: TraceFormat, lines: &mut LineReader<'_>, trace: &mut TraceBuilder) -> Result<()> {
+    let mut next_ns = 0;
+    match format {
+        TraceFormat::FioIolog => iolog::read(lines, trace),
+        TraceFormat::Blkparse => blkparse::read(lines, trace, Some(blkparse::QUEUED)),
+        TraceFormat::BlkparseIssued => blkparse::read(lines, trace, Some(blkparse::ISSUED)),
+        TraceFormat::Msr => {
+            if lines.peek()?.is_some_and(|line| csv::is_msr_header(line.text)) {
+                lines.next()?;
+            }
+            lines.each(|line| csv::msr_line(line, trace))
+        }
+        TraceFormat::Spc => lines.each(|line| csv::spc_line(line, trace)),
+        TraceFormat::DisksimValidate => lines.each(|line| {
+            next_ns = validate::read_line(line, trace, next_ns)?;
+            Ok(())
+        }),
+        // `vscsi` is no text.
+        _ => lines.each(|line| ascii::read_line(line, trace, format)),
+    }
 }
 
 /// The word of a file's format, if its beginning is that of a trace.
@@ -94,7 +110,7 @@ enum Recognised {
 }
 
 /// Tells the format by the first line, as far as that does.
-fn recognise(name: &str, lines: &mut LineReader<'_, impl BufRead>) -> Result<Recognised> {
+fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
     /// Whether a line looks like one of what is recognised by it.
     type Fits = fn(&str) -> bool;
     const BY_FIRST_LINE: [(Fits, Recognised); 6] = [

@@ -3,7 +3,7 @@
 //! Sources: DiskSim 4.0, diskmodel/layout_g1.c and layout_g1_load.c (zones, ways of sparing), mech_g1_seektime.c (seek
 //! curves).
 
-use super::parse::ParameterBlock;
+use super::parse::{ParameterBlock, error_at};
 use kurabe_core::{Error, Result, text};
 
 /// Most rows that a zone may make of its spares: the largest of DiskSim's own disks has 190.
@@ -67,7 +67,7 @@ pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
 fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
     let what = text!("kurabe models `{key}` of {known} only", "`{key}` は {known} だけに対応しています");
     match block.word(key) {
-        Ok((_, at)) => at.error(what),
+        Ok((_, at)) => error_at(at, what),
         Err(error) => error,
     }
 }
@@ -86,10 +86,11 @@ fn read_zone(
     let (first, last) = (zone.whole("First cylinder number")?, zone.whole("Last cylinder number")?);
     let track = zone.whole("Blocks per track")?;
     let damaged = || {
-        zone.at.error(text!(
+        let what = text!(
             "the zone's cylinders, tracks and spares do not fit together",
             "このゾーンのシリンダー・トラック・予備領域が整合しません"
-        ))
+        );
+        error_at(&zone.at, what)
     };
     if last < first || next_cylinder <= last || track == 0 || track > 1 << 20 {
         return Err(damaged());
@@ -156,17 +157,15 @@ pub(super) fn seek_table(
             let (curve, at) = mechanics.word("Full seek curve")?;
             let rows = measured(&beside(curve)?);
             let damaged = || text!("{curve} holds no seek times", "{curve} にシーク時間がありません");
-            rows.map(|rows| (rows, format!("{curve}: measured"))).ok_or_else(|| at.error(damaged()))
+            rows.map(|rows| (rows, format!("{curve}: measured"))).ok_or_else(|| error_at(at, damaged()))
         }
         "hplplus10" => {
             let first = mechanics.numbers("First ten seek times")?;
             let [division, constant, root, flat, slope, ..] =
                 mechanics.numbers("HPL seek equation values")?[..]
             else {
-                return Err(at.error(text!(
-                    "the seek equation needs five numbers",
-                    "シーク式には 5 つの数が必要です"
-                )));
+                let what = text!("the seek equation needs five numbers", "シーク式には 5 つの数が必要です");
+                return Err(error_at(at, what));
             };
             let (step, near, far_step) = CURVE_STEPS;
             let near_points = (11..near.min(cylinders)).step_by(step as usize);
@@ -182,10 +181,13 @@ pub(super) fn seek_table(
                 format!("{file}: First ten seek times, HPL seek equation values"),
             ))
         }
-        _ => Err(at.error(text!(
-            "kurabe models the seek types extracted and hplplus10 only",
-            "シークの種類は extracted と hplplus10 だけに対応しています"
-        ))),
+        _ => {
+            let what = text!(
+                "kurabe models the seek types extracted and hplplus10 only",
+                "シークの種類は extracted と hplplus10 だけに対応しています"
+            );
+            Err(error_at(at, what))
+        }
     }
 }
 

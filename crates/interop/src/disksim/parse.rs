@@ -4,6 +4,7 @@
 //! (`instantiate`, `topology`), which are passed over. A key is any words before `=`; a value is a word, a list in
 //! brackets, a block, or `source FILE`, which stands for the block in another file. `#` begins a comment.
 
+use crate::import::place_of_line;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 
 /// How deep blocks and lists may stand in one another: DiskSim's own files need six.
@@ -21,7 +22,7 @@ pub(super) struct ParameterBlock {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) entries: Vec<Assignment>,
-    pub(super) at: At,
+    pub(super) at: Place,
 }
 
 /// `key = value`.
@@ -29,7 +30,7 @@ pub(super) struct ParameterBlock {
 pub(super) struct Assignment {
     pub(super) key: String,
     pub(super) value: ParameterValue,
-    pub(super) at: At,
+    pub(super) at: Place,
 }
 
 #[derive(Clone, Debug)]
@@ -39,26 +40,12 @@ pub(super) enum ParameterValue {
     Block(ParameterBlock),
 }
 
-/// Where something stands.
-#[derive(Clone, Debug)]
-pub(super) struct At {
-    pub(super) file: String,
-    line: usize,
-    text: String,
-}
-
-impl At {
-    pub(super) fn error(&self, what: Text) -> Error {
-        let width = self.text.trim().chars().count().max(1);
-        let column = self.text.chars().take_while(|letter| letter.is_whitespace()).count() + 1;
-        let (file, text) = (self.file.clone(), self.text.clone());
-        ErrorKind::Import.error(what)
-            .at(Place { file, line: self.line, column, width, text })
-            .remedy(text!(
-                "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",
-                "DiskSim 4.0 が読めるパラメーターファイルを、そこから参照されるファイルと同じフォルダーに置いて指定してください"
-            ))
-    }
+/// The error of what stands somewhere.
+pub(super) fn error_at(at: &Place, what: Text) -> Error {
+    ErrorKind::Import.error(what).at(at.clone()).remedy(text!(
+        "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",
+        "DiskSim 4.0 が読めるパラメーターファイルを、そこから参照されるファイルと同じフォルダーに置いて指定してください"
+    ))
 }
 
 /// The blocks of a file and of the files that it names.
@@ -98,14 +85,14 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         Self { name, lines, tokens, next: 0, files, opened }
     }
 
-    fn at(&self, index: usize) -> At {
+    fn at(&self, index: usize) -> Place {
         let line = self.tokens.get(index).or(self.tokens.last()).map_or(0, |(_, line)| *line);
         let shown = self.lines.get(line).map_or(String::new(), |text| text.chars().take(160).collect());
-        At { file: self.name.to_owned(), line: line + 1, text: shown }
+        place_of_line(self.name, line + 1, shown)
     }
 
     fn fault(&self, what: Text) -> Error {
-        self.at(self.next.saturating_sub(1)).error(what)
+        error_at(&self.at(self.next.saturating_sub(1)), what)
     }
 
     fn peek(&self) -> Option<&'s str> {
@@ -258,7 +245,7 @@ impl ParameterBlock {
     fn require(&self, key: &str) -> Result<&Assignment> {
         self.entry(key).ok_or_else(|| {
             let kind = &self.kind;
-            self.at.error(text!("{kind} has no `{key}`", "{kind} に `{key}` がありません"))
+            error_at(&self.at, text!("{kind} has no `{key}`", "{kind} に `{key}` がありません"))
         })
     }
 
@@ -296,7 +283,7 @@ impl ParameterBlock {
         self.get(key, &text!("a whole number", "整数"), is_whole).map(|()| number as u64)
     }
 
-    pub(super) fn word(&self, key: &str) -> Result<(&str, &At)> {
+    pub(super) fn word(&self, key: &str) -> Result<(&str, &Place)> {
         let word = self.get(key, &text!("a word", "語"), |value| match value {
             ParameterValue::Word(word) => Some(word.as_str()),
             _ => None,
@@ -329,7 +316,7 @@ impl Assignment {
 
     fn wrong(&self, expected: &Text) -> Error {
         let key = &self.key;
-        self.at.error(text!("`{key}` is not {expected}", "`{key}` は{expected}ではありません"; expected))
+        error_at(&self.at, text!("`{key}` is not {expected}", "`{key}` は{expected}ではありません"; expected))
     }
 }
 

@@ -20,18 +20,15 @@ pub(super) fn shape(record: &RunRecord, cell: &Cell) -> WorkloadShape {
         let ImportedCell { block_bytes, iodepth, threads, .. } = *imported;
         return WorkloadShape { block_bytes, iodepth, threads };
     }
-    if let Some(workload) = &cell.workload {
-        return WorkloadShape {
-            block_bytes: single_block_bytes(workload),
-            iodepth: Some(workload.iodepth),
-            threads: Some(workload.threads),
-        };
-    }
-    let one = |bytes: u32| WorkloadShape {
-        block_bytes: Some(u64::from(bytes)),
-        iodepth: Some(1),
-        threads: Some(1),
+    let all = |block_bytes, iodepth, threads| WorkloadShape {
+        block_bytes,
+        iodepth: Some(iodepth),
+        threads: Some(threads),
     };
+    if let Some(workload) = &cell.workload {
+        return all(single_block_bytes(workload), workload.iodepth, workload.threads);
+    }
+    let one = |bytes: u32| all(Some(u64::from(bytes)), 1, 1);
     match step(record, cell) {
         Some(Step::Positional(step)) => one(step.sample_bytes),
         Some(Step::AccessTime(step)) => one(step.block_bytes),

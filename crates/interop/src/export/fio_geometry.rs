@@ -48,32 +48,25 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<T
             span - part * threads
         ));
     }
-    let plain = |jobs: u64| JobGroup {
-        offset_bytes: offset,
-        size_bytes: span,
+    let part_of = |offset_bytes, size_bytes, jobs| JobGroup {
+        offset_bytes,
+        size_bytes,
         increment_bytes: 0,
         jobs,
         hole_bytes: 0,
     };
+    let start_of = |index: u64, length: u64| offset.saturating_add(index * length);
     let groups = match workload.pattern {
         Pattern::Interleaved => vec![stream(offset, span, block, lanes * threads)],
         _ if own_part && lanes == 1 => {
-            vec![JobGroup { size_bytes: part, increment_bytes: part, ..plain(threads) }]
+            vec![JobGroup { increment_bytes: part, ..part_of(offset, part, threads) }]
         }
         Pattern::Sequential if lanes > 1 => {
             let (length, step) = if own_part { (part, part) } else { (span, 0) };
-            (0..threads)
-                .map(|index| stream(offset.saturating_add(index * step), length, block, lanes))
-                .collect()
+            (0..threads).map(|index| stream(start_of(index, step), length, block, lanes)).collect()
         }
-        _ if own_part => (0..threads)
-            .map(|index| JobGroup {
-                offset_bytes: offset.saturating_add(index * part),
-                size_bytes: part,
-                ..plain(lanes)
-            })
-            .collect(),
-        _ => vec![plain(lanes * threads)],
+        _ if own_part => (0..threads).map(|index| part_of(start_of(index, part), part, lanes)).collect(),
+        _ => vec![part_of(offset, span, lanes * threads)],
     };
     let split = groups.iter().any(|group| group.hole_bytes > 0);
     if split {

@@ -25,6 +25,12 @@ pub(super) struct Job {
     pub(super) notes: Vec<Text>,
 }
 
+/// What all sections of a workload have in common, as it grows.
+struct JobDraft {
+    options: OptionList,
+    notes: Vec<Text>,
+}
+
 impl Job {
     /// The jobs that do what a workload does, with the engine that kurabe used, around the page cache or through it.
     pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
@@ -47,41 +53,42 @@ impl Job {
         } = workload;
         let threads_engine = engine.is_some_and(|engine| engine.name == "threads");
         let lanes = if threads_engine { u64::from(*iodepth).max(1) } else { 1 };
-        let (groups, mut notes) = geometry(workload, lanes);
+        let (groups, notes) = geometry(workload, lanes);
         let jobs: u64 = groups.iter().map(|group| group.jobs).sum();
-        let mut common = engine_options(engine, if threads_engine { 1 } else { *iodepth });
-        common.extend(block_options(workload, &mut notes));
-        common.extend(order_options(*pattern, jobs, &mut notes));
-        let share = reads(workload, *read_percent, *rewrite_every_reads, &mut notes);
-        common.extend(end_options(workload, jobs, *warm_up_ns, &mut notes));
+        let mut draft = JobDraft { options: Vec::new(), notes };
+        draft.engine(engine, if threads_engine { 1 } else { *iodepth });
+        draft.block_sizes(workload);
+        draft.order(*pattern, jobs);
+        let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
+        draft.end(workload, jobs, *warm_up_ns);
         if !direct && covers_again(workload) {
-            common.push(("invalidate", "0".to_owned()));
-            notes.push(text!(
+            draft.set("invalidate", "0");
+            draft.note(text!(
                 "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
                  drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
                 "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
                  先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
             ));
         }
-        common.extend(
-            open_loop.iter().flat_map(|open| rate_options(open, share, jobs, threads_engine, &mut notes)),
-        );
+        if let Some(open) = open_loop {
+            draft.rate(open, share, jobs, threads_engine);
+        }
         if workload.writes() {
-            common.extend(sync_options(sync, &mut notes));
-            common.extend(data_options(*data, workload.largest_block_bytes()));
+            draft.sync(sync);
+            draft.options.extend(data_options(*data, workload.largest_block_bytes()));
         }
         if *seed > 0 && !pattern.is_sequential() {
             // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
-            common.push(("randseed", seed.to_string()));
+            draft.set("randseed", seed.to_string());
         }
         if end.time_check != TimeCheck::Always {
-            notes.push(time_check_note(end.time_check));
+            draft.note(time_check_note(end.time_check));
         }
         if lanes > 1 || groups.iter().any(|group| group.hole_bytes > 0) {
-            common.push(("description", own_step(workload, jobs).words()));
+            draft.set("description", own_step(workload, jobs).words());
         }
-        let sections = groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
-        Self { sections, notes }
+        let sections = groups.iter().map(|group| section(group, *pattern, share, &draft.options)).collect();
+        Self { sections, notes: draft.notes }
     }
 }
 
@@ -128,44 +135,171 @@ fn section(group: &JobGroup, pattern: Pattern, share: u8, common: &OptionList) -
     options
 }
 
-fn engine_options(engine: Option<&EngineRecord>, iodepth: u32) -> OptionList {
-    let Some(engine) = engine.filter(|engine| engine.name != "threads") else {
-        let name = if engine.is_some() { "psync" } else { "io_uring" };
-        return vec![("ioengine", name.to_owned()), ("iodepth", iodepth.to_string())];
-    };
-    let mut options = vec![("ioengine", "io_uring".to_owned()), ("iodepth", iodepth.to_string())];
-    let has = |feature: &str| engine.features.iter().any(|own| own == feature);
-    for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
-        if has(feature) {
-            options.push((option, "1".to_owned()));
+impl JobDraft {
+    fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.options.push((name, value.into()));
+    }
+
+    fn turn_on(&mut self, name: &'static str) {
+        self.set(name, "1");
+    }
+
+    fn note(&mut self, note: Text) {
+        self.notes.push(note);
+    }
+
+    fn engine(&mut self, engine: Option<&EngineRecord>, iodepth: u32) {
+        let is_threads = engine.is_some_and(|engine| engine.name == "threads");
+        self.set("ioengine", if is_threads { "psync" } else { "io_uring" });
+        self.set("iodepth", iodepth.to_string());
+        let Some(engine) = engine.filter(|_| !is_threads) else { return };
+        for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
+            if engine.features.iter().any(|own| own == feature) {
+                self.turn_on(option);
+            }
+        }
+        if engine.wait == "poll" {
+            self.turn_on("hipri");
         }
     }
-    if engine.wait == "poll" {
-        options.push(("hipri", "1".to_owned()));
-    }
-    options
-}
 
-fn block_options(workload: &Workload, notes: &mut Vec<Text>) -> OptionList {
-    if let [block] = workload.block_sizes.as_slice() {
-        return vec![("bs", block.size_bytes.to_string())];
+    fn block_sizes(&mut self, workload: &Workload) {
+        if let [block] = workload.block_sizes.as_slice() {
+            return self.set("bs", block.size_bytes.to_string());
+        }
+        let weights: Vec<u32> = workload.block_sizes.iter().map(|block| block.weight).collect();
+        let (percents, exact) = percents(&weights);
+        if !exact {
+            self.note(text!(
+                "fio takes the shares of block sizes in whole percents: they are rounded",
+                "fio ではブロックサイズの割合を整数のパーセントで指定するため、丸めています"
+            ));
+        }
+        let shares = workload.block_sizes.iter().zip(percents).filter(|(_, percent)| *percent > 0);
+        let split: Vec<String> =
+            shares.map(|(block, percent)| format!("{}/{percent}", block.size_bytes)).collect();
+        self.set("bssplit", split.join(":"));
     }
-    let weights: Vec<u32> = workload.block_sizes.iter().map(|block| block.weight).collect();
-    let (percents, exact) = percents(&weights);
-    if !exact {
-        notes.push(text!(
-            "fio takes the shares of block sizes in whole percents: they are rounded",
-            "fio ではブロックサイズの割合を整数のパーセントで指定するため、丸めています"
+
+    fn order(&mut self, pattern: Pattern, jobs: u64) {
+        match pattern {
+            Pattern::Sequential | Pattern::Interleaved => {}
+            Pattern::Random => self.turn_on("norandommap"),
+            Pattern::Permutation if jobs > 1 => self.note(text!(
+                "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
+                "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
+            )),
+            Pattern::Permutation => {}
+            Pattern::Zipf { exponent } => {
+                // fio refuses exactly 1.
+                let theta = if exponent == 1.0 { 1.0001 } else { exponent };
+                if exponent == 1.0 {
+                    self.note(text!(
+                        "fio does not take the exponent 1: the one given is next to it",
+                        "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
+                    ));
+                }
+                self.set("random_distribution", format!("zipf:{theta}"));
+                self.turn_on("norandommap");
+            }
+        }
+    }
+
+    /// The share of reads in percent.
+    fn read_share(&mut self, workload: &Workload, read_percent: u8, rewrite_every: Option<u32>) -> u8 {
+        let Some(every) = rewrite_every else {
+            if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
+                self.note(text!(
+                    "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
+                    "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio のシーケンシャル混合では読みと書きがそれぞれの位置を持ちます"
+                ));
+            }
+            return read_percent.min(100);
+        };
+        self.note(text!(
+            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
+             other places. For the true thing use `{RUN}` with the same profile",
+            "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
+             います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
         ));
+        u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
     }
-    let split: Vec<String> = workload
-        .block_sizes
-        .iter()
-        .zip(percents)
-        .filter(|(_, percent)| *percent > 0)
-        .map(|(block, percent)| format!("{}/{percent}", block.size_bytes))
-        .collect();
-    vec![("bssplit", split.join(":"))]
+
+    fn end(&mut self, workload: &Workload, jobs: u64, warm_up_ns: u64) {
+        let amount = total_bytes(workload);
+        if let Some(bytes) = amount {
+            let grain = u64::from(workload.smallest_block_bytes()).max(1);
+            let each = (bytes / jobs.max(1) / grain * grain).max(grain);
+            let all = each.saturating_mul(jobs);
+            if all != bytes {
+                self.note(text!(
+                    "kurabe did {bytes} bytes; fio's jobs all do the same amount, together {all} bytes",
+                    "kurabe は {bytes} バイトを処理しましたが、fio ではジョブごとに同量ずつ、合計 {all} バイトになります"
+                ));
+            }
+            self.set("io_size", each.to_string());
+        }
+        if let Some(time_ns) = workload.end.time_ns {
+            self.set("runtime", time_words(time_ns));
+            if amount.is_none() {
+                self.turn_on("time_based");
+            }
+        }
+        if warm_up_ns > 0 {
+            self.set("ramp_time", time_words(warm_up_ns));
+        }
+    }
+
+    fn rate(&mut self, open: &OpenLoop, share: u8, jobs: u64, offload: bool) {
+        let each = open.rate_iops / jobs.max(1) as f64;
+        let whole = |iops: f64| (iops.round() as u64).max(1);
+        let reads = whole(each * f64::from(share) / 100.0);
+        let writes = whole(each * f64::from(100 - share) / 100.0);
+        // Read and write each have a rate of their own.
+        let (rate, sum) = match share {
+            100 => (reads.to_string(), reads),
+            0 => (format!(",{writes}"), writes),
+            _ => (format!("{reads},{writes}"), reads + writes),
+        };
+        let given = sum.saturating_mul(jobs);
+        if given as f64 != open.rate_iops {
+            self.note(text!(
+                "kurabe's rate is {} operations per second; fio takes a whole number for each job, together {given}",
+                "kurabe の頻度は毎秒 {} 回ですが、fio ではジョブごとに整数で指定するため、合計 {given} 回になります",
+                open.rate_iops
+            ));
+        }
+        self.note(text!(
+            "kurabe counts a latency from the time at which an operation was due; fio from the time at which it was issued, \
+             so a stall shows in fewer operations",
+            "kurabe のレイテンシは本来の発行予定時刻から数えますが、fio は実際の発行時刻から数えるため、停止の影響が現れる操作が少なく\
+             なります"
+        ));
+        self.set("rate_iops", rate);
+        self.set("rate_process", if open.arrival == Arrival::Even { "linear" } else { "poisson" });
+        if offload {
+            // Issuing does not wait for completions; fio can do so with engines without a queue of their own only.
+            self.set("io_submit_mode", "offload");
+        }
+    }
+
+    fn sync(&mut self, sync: &SyncRule) {
+        if sync.o_sync {
+            self.turn_on("sync");
+        }
+        if let Some(every) = sync.every_writes {
+            self.set("fsync", every.to_string());
+        }
+        match sync.at_end {
+            EndSync::None => {}
+            EndSync::Timed => self.turn_on("end_fsync"),
+            EndSync::Untimed => self.note(text!(
+                "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
+                "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\
+                 実行してください"
+            )),
+        }
+    }
 }
 
 /// Weights as whole percents with the sum 100, by largest remainder; and whether nothing was rounded.
@@ -182,80 +316,6 @@ pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
     (shares, weights.iter().all(|weight| (u64::from(*weight) * 100).is_multiple_of(sum)))
 }
 
-fn order_options(pattern: Pattern, jobs: u64, notes: &mut Vec<Text>) -> OptionList {
-    match pattern {
-        Pattern::Sequential | Pattern::Interleaved => Vec::new(),
-        Pattern::Random => vec![("norandommap", "1".to_owned())],
-        Pattern::Permutation => {
-            if jobs > 1 {
-                notes.push(text!(
-                    "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
-                    "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
-                ));
-            }
-            Vec::new()
-        }
-        Pattern::Zipf { exponent } => {
-            // fio refuses exactly 1.
-            let theta = if exponent == 1.0 { 1.0001 } else { exponent };
-            if exponent == 1.0 {
-                notes.push(text!(
-                    "fio does not take the exponent 1: the one given is next to it",
-                    "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
-                ));
-            }
-            vec![("random_distribution", format!("zipf:{theta}")), ("norandommap", "1".to_owned())]
-        }
-    }
-}
-
-/// The share of reads in percent.
-fn reads(workload: &Workload, read_percent: u8, rewrite_every: Option<u32>, notes: &mut Vec<Text>) -> u8 {
-    let Some(every) = rewrite_every else {
-        if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
-            notes.push(text!(
-                "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
-                "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio のシーケンシャル混合では読みと書きがそれぞれの位置を持ちます"
-            ));
-        }
-        return read_percent.min(100);
-    };
-    notes.push(text!(
-        "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
-         other places. For the true thing use `{RUN}` with the same profile",
-        "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
-         います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
-    ));
-    u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
-}
-
-fn end_options(workload: &Workload, jobs: u64, warm_up_ns: u64, notes: &mut Vec<Text>) -> OptionList {
-    let mut options = Vec::new();
-    let amount = total_bytes(workload);
-    if let Some(bytes) = amount {
-        let grain = u64::from(workload.smallest_block_bytes()).max(1);
-        let each = (bytes / jobs.max(1) / grain * grain).max(grain);
-        if each.saturating_mul(jobs) != bytes {
-            notes.push(text!(
-                "kurabe did {bytes} bytes; fio's jobs all do the same amount, together {} bytes",
-                "kurabe は {bytes} バイトを処理しましたが、fio ではジョブごとに同量ずつ、合計 {} バイトになります",
-                each.saturating_mul(jobs)
-            ));
-        }
-        options.push(("io_size", each.to_string()));
-    }
-    if let Some(time_ns) = workload.end.time_ns {
-        options.push(("runtime", time_words(time_ns)));
-        if amount.is_none() {
-            options.push(("time_based", "1".to_owned()));
-        }
-    }
-    if warm_up_ns > 0 {
-        options.push(("ramp_time", time_words(warm_up_ns)));
-    }
-    options
-}
-
 /// A time in the largest unit of fio that leaves it whole, at least 1 µs.
 fn time_words(time_ns: u64) -> String {
     match time_ns {
@@ -263,63 +323,6 @@ fn time_words(time_ns: u64) -> String {
         ns if ns.is_multiple_of(1_000_000) => format!("{}ms", ns / 1_000_000),
         ns => format!("{}us", (ns / 1000).max(1)),
     }
-}
-
-fn rate_options(open: &OpenLoop, share: u8, jobs: u64, offload: bool, notes: &mut Vec<Text>) -> OptionList {
-    let each = open.rate_iops / jobs.max(1) as f64;
-    let whole = |iops: f64| (iops.round() as u64).max(1);
-    let reads = whole(each * f64::from(share) / 100.0);
-    let writes = whole(each * f64::from(100 - share) / 100.0);
-    // Read and write each have a rate of their own.
-    let (rate, sum) = match share {
-        100 => (reads.to_string(), reads),
-        0 => (format!(",{writes}"), writes),
-        _ => (format!("{reads},{writes}"), reads + writes),
-    };
-    let given = sum.saturating_mul(jobs);
-    if given as f64 != open.rate_iops {
-        notes.push(text!(
-            "kurabe's rate is {} operations per second; fio takes a whole number for each job, together {given}",
-            "kurabe の頻度は毎秒 {} 回ですが、fio ではジョブごとに整数で指定するため、合計 {given} 回になります",
-            open.rate_iops
-        ));
-    }
-    notes.push(text!(
-        "kurabe counts a latency from the time at which an operation was due; fio from the time at which it was issued, \
-         so a stall shows in fewer operations",
-        "kurabe のレイテンシは本来の発行予定時刻から数えますが、fio は実際の発行時刻から数えるため、停止の影響が現れる操作が少なく\
-         なります"
-    ));
-    let process = match open.arrival {
-        Arrival::Even => "linear",
-        Arrival::Poisson => "poisson",
-    };
-    let mut options = vec![("rate_iops", rate), ("rate_process", process.to_owned())];
-    if offload {
-        // Issuing does not wait for completions; fio can do so with engines without a queue of their own only.
-        options.push(("io_submit_mode", "offload".to_owned()));
-    }
-    options
-}
-
-fn sync_options(sync: &SyncRule, notes: &mut Vec<Text>) -> OptionList {
-    let mut options = Vec::new();
-    if sync.o_sync {
-        options.push(("sync", "1".to_owned()));
-    }
-    if let Some(every) = sync.every_writes {
-        options.push(("fsync", every.to_string()));
-    }
-    match sync.at_end {
-        EndSync::None => {}
-        EndSync::Timed => options.push(("end_fsync", "1".to_owned())),
-        EndSync::Untimed => notes.push(text!(
-            "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
-            "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\
-             実行してください"
-        )),
-    }
-    options
 }
 
 /// What is written.

@@ -6,12 +6,9 @@
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::MarkTool;
-use super::parts::notice;
 use super::result_line::FigureRules;
-use super::shapes::Detail;
-use kurabe_core::imported::{FigureOf, PrintedStatistic};
-use kurabe_core::text;
 
 const HEADING: &str = "AmorphousDiskMark {}";
 
@@ -20,17 +17,17 @@ pub(super) const TOOL: MarkTool = MarkTool {
     format: "amorphousdiskmark-text",
     heading: HEADING,
     details: &[
-        (HEADING, &[Detail::Version]),
-        ("Date", &[Detail::Date(from_year_first)]),
-        ("OS", &[Detail::Os]),
-        ("CPU", &[Detail::Cpu]),
-        ("Device", &[Detail::Target]),
-        ("Volume", &[Detail::Fact("Volume")]),
-        ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+        (&[HEADING], &[Detail::Version]),
+        (&["Date"], &[Detail::Date(from_year_first)]),
+        (&["OS"], &[Detail::Os]),
+        (&["CPU"], &[Detail::Cpu]),
+        (&["Device"], &[Detail::Target]),
+        (&["Volume"], &[Detail::Fact("Volume")]),
+        (&["Test"], &[Detail::RunsInBrackets, Detail::Fact("Test")]),
     ],
     rules: |_| FigureRules {
-        rate: PrintedStatistic::Median,
-        latency: PrintedStatistic::Median,
+        rate: Statistic::Median,
+        latency: Statistic::Median,
         latency_of: FigureOf::Latency,
         correction: None,
         mix_is_total: true,

@@ -7,24 +7,15 @@
 //! The XML form is not read: no sample of it was found.
 
 use super::dates::from_numeric;
-use super::parts::{self, cell, is_rule, key_value};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
-use super::units;
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use super::kit::*;
 use kurabe_core::quantity::{KIB, MIB};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 const HEADING: &str = "AS SSD Benchmark {}";
-const DETAILS: [DetailLine; 7] = [
-    (HEADING, &[Detail::Version]),
-    ("Name", &[Detail::Target, Detail::Fact("Name")]),
-    ("Firmware", &[Detail::Fact("Firmware")]),
-    ("Controller", &[Detail::Fact("Controller")]),
-    ("Offset", &[Detail::Fact("Offset")]),
-    ("Size", &[Detail::Fact("Size")]),
-    ("Date", &[Detail::Date(date), Detail::Fact("Date")]),
+const DETAILS: [DetailLine; 4] = [
+    (&[HEADING], &[Detail::Version]),
+    (&["Name"], &[Detail::Target, Detail::Fact("Name")]),
+    (&["Date"], &[Detail::Date(date), Detail::OwnFact]),
+    (&["Firmware", "Controller", "Offset", "Size"], &[Detail::OwnFact]),
 ];
 /// A section: its heading, the label of its cells, block size, threads, whether offsets ascend.
 type ScoreSection = (&'static str, &'static str, Option<u64>, Option<u32>, Option<bool>);
@@ -54,9 +45,7 @@ fn date(words: &str) -> Option<String> {
 fn read(input: &Input<'_>) -> ImportedRuns {
     let lines: Vec<(usize, &str)> = input.lines().collect();
     if !lines.windows(2).any(|pair| fits(HEADING, pair[0].1) && is_rule(pair[1].1)) {
-        return parts::without_line(
-            "AS SSD Benchmark 2.0` above a line of dashes such as `--------------------",
-        );
+        return without_line("AS SSD Benchmark 2.0` above a line of dashes such as `--------------------");
     }
     let (mut section, mut cells) = (None, Vec::new());
     let mut details =
@@ -80,21 +69,13 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, notices, ..ImportedRun::default() }])
 }
 
-fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> kurabe_core::record::Cell {
+fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> Cell {
     let (name, label, block_bytes, threads, sequential) = *section;
-    let direction = match key {
-        "Read" => Some(Direction::Read),
-        "Write" => Some(Direction::Write),
-        _ => None,
-    };
-    let imported = ImportedCell {
-        procedure: Some(name.to_owned()),
-        block_bytes,
-        threads,
-        sequential,
-        figures: vec![figure],
-        ..ImportedCell::default()
-    };
+    let directions = [("Read", Direction::Read), ("Write", Direction::Write)];
+    let direction = directions.into_iter().find(|(word, _)| *word == key).map(|(_, direction)| direction);
+    let (procedure, figures) = (Some(name.to_owned()), vec![figure]);
+    let imported =
+        ImportedCell { procedure, block_bytes, threads, sequential, figures, ..ImportedCell::default() };
     cell(label, direction, imported)
 }
 

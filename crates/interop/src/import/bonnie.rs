@@ -6,14 +6,7 @@
 //! a test that was over too soon to be measured: such a figure is absent. Seeks read, and write one block in ten back.
 //! bon_csv2html(1) and bon_time.cpp of bonnie++.
 
-use super::parts;
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 
 const FILES_PER_S: ToolUnit = units::unit("files/s", Quantity::Iops, 1.0);
 const SEEKS_PER_S: ToolUnit = units::unit("seeks/s", Quantity::Iops, 1.0);
@@ -87,18 +80,17 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
         runs.push(run(input, &fields, first));
     }
-    if runs.is_empty() { parts::without_line("1.98,2.00a,NAME,1,…") } else { Ok(runs) }
+    if runs.is_empty() { without_line("1.98,2.00a,NAME,1,…") } else { Ok(runs) }
 }
 
 /// A run; `first` is the field of the first rate.
 fn run(input: &Input<'_>, fields: &[&str], first: usize) -> ImportedRun {
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
-    let mut named = vec![("name", 2), ("seed", 4), ("file size", 5), ("chunk size", 6)];
-    named.extend([("files (units of 1024)", first + 12), ("largest file", first + 13)]);
-    if first == 9 {
-        named.extend([("seeks", 7), ("seekers", 8)]);
-    }
-    let facts = named.iter().filter_map(|(key, at)| Some(((*key).to_owned(), get(*at)?.to_owned())));
+    let seeks = if first == 9 { &[("seeks", 7), ("seekers", 8)][..] } else { &[] };
+    let of_files = [("files (units of 1024)", first + 12), ("largest file", first + 13)];
+    let named = [("name", 2), ("seed", 4), ("file size", 5), ("chunk size", 6)];
+    let facts = named.iter().chain(&of_files).chain(seeks);
+    let facts = facts.filter_map(|(key, at)| Some(((*key).to_owned(), get(*at)?.to_owned())));
     let origin = Origin {
         version: Some(fields[1].to_owned()),
         facts: facts.collect(),

@@ -12,32 +12,22 @@
 //! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::procedure;
-use super::parts::{self, is_rule, key_value, notice};
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
-use super::shapes::{Detail, DetailLine, RunDetails};
-use super::{ImportedRun, Input};
-use kurabe_core::imported::{FigureOf, PrintedStatistic};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::PROFILES;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, Text, text};
 use std::sync::LazyLock;
 
 const PRODUCT: &str = "CrystalDiskMark";
 /// The tool of a text without a heading.
 const UNKNOWN: &str = "unknown";
 /// The lines under the results.
-const FOOT: [DetailLine; 9] = [
-    ("Date", &[Detail::Date(from_year_first)]),
-    ("OS", &[Detail::Os]),
-    ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
-    ("Profile", &[Detail::Fact("Profile")]),
-    ("Mode", &[Detail::Fact("Mode")]),
-    ("Time", &[Detail::Fact("Time")]),
-    ("Comment", &[Detail::Fact("Comment")]),
-    ("Statistic", &[Detail::Fact("Statistic")]),
-    ("Model", &[Detail::Fact("Model")]),
+const FOOT: [DetailLine; 4] = [
+    (&["Date"], &[Detail::Date(from_year_first)]),
+    (&["OS"], &[Detail::Os]),
+    (&["Test"], &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+    (&["Profile", "Mode", "Time", "Comment", "Statistic", "Model"], &[Detail::OwnFact]),
 ];
 
 /// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
@@ -54,14 +44,11 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     text.heading(lines);
     let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
     if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
-        return Err(parts::broken_line(
-            input,
-            *line,
-            text!(
-                "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
-                "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
-            ),
-        ));
+        let what = text!(
+            "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
+            "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
+        );
+        return Err(broken_line(input, *line, what));
     }
     let last = lines.iter().rposition(|(_, line)| matches!(parse(line), LineClass::Result(_))).unwrap_or(0);
     let foot = lines[last..].iter().position(|(_, line)| is_foot(line));
@@ -119,7 +106,7 @@ impl CdmText {
             self.0.read(&FOOT, line);
             match key_value(line) {
                 Some(("Date", value)) if self.0.origin.measured_at.is_none() => self.fact("Date", value),
-                Some((key, _)) if FOOT.iter().any(|(name, _)| *name == key) => {}
+                Some((key, _)) if FOOT.iter().any(|(names, _)| names.contains(&key)) => {}
                 // Versions 3 to 6 print the comment alone, after the system.
                 _ if before
                     && !is_rule(line)
@@ -147,7 +134,7 @@ impl CdmText {
 
     fn fact(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
-            parts::fact(&mut self.0.origin, key, value);
+            fact(&mut self.0.origin, key, value);
         }
     }
 
@@ -162,13 +149,13 @@ impl CdmText {
     }
 
     /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
-    fn statistics(&self) -> (PrintedStatistic, PrintedStatistic) {
+    fn statistics(&self) -> (Statistic, Statistic) {
         match self.setting("Statistic") {
-            _ if self.is_of(PRODUCT) => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
-            Some("best") => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
-            Some("mean") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
-            Some("median") => (PrintedStatistic::Median, PrintedStatistic::Median),
-            _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
+            _ if self.is_of(PRODUCT) => (Statistic::Highest, Statistic::Lowest),
+            Some("best") => (Statistic::Highest, Statistic::Lowest),
+            Some("mean") => (Statistic::Mean, Statistic::Mean),
+            Some("median") => (Statistic::Median, Statistic::Median),
+            _ => (Statistic::Unknown, Statistic::Unknown),
         }
     }
 
@@ -192,9 +179,7 @@ impl CdmText {
             // kurabe says so of what it computed.
             notices.push(notice(Text::same(model)));
         }
-        notices.extend(results.notice());
-        let RunDetails { origin, environment, .. } = self.0;
-        ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false }
+        results.into_run(self.0, notices)
     }
 
     /// kurabe's profile, if version and tests name it without doubt.

@@ -10,21 +10,16 @@ use std::borrow::Cow;
 const ELEMENTS: &str =
     "a b blockquote body br code div em font html i li p pre span strong table tbody td th tr tt";
 
+/// Signs by their names in HTML; the last is in all of these names.
+const SIGNS: [(&str, &str); 5] =
+    [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
+
 /// The line, or the lines where a page broke it by `<br>`.
 pub(super) fn cleaned(line: &str) -> Vec<Cow<'_, str>> {
     if !line.contains(['<', '&']) {
         return vec![Cow::Borrowed(unmarked(line))];
     }
-    let text = without_elements(line);
-    let text = match text.contains('&') {
-        true => text
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&nbsp;", " ")
-            .replace("&quot;", "\"")
-            .replace("&amp;", "&"),
-        false => text,
-    };
+    let text = SIGNS.iter().fold(without_elements(line), |text, (name, sign)| text.replace(name, sign));
     text.split('\n').map(|line| Cow::Owned(unmarked(line).to_owned())).collect()
 }
 

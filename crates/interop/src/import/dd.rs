@@ -9,17 +9,8 @@
 //! Sources: GNU coreutils 9.1 as run here in every language that it has; French, Chinese, Japanese and Russian lines as published
 //! with earlier ones; mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
-use super::parts::{self, cell, decimal, digits};
-use super::shapes::LineMark;
-use super::units::{self, figure_of_value, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
-};
-use kurabe_core::quantity::{GIB, KIB, MIB, format_bytes};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use kurabe_core::quantity::format_bytes;
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("dd output", "dd", &["dd if=", "records out"]), Recognizer::Lines(line_mark), read);
@@ -68,7 +59,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if cells.is_empty() {
-        return parts::without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
+        return without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
     }
     targets.dedup();
     let origin = Origin {
@@ -240,27 +231,19 @@ impl<'a> DdCommand<'a> {
     }
 }
 
-/// `1M`, `64k`, `1MB`, `512`.
+/// `1M`, `64k`, `1MB`, `512`, `8b` (of 512 bytes).
 fn block_bytes(words: &str) -> Option<u64> {
-    let end = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
-    let number: u64 = words[..end].parse().ok()?;
-    let unit = match &words[end..] {
-        "" | "c" => 1,
-        "b" => 512,
-        "k" | "K" | "KiB" => KIB,
-        "kB" | "KB" => 1_000,
-        "m" | "M" | "MiB" => MIB,
-        "MB" => 1_000_000,
-        "g" | "G" | "GiB" => GIB,
-        "GB" => 1_000_000_000,
-        _ => return None,
+    let bytes = match words.strip_suffix('b') {
+        Some(blocks) => blocks.parse::<u64>().ok()?.checked_mul(512),
+        None => parts::bytes(words.strip_suffix('c').unwrap_or(words)),
     };
-    number.checked_mul(unit).filter(|bytes| *bytes > 0)
+    bytes.filter(|bytes| *bytes > 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_core::quantity::MIB;
 
     fn rate(line: &str) -> Option<f64> {
         TransferLine::read(line)?.rate.map(|figure| figure.value)

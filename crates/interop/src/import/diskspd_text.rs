@@ -5,37 +5,31 @@
 //! where there are several targets of one thread each, every target is a cell too. Columns are found by their names.
 //! Versions before 2.0.18 name the column `MB/s` and mean MiB/s. ResultParser.cpp of microsoft/diskspd.
 
-use super::parts::{self, TableRow, bytes};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits, holes};
-use super::units::{self, FigureName, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::parts::{TableRow, bytes};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 const COMMAND: &str = "Command Line:{}";
 const TABLE: &str = "thread |{}I/O per s{}";
+const PATH: &str = "path:{}";
 const TIME: &str = "actual test time:{}";
-const RUN: [DetailLine; 5] = [
-    (COMMAND, &[Detail::Procedure]),
-    ("start time:{}", &[Detail::Date(dates::from_year_first)]),
-    ("duration: {}", &[Detail::Fact("duration")]),
-    ("warm up time: {}", &[Detail::Fact("warm up time")]),
-    ("cool down time: {}", &[Detail::Fact("cool down time")]),
+const RUN: [DetailLine; 3] = [
+    (&[COMMAND], &[Detail::Procedure]),
+    (&["start time:{}"], &[Detail::Date(dates::from_year_first)]),
+    (&["duration", "warm up time", "cool down time"], &[Detail::OwnFact]),
 ];
 /// What the input parameters tell of a target.
-const TARGET: [DetailLine; 8] = [
-    ("path:{}", &[Detail::Target]),
-    ("block size:{}", &[Detail::BlockBytes(bytes)]),
-    ("using random I/O{}", &[Detail::Order(|_| Some(false))]),
-    ("using sequential I/O{}", &[Detail::Order(|_| Some(true))]),
-    ("using interlocked sequential I/O{}", &[Detail::Order(|_| Some(true))]),
-    ("number of outstanding I/O operations per thread:{}", &[Detail::IoDepth]),
-    ("number of outstanding I/O operations:{}", &[Detail::IoDepth]),
-    ("performing mix test (read/write ratio:{}/{}", &[Detail::ReadPercent]),
+const TARGET: [DetailLine; 6] = [
+    (&[PATH], &[Detail::Target]),
+    (&["block size:{}"], &[Detail::BlockBytes(bytes)]),
+    (&["using random I/O{}"], &[Detail::Order(|_| Some(false))]),
+    (&["using sequential I/O{}", "using interlocked sequential I/O{}"], &[Detail::Order(|_| Some(true))]),
+    (
+        &["number of outstanding I/O operations per thread", "number of outstanding I/O operations"],
+        &[Detail::IoDepth],
+    ),
+    (&["performing mix test (read/write ratio:{}/{}"], &[Detail::ReadPercent]),
 ];
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -64,14 +58,14 @@ enum TextSection<'a> {
 /// Reads DiskSpd's text.
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(TABLE, line)) {
-        return parts::without_line("thread |       bytes     |     I/Os     |   … I/O per s |");
+        return without_line("thread |       bytes     |     I/Os     |   … I/O per s |");
     }
     let RunDetails { mut origin, setting, .. } =
         RunDetails::of(input, ("DiskSpd", "diskspd-text"), &RUN, input.lines());
     let setting = ImportedCell { runs: Some(1), ..setting };
     let mut targets: Vec<RunDetails> = Vec::new();
     for (_, line) in input.lines() {
-        if fits(TARGET[0].0, line) {
+        if fits(PATH, line) {
             targets.push(RunDetails { setting: setting.clone(), ..RunDetails::default() });
         }
         if let Some(target) = targets.last_mut() {
@@ -186,7 +180,7 @@ fn span_cells(
         );
         figures.extend(units::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, span.time));
         let imported = ImportedCell { threads: span.threads, figures, ..common(targets, setting) };
-        cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
+        cells.push(cell(format!("{prefix}total"), Some(direction), imported));
         // Several threads of one target would have to be added up, and no such sum is printed.
         let alone = || rows().filter(|row| row.fields[0] != "total");
         if targets.len() < 2 || alone().count() != targets.len() {
@@ -200,7 +194,7 @@ fn span_cells(
         for (path, setting) in targets {
             let figures = files.get(path.as_str()).map(|row| row_figures(row)).unwrap_or_default();
             let imported = ImportedCell { threads: Some(1), figures, ..setting.clone() };
-            cells.push(parts::cell(format!("{prefix}{path}"), Some(direction), imported));
+            cells.push(cell(format!("{prefix}{path}"), Some(direction), imported));
         }
     }
     cells

@@ -6,16 +6,7 @@
 //! unit names the amount. A cell is all reads or all writes of a time span; with several targets there is one of
 //! each target too. XmlResultParser.cpp of microsoft/diskspd.
 
-use super::parts;
-use super::units::{self, figure_of_value};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
-    SeriesAxis,
-};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 use roxmltree::{Document, Node};
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +25,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = input.text().unwrap_or("");
     let text = whole;
     if !(text.contains("<Results>") && text.contains("<TimeSpan>")) {
-        return parts::not_mine(text!(
+        return not_mine(text!(
             "it has no elements `Results` and `TimeSpan`",
             "`Results` と `TimeSpan` という要素がありません"
         ));
@@ -52,7 +43,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let line = before + usize::try_from(error.pos().row).unwrap_or(1);
         let what =
             text!("the XML of DiskSpd ends or breaks here", "DiskSpd の XML がここで途切れるか壊れています");
-        parts::broken_line(input, line, what).because(error)
+        broken_line(input, line, what).because(error)
     })?;
     let root = document.root_element();
     let profiles: Vec<Node<'_, '_>> = path(root, &["Profile", "TimeSpans"])
@@ -64,7 +55,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
-    let notices = vec![parts::notice(text!(
+    let notices = vec![notice(text!(
         "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
         "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数 2 桁までです"
     ))];
@@ -129,7 +120,7 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
         let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
         imported.series.extend(buckets(span, word));
         describe(&all_targets, &mut imported);
-        cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
+        cells.push(cell(format!("{prefix}total"), Some(direction), imported));
     }
     for (name, nodes) in targets.iter().filter(|_| targets.len() > 1) {
         for (direction, word) in DIRECTIONS {
@@ -138,7 +129,7 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
             let of_path = of_path.get(&Some(*name)).map_or(&[][..], Vec::as_slice);
             describe(of_path, &mut imported);
             imported.threads = common(of_path, "ThreadsPerFile").and_then(|words| words.parse().ok());
-            cells.push(parts::cell(format!("{prefix}{name}"), Some(direction), imported));
+            cells.push(cell(format!("{prefix}{name}"), Some(direction), imported));
         }
     }
     cells
@@ -156,7 +147,7 @@ fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure>
         return Vec::new();
     }
     let quotient = |quantity: Quantity, amount: u64, what: &str| {
-        let value = amount as f64 / parts::number(time)?;
+        let value = amount as f64 / number(time)?;
         figure_of_value(quantity, Statistic::Mean, value, time, &format!("s for {amount} {what}"))
     };
     let rate = quotient(Quantity::Rate, bytes, "bytes");
@@ -172,7 +163,7 @@ fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
         (Statistic::StandardDeviation, text_of(latency, &format!("{word}LatencyStdev"))),
     ];
     let buckets = children(latency, "Bucket").filter_map(|bucket| {
-        let statistic = match text_of(bucket, "Percentile").and_then(parts::number)? {
+        let statistic = match text_of(bucket, "Percentile").and_then(number)? {
             0.0 => Statistic::Lowest,
             100.0 => Statistic::Highest,
             inner if inner < 100.0 => Statistic::Percentile(inner),
@@ -190,8 +181,8 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     let mut ends_ms = Vec::new();
     let mut counts = Vec::new();
     for bucket in children(iops, "Bucket") {
-        ends_ms.push(bucket.attribute("SampleMillisecond").and_then(parts::number)?);
-        counts.push(bucket.attribute(word).and_then(parts::number)?);
+        ends_ms.push(bucket.attribute("SampleMillisecond").and_then(number)?);
+        counts.push(bucket.attribute(word).and_then(number)?);
     }
     // DiskSpd names a bucket by its end.
     let length_ms = *ends_ms.first().filter(|length| **length > 0.0)?;
@@ -226,14 +217,13 @@ fn describe(targets: &[Node<'_, '_>], cell: &mut ImportedCell) {
     let common = |key: &'static str| common(targets, key);
     cell.block_bytes = common("BlockSize").and_then(|words| words.parse().ok());
     cell.iodepth = common("RequestCount").and_then(|words| words.parse().ok()).filter(|depth| *depth > 0);
-    cell.sequential =
-        match (common("RandomRatio").and_then(parts::number), common("Random"), common("StrideSize")) {
-            (Some(ratio), ..) if ratio < 100.0 => None,
-            (_, Some(_), _) => Some(false),
-            (_, None, Some(_)) => Some(true),
-            _ => None,
-        };
-    let written = common("WriteRatio").and_then(parts::number).filter(|share| *share > 0.0 && *share < 100.0);
+    cell.sequential = match (common("RandomRatio").and_then(number), common("Random"), common("StrideSize")) {
+        (Some(ratio), ..) if ratio < 100.0 => None,
+        (_, Some(_), _) => Some(false),
+        (_, None, Some(_)) => Some(true),
+        _ => None,
+    };
+    let written = common("WriteRatio").and_then(number).filter(|share| *share > 0.0 && *share < 100.0);
     cell.read_percent = written.map(|written| 100.0 - written);
     let words: Vec<String> =
         SETTINGS.iter().filter_map(|key| Some(format!("{key}={}", common(key)?))).collect();

@@ -7,14 +7,8 @@
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
 use super::json_tree::Json;
-use super::parts::{self, TableRow};
-use super::units::{self, ToolUnit, figures_of};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
-};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::parts::TableRow;
 
 const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
 pub(super) const JSON: Importer =
@@ -108,7 +102,7 @@ impl Form {
             ..origin
         };
         let setting = ImportedCell {
-            procedure: get("command").map(parts::repeated),
+            procedure: get("command").map(repeated),
             runs: Some(1),
             block_bytes: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
             iodepth: count("IO depth"),
@@ -135,7 +129,7 @@ const FACTS: [&str; 6] = ["path type", "paths", "hosts", "file size", "direct IO
 fn read_csv(input: &Input<'_>) -> ImportedRuns {
     let is_header = |line: &str| line.starts_with("ISO date,") && line.contains(",operation,");
     let Some(rows) = parts::csv_rows(input, is_header) else {
-        return parts::without_line("ISO date,…,operation,…");
+        return without_line("ISO date,…,operation,…");
     };
     let mut runs = Vec::new();
     for (number, row) in rows {
@@ -193,14 +187,14 @@ fn cells(
     reads: Vec<PrintedFigure>,
 ) -> [Cell; 2] {
     let mixed = !reads.is_empty();
-    let read_percent = name.strip_prefix("RWMIX").and_then(parts::number);
+    let read_percent = name.strip_prefix("RWMIX").and_then(number);
     setting.read_percent = read_percent.filter(|share| mixed && (0.0..=100.0).contains(share));
     if !figures.iter().any(|figure| figure.quantity == Quantity::Rate) {
         (setting.block_bytes, setting.iodepth, setting.sequential) = (None, None, None);
     }
     let writes = direction(name, if mixed { "Write" } else { "" });
     [(figures, writes), (reads, Some(Direction::Read))]
-        .map(|(figures, direction)| parts::cell(name, direction, ImportedCell { figures, ..setting.clone() }))
+        .map(|(figures, direction)| cell(name, direction, ImportedCell { figures, ..setting.clone() }))
 }
 
 /// The direction of a phase, or of a half of it.
@@ -225,7 +219,7 @@ const LIVE_COLUMNS: [(&str, ToolUnit); 5] = [
 fn read_live(input: &Input<'_>) -> ImportedRuns {
     let is_header = |line: &str| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,");
     let Some(rows) = parts::csv_rows(input, is_header) else {
-        return parts::without_line("ISO Date,…,RuntimeMS,…");
+        return without_line("ISO Date,…,RuntimeMS,…");
     };
     let mut origin = input.origin("elbencho", "elbencho-live-csv");
     let mut totals = Vec::new();
@@ -243,7 +237,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
     }
     let phases = parts::grouped(totals);
     let cells = phases.iter().map(|(words, rows)| live_cell(words, rows)).collect();
-    let notices = vec![parts::notice(units::of_intervals())];
+    let notices = vec![notice(units::of_intervals())];
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
@@ -262,7 +256,7 @@ fn live_cell(words: &[&str; 3], rows: &[(f64, TableRow<'_>)]) -> Cell {
             units::add_intervals(&mut imported, unit, column, SeriesAxis::Time, &points);
         }
     }
-    parts::cell(name.join(" "), direction, imported)
+    cell(name.join(" "), direction, imported)
 }
 
 #[cfg(test)]

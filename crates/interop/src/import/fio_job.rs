@@ -5,12 +5,9 @@
 //! `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::fio_options::{JobOptions, direction, label};
-use super::{ImportedRun, parts};
+use super::kit::*;
 use crate::job::beside;
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure};
 use kurabe_core::number::long_time;
-use kurabe_core::record::{Cell, Notice};
-use kurabe_core::text;
 use std::collections::{HashMap, HashSet};
 
 /// What a job came to.
@@ -51,8 +48,8 @@ impl JobResult {
             if word == "sync" {
                 (imported.block_bytes, imported.sequential, imported.read_percent) = (None, None, None);
             }
-            let label = beside(&label(&work, word), &parts::repeated(name), direction(word));
-            parts::cell(label, direction(word), imported)
+            let label = beside(&label(&work, word), &repeated(name), direction(word));
+            cell(label, direction(word), imported)
         };
         directions.map(cell).collect()
     }
@@ -61,7 +58,7 @@ impl JobResult {
     fn failed(&self) -> Option<Notice> {
         let ([name, ..], number) = (&self.entry, self.error);
         (number != 0).then(|| {
-            parts::notice(text!(
+            notice(text!(
                 "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
                 "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
             ))
@@ -94,7 +91,7 @@ pub(super) fn run_of(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Ori
         cells.extend(of_job);
     }
     if apart > 0 {
-        run.notices.push(parts::notice(text!(
+        run.notices.push(notice(text!(
             "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
              did not print, is what the job did",
             "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
@@ -103,7 +100,7 @@ pub(super) fn run_of(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Ori
     }
     direct.dedup();
     if let [Some(direct)] = direct.as_slice() {
-        parts::fact(&mut run.origin, "direct", direct.clone());
+        fact(&mut run.origin, "direct", direct.clone());
     }
     let mut lines = HashSet::new();
     procedures.retain(|line| lines.insert(line.clone()));
@@ -134,7 +131,7 @@ fn ended_early(signal: Option<&str>, jobs: &[JobResult]) -> Option<Notice> {
             text!("fio ended {after}", "fio は{after}で終了しました"; after)
         }
     };
-    Some(parts::notice(text!(
+    Some(notice(text!(
         "{ended}: the figures are of that part",
         "{ended}。数値はそこまでのものです"; ended
     )))

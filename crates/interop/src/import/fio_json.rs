@@ -10,16 +10,12 @@
 //!
 //! What is made of the jobs is the same for all forms of fio's results (`fio_job`).
 
-use super::dates;
 use super::fio_job::{JobResult, run_of};
 use super::fio_options::{JobOptions, percentile};
 use super::json_tree::{Json, JsonError, object, raw_documents, raw_members, tree};
-use super::parts;
-use super::units::{self, Named, ToolUnit, figures_of};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
+use super::kit::*;
+use super::units::Named;
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::{FigureOf, Origin, PrintedFigure, PrintedStatistic as Statistic};
-use kurabe_core::text;
 use serde_json::value::RawValue;
 
 const KEYS: &[&str] = &["\"fio version\""];
@@ -38,7 +34,7 @@ pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recogni
     if rest.is_empty() {
         read(input)
     } else {
-        parts::not_mine(text!("it holds other lines", "ほかの行があります"))
+        not_mine(text!("it holds other lines", "ほかの行があります"))
     }
 });
 
@@ -113,7 +109,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let failed = |cause| parts::damaged_json(input, "fio", JsonError { line: *line, cause });
         let mut run = run(input, document, signal).map_err(failed)?;
         if dropped > 0 {
-            run.notices.push(parts::notice(text!(
+            run.notices.push(notice(text!(
                 "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
                 "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
             )));
@@ -261,13 +257,8 @@ fn sampled<'a>(
 ) -> impl Iterator<Item = PrintedFigure> + 'a {
     // fio 2 does not tell the number; a highest of nothing means none.
     let is_sampled = count.or(high).is_some_and(units::positive);
-    let spread = [
-        (Statistic::Mean, mean),
-        (Statistic::Lowest, low),
-        (Statistic::Highest, high),
-        (Statistic::StandardDeviation, deviation),
-    ];
-    figures_of(unit, of, spread.into_iter().chain(besides)).filter(move |_| is_sampled)
+    let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
+    figures_of(unit, of, spread.chain(besides)).filter(move |_| is_sampled)
 }
 
 /// A latency in all its statistics; none if nothing was sampled.

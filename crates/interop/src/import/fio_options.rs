@@ -1,13 +1,10 @@
 //! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
 
 use super::json_tree::Json;
-use super::parts::{self, number, repeated};
+use super::kit::*;
 use crate::job::{ONE_BY_ONE, time_ns};
-
-use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic};
-
 use kurabe_core::words::Keyword;
-use kurabe_core::workload::{Direction, Pattern};
+use kurabe_core::workload::Pattern;
 
 /// fio has fewer options than this; a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;

@@ -5,15 +5,11 @@
 //! followed by its latencies. Before version 3, KB and MB are powers of 1024. fio's manual, "Interpreting the output", of 2.2 and
 //! 3.33.
 
-use super::dates;
 use super::fio_job::{JobResult, run_of};
 use super::fio_json::{LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
-use super::shapes::{LineMark, LineShapes, holes};
-use super::units::{self, figure_of_value, power};
-use super::{ImportedRuns, Importer, Input, Recognizer, parts};
-use kurabe_core::imported::{FigureOf, PrintedFigure, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::{mention::Mention, text};
+use super::kit::*;
+use kurabe_core::mention::Mention;
 use std::collections::HashMap;
 
 const DESCRIPTION: &str = "{}: (g={}): rw={}, bs={}, ioengine={}, iodepth={}";
@@ -22,7 +18,7 @@ const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
 const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
 /// fio's words before these.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
-const SPREAD: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
+const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
 /// Without descriptions, which stand before JSON, too.
 const OF_NORMAL: LineShapes = LineShapes { begins: &[], belongs: &[RESULT, SINCE_3, BEFORE_3] };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
@@ -34,13 +30,13 @@ pub(super) const NORMAL: Importer =
 pub(super) const TERSE: Importer =
     Importer::of(("fio's terse text", "fio", &[";fio-"]), Recognizer::Shapes(OF_TERSE), |input| {
         let own = input.lines().find(|(_, line)| OF_TERSE.mark(line) != LineMark::None);
-        let Some((number, _)) = own else { return parts::without_line("3;fio-3.33;NAME;0;0;…") };
+        let Some((number, _)) = own else { return without_line("3;fio-3.33;NAME;0;0;…") };
         let what = text!("this is fio's terse text", "これは fio の terse 出力です");
         let remedy = text!(
             "have fio write its figures in full: {IN_FULL} JOB",
             "fio に値を丸めずに書かせてください: {IN_FULL} ジョブ"
         );
-        Err(parts::broken_line(input, number, what).remedy(remedy).into())
+        Err(broken_line(input, number, what).remedy(remedy).into())
     });
 
 fn read(input: &Input<'_>) -> ImportedRuns {
@@ -76,11 +72,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if jobs.iter().all(|job| job.directions.is_empty()) {
-        return parts::without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
+        return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
     jobs.iter_mut().for_each(finish);
     let mut run = run_of(jobs, input.holes(SIGNAL).map(|[number]| number), origin);
-    run.notices.push(parts::notice(text!(
+    run.notices.push(notice(text!(
         "fio's text rounds its figures; in full it writes them with {IN_FULL}",
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
     )));
@@ -149,20 +145,14 @@ fn add_latencies(
     ranks: Option<&(FigureOf, &str)>,
     line: &str,
 ) {
-    if let Some([word, unit, low, high, mean, deviation]) = holes(SPREAD, line) {
+    if let Some([word, unit, low, high, mean, deviation]) = holes(LATENCY, line) {
         if word == "sync" {
             directions.push(("sync", Vec::new()));
         }
         let of = if word == "sync" { Some(FigureOf::SyncLatency) } else { latency_of(word) };
         let Some((of, (_, figures))) = of.zip(directions.last_mut()) else { return };
-        let spread = [
-            (Statistic::Mean, mean),
-            (Statistic::Lowest, low),
-            (Statistic::Highest, high),
-            (Statistic::StandardDeviation, deviation),
-        ];
-        figures
-            .extend(spread.into_iter().filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
+        let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
+        figures.extend(spread.filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
     } else if let (Some((of, unit)), Some(row)) = (ranks, line.trim().strip_prefix('|'))
         && let Some((_, figures)) = directions.last_mut()
     {

@@ -9,16 +9,8 @@
 
 use super::dates::from_epoch;
 use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
-use super::parts::{broken, cell, fact, not_mine};
-use super::units::{self, figure_of_value};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis,
-};
+use super::kit::*;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Error, Result, text};
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("GNOME Disks benchmark", "GNOME Disks", &["gnome-disks"]), Recognizer::File, read);
@@ -124,24 +116,27 @@ impl Saved {
 fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> Result<Cell> {
     let (_, name, direction, quantity, factor, unit) = list;
     let count = samples.len();
-    // As the steps of the profile that measures as GNOME Disks does are called, so that both meet.
-    let label = match quantity {
-        Quantity::Latency => "access 4 KiB".to_owned(),
-        _ => format!("{count} × {}", format_bytes(sample_bytes)),
-    };
     let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
-    let (printed, unit_printed, procedure, block_bytes, sequential) = match quantity {
+    let (label, procedure, block_bytes, sequential, (printed, unit_printed)) = match quantity {
+        // As the steps of the profile that measures as GNOME Disks does are called, so that both meet.
         Quantity::Latency => {
             let procedure = format!("{count} reads of a page at random offsets");
-            (format!("{:.2}", mean * 1e3), "msec".to_owned(), procedure, None, Some(false))
+            (
+                "access 4 KiB".to_owned(),
+                procedure,
+                None,
+                Some(false),
+                (format!("{:.2}", mean * 1e3), "msec".to_owned()),
+            )
         }
         _ => {
-            let (number, unit) = shown_size(mean);
-            let procedure = format!("{count} samples of {}", format_bytes(sample_bytes));
-            (number, format!("{unit}/s"), procedure, Some(sample_bytes), None)
+            let (sample, (number, unit)) = (format_bytes(sample_bytes), shown_size(mean));
+            let printed = (number, format!("{unit}/s"));
+            let procedure = format!("{count} samples of {sample}");
+            (format!("{count} × {sample}"), procedure, Some(sample_bytes), None, printed)
         }
     };
-    let figure = figure_of_value(*quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed);
+    let figure = figure_of_value(*quantity, Statistic::Mean, mean * factor, &printed, &unit_printed);
     let figure = figure.ok_or_else(|| damaged(name))?;
     let points = samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect();
     let imported = ImportedCell {

@@ -5,14 +5,8 @@
 //! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
 //! as run here, and its source.
 
-use super::parts::{broken_line, cell, notice, without_line};
-use super::shapes::{LineMark, LineShapes, holes};
-use super::units::{self, ToolUnit, binary, corrected};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::units::{binary, corrected};
 
 const DEVICE: &str = "/dev/{}:";
 const TIMING: &str = "Timing {}:{}";

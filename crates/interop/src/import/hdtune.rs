@@ -4,18 +4,11 @@
 //! four texts published on one page; whether MB is 10^6 or 2^20 bytes is told nowhere: it is read as 10^6, and a
 //! notice says so. The rates are of single samples over the drive.
 
-use super::parts::{self, key_value, notice};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
-use super::units::{self, FigureName, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic, Quantity};
-
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 
 const HEADING: &str = "HD Tune{}:{} Benchmark";
 const DETAILS: [DetailLine; 2] =
-    [(HEADING, &[Detail::Nothing, Detail::Target]), ("CPU Usage", &[Detail::Fact("CPU Usage")])];
+    [(&[HEADING], &[Detail::Nothing, Detail::Target]), (&["CPU Usage"], &[Detail::Fact("CPU Usage")])];
 const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
 /// As later versions have it.
 const LATER_RATE: ToolUnit = units::unit("MB/s", Quantity::Rate, 1e6);
@@ -39,7 +32,7 @@ pub(super) const IMPORTER: Importer = Importer::of(
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(HEADING, line)) {
-        return parts::without_line("HD Tune: … Benchmark");
+        return without_line("HD Tune: … Benchmark");
     }
     let details = RunDetails::of(input, ("HD Tune", "hdtune-text"), &DETAILS, input.lines());
     let mut cells = Vec::new();
@@ -57,7 +50,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         // An access time below half of the last digit is printed as 0.0: it is no figure.
         figures.retain(|figure| figure.quantity != Quantity::Latency || figure.value > 0.0);
         let imported = ImportedCell { figures, ..ImportedCell::default() };
-        cells.push(parts::cell(label, Some(Direction::Read), imported));
+        cells.push(cell(label, Some(Direction::Read), imported));
     }
     let notices = vec![notice(text!(
         "HD Tune does not say whether its MB is 10^6 or 2^20 bytes; it is read as 10^6, so rates may be 4.9 % higher",

@@ -143,19 +143,16 @@ fn impossible(cells: &mut [Cell]) -> Vec<String> {
     for cell in cells {
         let Some(imported) = &mut cell.imported else { continue };
         let name = format!("{} {}", cell.label, cell.part);
-        imported.figures.retain(|figure| {
-            let is_possible = figure.quantity.is_possible(figure.value);
-            if !is_possible {
-                names.push(format!("{}: {} {}", name.trim_end(), figure.printed, figure.unit_printed));
-            }
+        let mut keep = |is_possible: bool, what: &str| {
+            names.extend((!is_possible).then(|| format!("{}: {what}", name.trim_end())));
             is_possible
+        };
+        imported.figures.retain(|figure| {
+            let what = format!("{} {}", figure.printed, figure.unit_printed);
+            keep(figure.quantity.is_possible(figure.value), &what)
         });
         imported.series.retain(|series| {
-            let is_possible = series.points.iter().all(|(_, value)| series.quantity.is_possible(*value));
-            if !is_possible {
-                names.push(format!("{}: {}", name.trim_end(), series.name));
-            }
-            is_possible
+            keep(series.points.iter().all(|(_, value)| series.quantity.is_possible(*value)), &series.name)
         });
     }
     names

@@ -11,17 +11,8 @@
 mod json;
 mod raw;
 
-use super::parts::{self, broken_line, cell, fact, number};
-use super::shapes::{LineShapes, holes};
-use super::units::{self, figure, power};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{
-    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
-    SeriesAxis,
-};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use super::kit::*;
+use super::units::figure;
 
 /// `4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=271.9 us`.
 const REQUEST: &str = "{}: request={} time={}";
@@ -94,7 +85,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             let what = text!("the summary is cut off", "集計が途中で切れています");
             parts::broken_at(input, open.line, what)
         }
-        None if runs.is_empty() => parts::without_line("--- … ioping statistics ---"),
+        None if runs.is_empty() => without_line("--- … ioping statistics ---"),
         None => Ok(runs),
     }
 }
@@ -160,7 +151,7 @@ impl PingSummary<'_> {
     fn finish(
         self,
         input: &Input<'_>,
-        latencies: [PrintedFigure; 4],
+        latencies: Vec<PrintedFigure>,
         requests: Requests,
     ) -> Result<ImportedRun> {
         if latencies[0].value <= 0.0 {
@@ -192,19 +183,14 @@ impl PingSummary<'_> {
 
 /// `257.4 us / 263.3 us / 271.9 us / 6.19 us`, up to 0.6 `2.0/3.4/28.9/2.0 ms`: least, mean, most, deviation. The mean
 /// comes first.
-fn latencies(words: &str) -> Option<[PrintedFigure; 4]> {
+fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
     let (_, shared) = words.rsplit_once(' ')?;
     let times = words.split('/').map(|time| time.trim().split_once(' ').unwrap_or((time.trim(), shared)));
-    let [lowest, mean, highest, deviation] = times.collect::<Vec<_>>().try_into().ok()?;
-    let figure = |statistic, (time, unit): (&str, &str)| {
+    let [lowest, mean, highest, deviation] = times.collect::<Vec<_>>()[..] else { return None };
+    let figure = |(statistic, (time, unit)): (_, (&str, &str))| {
         figure(Quantity::Latency, statistic, time, unit, time_factor(unit)?)
     };
-    Some([
-        figure(Statistic::Mean, mean)?,
-        figure(Statistic::Lowest, lowest)?,
-        figure(Statistic::Highest, highest)?,
-        figure(Statistic::StandardDeviation, deviation)?,
-    ])
+    SPREAD.into_iter().zip([mean, lowest, highest, deviation]).map(figure).collect()
 }
 
 /// Times of requests.

@@ -7,15 +7,8 @@
 //! differ. ior-output.c of hpc/ior.
 
 use super::json_tree::Json;
-use super::parts::{self, TableRow};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, fits};
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
-};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::parts::TableRow;
 use std::collections::HashMap;
 
 const OPERATIONS: ToolUnit = units::unit("OPs", Quantity::Iops, 1.0);
@@ -25,15 +18,14 @@ const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Dir
 
 const HEADING: &str = "IOR-{}: MPI{}";
 /// The lines above the tables.
-const DETAILS: [DetailLine; 8] = [
-    (HEADING, &[Detail::Version]),
-    ("Began", &[Detail::Date(dates::from_ctime)]),
-    ("Command line", &[Detail::Procedure]),
-    ("Command line used", &[Detail::Procedure]),
-    ("test filename", &[Detail::Target]),
-    ("xfersize", &[Detail::BlockBytes(size_bytes)]),
-    ("tasks", &[Detail::Threads]),
-    ("ordering in a file", &[Detail::Order(ordering)]),
+const DETAILS: [DetailLine; 7] = [
+    (&[HEADING], &[Detail::Version]),
+    (&["Began"], &[Detail::Date(dates::from_ctime)]),
+    (&["Command line", "Command line used"], &[Detail::Procedure]),
+    (&["test filename"], &[Detail::Target]),
+    (&["xfersize"], &[Detail::BlockBytes(size_bytes)]),
+    (&["tasks"], &[Detail::Threads]),
+    (&["ordering in a file"], &[Detail::Order(ordering)]),
 ];
 const KEYS: &[&str] = &["\"tests\"", "\"bwMiB\""];
 pub(super) const JSON: Importer =
@@ -101,7 +93,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         let (parameters, options) = (part("Parameters"), part("Options"));
         target = target.or_else(|| given(parameters, "testFileName"));
         let setting = ImportedCell {
-            procedure: command.map(parts::repeated),
+            procedure: command.map(repeated),
             block_bytes: parameters.count_of("transferSize"),
             threads: options.count_of("tasks").and_then(|tasks| tasks.try_into().ok()),
             sequential: options.text_of("ordering in a file").and_then(ordering),
@@ -177,7 +169,7 @@ fn cell(
 /// Reads IOR's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(HEADING, line)) {
-        return parts::without_line("IOR-4.0.0: MPI Coordinated Test of Parallel I/O");
+        return without_line("IOR-4.0.0: MPI Coordinated Test of Parallel I/O");
     }
     let details = RunDetails::of(input, ("IOR", "ior-text"), &DETAILS, input.lines());
     let setting = &details.setting;
@@ -243,7 +235,7 @@ fn rows<'a>(input: &'a Input<'_>, header: &[&str]) -> Vec<TableRow<'a>> {
 /// Reads IOR's CSV: repetitions alone, without any setting but sizes and tasks.
 fn read_csv(input: &Input<'_>) -> ImportedRuns {
     let Some(rows) = parts::csv_rows(input, |line| line.starts_with("access,bw(MiB/s),")) else {
-        return parts::without_line("access,bw(MiB/s),…");
+        return without_line("access,bw(MiB/s),…");
     };
     let mut setting = ImportedCell::default();
     let mut repetitions = Vec::new();

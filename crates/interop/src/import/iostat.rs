@@ -8,13 +8,8 @@
 //! iostat's manual page, and sysstat's own tests.
 
 use super::json_tree::Json;
+use super::kit::*;
 use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates, parts};
-use kurabe_core::imported::{Origin, Quantity};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -51,50 +46,36 @@ fn is_banner(line: &str) -> bool {
 
 /// A direction, and the word that tells a cell without one apart.
 type ColumnPart = (Option<Direction>, &'static str);
-const READ: ColumnPart = (Some(Direction::Read), "");
-const WRITE: ColumnPart = (Some(Direction::Write), "");
-const ALL: ColumnPart = (None, "");
-const DISCARD: ColumnPart = (None, "discard");
-const FLUSH: ColumnPart = (None, "flush");
+/// What columns are of: reads, writes, discards, flushes, and all together.
+const PARTS: [ColumnPart; 5] = [
+    (Some(Direction::Read), ""),
+    (Some(Direction::Write), ""),
+    (None, "discard"),
+    (None, "flush"),
+    (None, ""),
+];
 
-/// The columns that are read: of which part, in which unit, under which names.
-const COLUMNS: [(ColumnPart, ToolUnit, &str); 29] = [
-    (READ, REQUESTS_PER_S, "r/s rrqm/s"),
-    (WRITE, REQUESTS_PER_S, "w/s wrqm/s"),
-    (DISCARD, REQUESTS_PER_S, "d/s drqm/s"),
-    (FLUSH, REQUESTS_PER_S, "f/s"),
-    (ALL, REQUESTS_PER_S, "tps"),
-    (READ, KILOBYTES, "rkB/s kB_read/s"),
-    (WRITE, KILOBYTES, "wkB/s kB_wrtn/s"),
-    (DISCARD, KILOBYTES, "dkB/s kB_dscd/s"),
-    (ALL, KILOBYTES, "kB/s"),
-    (READ, MEGABYTES, "rMB/s MB_read/s"),
-    (WRITE, MEGABYTES, "wMB/s MB_wrtn/s"),
-    (DISCARD, MEGABYTES, "dMB/s MB_dscd/s"),
-    (ALL, MEGABYTES, "MB/s"),
-    (READ, SECTORS, "rsec/s"),
-    (WRITE, SECTORS, "wsec/s"),
-    (READ, BLOCKS, "Blk_read/s"),
-    (WRITE, BLOCKS, "Blk_wrtn/s"),
-    (READ, MILLISECONDS, "r_await"),
-    (WRITE, MILLISECONDS, "w_await"),
-    (DISCARD, MILLISECONDS, "d_await"),
-    (FLUSH, MILLISECONDS, "f_await"),
-    (ALL, MILLISECONDS, "await"),
-    (READ, SIZE_IN_KB, "rareq-sz"),
-    (WRITE, SIZE_IN_KB, "wareq-sz"),
-    (DISCARD, SIZE_IN_KB, "dareq-sz"),
-    (ALL, SIZE_IN_KB, "areq-sz"),
-    (ALL, SIZE_IN_SECTORS, "avgrq-sz"),
-    (ALL, QUEUE, "aqu-sz avgqu-sz"),
-    (ALL, PERCENT, "%util util"),
+/// The columns that are read: their unit, and the names of those of each part.
+const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
+    (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "tps"]),
+    (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB/s"]),
+    (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB/s"]),
+    (SECTORS, ["rsec/s", "wsec/s", "", "", ""]),
+    (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "", "", ""]),
+    (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "await"]),
+    (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "areq-sz"]),
+    (SIZE_IN_SECTORS, ["", "", "", "", "avgrq-sz"]),
+    (QUEUE, ["", "", "", "", "aqu-sz avgqu-sz"]),
+    (PERCENT, ["", "", "", "", "%util util"]),
 ];
 
 /// A column of iostat by its name; `None` if kurabe does not read it.
 fn column(name: &str) -> Option<ReportColumn> {
-    let is_of = |names: &str| names.split(' ').any(|own| own == name);
-    let ((direction, part), unit, _) = COLUMNS.iter().find(|(.., names)| is_of(names))?;
-    Some(ReportColumn { name: name.to_owned(), unit: *unit, direction: *direction, part })
+    let is_of = |names: &&str| !name.is_empty() && names.split(' ').any(|own| own == name);
+    COLUMNS.iter().find_map(|(unit, names)| {
+        let (direction, part) = PARTS[names.iter().position(is_of)?];
+        Some(ReportColumn { name: name.to_owned(), unit: *unit, direction, part })
+    })
 }
 
 /// The columns that are read, with their places.
@@ -204,15 +185,13 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
                 continue;
             };
             let fields = log.columns.0.iter().map(|at| fields[*at].to_owned()).collect();
-            if let Some(report) = log.reports.last_mut() {
-                report.rows.push(DeviceFields { device: device.to_owned(), fields });
-            }
+            reports::add_row(&mut log.reports, device, fields);
         } else if !is_banner(line) {
             time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
         }
     }
     if logs.is_empty() {
-        return parts::not_mine(text!(
+        return not_mine(text!(
             "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
@@ -285,7 +264,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, fir
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields.iter().any(is_rounded));
     let mut run = reports::run(origin, columns, reports, first);
     if rounded {
-        run.notices.push(parts::notice(text!(
+        run.notices.push(notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
             "人が読むための出力(`-h`、`--human`)です。速度は小数第 1 位に丸められています"
         )));

@@ -6,14 +6,7 @@
 //! numbers are operations per second, with `-N` microseconds of an operation. In throughput mode the first figure is
 //! the sum that the processes saw. iozone's documentation and its output (3.489).
 
-use super::parts;
-use super::shapes::{Detail, DetailLine, LineMark, LineShapes, RunDetails, fits, holes};
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, dates};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::{Cell, Notice};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 
 /// A test: its name here, which reads and writes of a kind share, its title in the Excel output, its direction, whether
 /// offsets ascend.
@@ -73,22 +66,22 @@ const SHAPES: LineShapes = LineShapes {
     ],
 };
 const DETAILS: [DetailLine; 16] = [
-    ("Version $Revision:{}$", &[Detail::Version]),
-    ("Compiled for {}.", &[Detail::Fact("Compiled for")]),
-    ("Build", &[Detail::Fact("Build")]),
-    ("File size set to {}", &[Detail::Fact("File size")]),
-    ("Using minimum file size of {}.", &[Detail::Fact("Minimum file size")]),
-    ("Using maximum file size of {}.", &[Detail::Fact("Maximum file size")]),
-    ("Using Minimum Record Size {}", &[Detail::Fact("Minimum Record Size")]),
-    ("Using Maximum Record Size {}", &[Detail::Fact("Maximum Record Size")]),
-    ("Time Resolution = {}.", &[Detail::Fact("Time Resolution")]),
-    ("Processor cache size set to {}.", &[Detail::Fact("Processor cache size")]),
-    ("Processor cache line size set to {}.", &[Detail::Fact("Processor cache line size")]),
-    ("File stride size set to {}.", &[Detail::Fact("File stride size")]),
-    (BEGAN, &[Detail::Date(dates::from_ctime)]),
-    ("Command line used:{}", &[Detail::Procedure]),
-    ("Record Size {} kB", &[Detail::BlockBytes(kib)]),
-    ("Throughput test with {} process{}", &[Detail::Threads]),
+    (&["Version $Revision:{}$"], &[Detail::Version]),
+    (&["Compiled for {}."], &[Detail::Fact("Compiled for")]),
+    (&["Build"], &[Detail::Fact("Build")]),
+    (&["File size set to {}"], &[Detail::Fact("File size")]),
+    (&["Using minimum file size of {}."], &[Detail::Fact("Minimum file size")]),
+    (&["Using maximum file size of {}."], &[Detail::Fact("Maximum file size")]),
+    (&["Using Minimum Record Size {}"], &[Detail::Fact("Minimum Record Size")]),
+    (&["Using Maximum Record Size {}"], &[Detail::Fact("Maximum Record Size")]),
+    (&["Time Resolution = {}."], &[Detail::Fact("Time Resolution")]),
+    (&["Processor cache size set to {}."], &[Detail::Fact("Processor cache size")]),
+    (&["Processor cache line size set to {}."], &[Detail::Fact("Processor cache line size")]),
+    (&["File stride size set to {}."], &[Detail::Fact("File stride size")]),
+    (&[BEGAN], &[Detail::Date(dates::from_ctime)]),
+    (&["Command line used:{}"], &[Detail::Procedure]),
+    (&["Record Size {} kB"], &[Detail::BlockBytes(kib)]),
+    (&["Throughput test with {} process{}"], &[Detail::Threads]),
 ];
 /// What numbers of the matrix are, by a line of the options.
 const MODES: [(&str, ToolUnit); 2] = [
@@ -103,7 +96,7 @@ pub(super) const IMPORTER: Importer =
 /// Reads iozone's output.
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None) {
-        return parts::without_line("kB reclen write rewrite …` or `Children see throughput for …");
+        return without_line("kB reclen write rewrite …` or `Children see throughput for …");
     }
     let details = RunDetails::of(input, ("iozone", "iozone"), &DETAILS, input.lines());
     let RunDetails { mut origin, setting, .. } = details;
@@ -195,7 +188,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
         // Builds without stdio tests print nine columns.
         let is_table = [TESTS.len(), 9].contains(&columns.len());
         let [(file_kb, _), (record_kb, _), numbers @ ..] = words.as_slice() else { continue };
-        if !is_table || !words.iter().all(|(word, _)| parts::digits(word)) {
+        if !is_table || !words.iter().all(|(word, _)| digits(word)) {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
@@ -224,13 +217,9 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
         } else if records.is_empty() {
             records = words.iter().filter_map(|word| unquoted(word)).collect();
         } else if let (Some(test), Some(file_kb)) = (test, unquoted(words[0])) {
-            let pairs = records.iter().zip(&words[1..]);
-            entries.extend(pairs.map(|(record_kb, printed)| MatrixCell {
-                test,
-                file_kb,
-                record_kb,
-                printed,
-            }));
+            for (record_kb, printed) in records.iter().zip(&words[1..]) {
+                entries.push(MatrixCell { test, file_kb, record_kb, printed });
+            }
         }
     }
     entries
@@ -247,7 +236,7 @@ fn entry_cell(entry: &MatrixCell<'_>, unit: ToolUnit, setting: &ImportedCell) ->
         figures: vec![unit.figure(Statistic::Mean, entry.printed).filter(|figure| figure.value > 0.0)?],
         ..setting.clone()
     };
-    Some(parts::cell(format!("{name}, file {file_kb} kB, record {record_kb} kB"), Some(*direction), imported))
+    Some(cell(format!("{name}, file {file_kb} kB, record {record_kb} kB"), Some(*direction), imported))
 }
 
 /// Cells of throughput mode: a sum and the spread over the processes.
@@ -272,7 +261,7 @@ fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
             let who = who.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
             let (direction, sequential) = of_children(who);
             let figures = figure.into_iter().filter(|figure| figure.value > 0.0).collect();
-            cells.push(parts::cell(who, direction, ImportedCell { sequential, figures, ..setting.clone() }));
+            cells.push(cell(who, direction, ImportedCell { sequential, figures, ..setting.clone() }));
         } else if let Some(cell) = cells.last_mut().and_then(|cell| cell.imported.as_mut())
             && !cell.figures.is_empty()
         {

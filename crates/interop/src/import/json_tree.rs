@@ -103,8 +103,20 @@ pub(super) fn raw_documents(text: &str) -> Result<Vec<(usize, &str)>, JsonError>
 
 /// The members of an object in their order, their values unread.
 pub(super) fn raw_members(raw: &str) -> Result<Vec<(String, &RawValue)>, String> {
-    let Members(members) = serde_json::from_str(raw).map_err(|error| error.to_string())?;
-    Ok(members)
+    struct InOrder;
+    impl<'de> Visitor<'de> for InOrder {
+        type Value = Vec<(String, &'de RawValue)>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            std::iter::from_fn(|| map.next_entry().transpose()).collect()
+        }
+    }
+    let members = serde_json::Deserializer::from_str(raw).deserialize_map(InOrder);
+    members.map_err(|error| error.to_string())
 }
 
 /// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
@@ -143,31 +155,6 @@ pub(super) fn tree(raw: &str, depth: u32) -> Result<Json, String> {
         Some(b'n') | None => Json::Null,
         Some(_) => Json::Number(raw.to_owned()),
     })
-}
-
-/// Members of an object in their order, their values unread.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> serde::Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members<'de>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(InOrder)
-    }
 }
 
 #[cfg(test)]

@@ -8,15 +8,11 @@
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
 use super::dates::from_year_first;
+use super::kit::*;
 use super::marks::MarkTool;
-use super::parts::notice;
 use super::result_line::{FigureRules, Results};
-use super::shapes::{Detail, RunDetails};
 use super::units::binary;
-use kurabe_core::imported::{Correction, FigureOf, PrintedStatistic};
-use kurabe_core::record::Notice;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use kurabe_core::imported::Correction;
 
 const HEADING: &str = "KDiskMark ({}){}";
 
@@ -25,13 +21,13 @@ pub(super) const TOOL: MarkTool = MarkTool {
     format: "kdiskmark-text",
     heading: HEADING,
     details: &[
-        (HEADING, &[Detail::Version]),
-        ("Flexible I/O Tester ({}){}", &[Detail::Fact("Flexible I/O Tester")]),
-        ("Date", &[Detail::Date(from_year_first)]),
-        ("OS", &[Detail::Os]),
-        ("Target", &[Detail::Target]),
-        ("Profile", &[Detail::Fact("Profile")]),
-        ("Test", &[Detail::RunsInBrackets, Detail::Fact("Test")]),
+        (&[HEADING], &[Detail::Version]),
+        (&["Flexible I/O Tester ({}){}"], &[Detail::Fact("Flexible I/O Tester")]),
+        (&["Date"], &[Detail::Date(from_year_first)]),
+        (&["OS"], &[Detail::Os]),
+        (&["Target"], &[Detail::Target]),
+        (&["Profile"], &[Detail::Fact("Profile")]),
+        (&["Test"], &[Detail::RunsInBrackets, Detail::Fact("Test")]),
     ],
     rules,
     notices,
@@ -85,11 +81,11 @@ fn correction(version: &str) -> Correction {
 fn rules(details: &RunDetails) -> FigureRules {
     let profile = details.origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
-        Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
+        Some("Default") => (Statistic::Mean, Statistic::Mean),
         Some("Peak Performance" | "Real World Performance" | "Demo") => {
-            (PrintedStatistic::Highest, PrintedStatistic::Lowest)
+            (Statistic::Highest, Statistic::Lowest)
         }
-        _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
+        _ => (Statistic::Unknown, Statistic::Unknown),
     };
     FigureRules {
         rate,

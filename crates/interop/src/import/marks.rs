@@ -4,14 +4,10 @@
 //! where a section comes again, or where the first test of a text without sections does. Pages print two runs side by side:
 //! then each column is a run. The heading tells the tool; without one it is unknown.
 
-use super::parts::{cut_at, fact, is_rule, not_mine, notice};
+use super::kit::*;
+use super::parts::cut_at;
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all, section_of};
-use super::shapes::{DetailLine, LineMark, RunDetails, fits};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer, amorphous, cdm, kdiskmark};
-use kurabe_core::imported::Origin;
-use kurabe_core::record::Notice;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use super::{amorphous, cdm, kdiskmark};
 
 pub(super) const IMPORTER: Importer = Importer::of(
     ("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]),
@@ -130,9 +126,8 @@ fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Impo
     let mut details = RunDetails::of(input, (tool.name, tool.format), tool.details, lines.iter().copied());
     let results = read_all(input, lines, column, details.setting.runs, &(tool.rules)(&details))?;
     details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
-    let notices = (tool.notices)(&details, &results).into_iter().chain(results.notice()).collect();
-    let RunDetails { origin, environment, .. } = details;
-    Ok(ImportedRun { origin, environment, cells: results.cells, notices, interrupted: false })
+    let notices = (tool.notices)(&details, &results);
+    Ok(results.into_run(details, notices))
 }
 
 /// How it was measured, as it was printed under these names.

@@ -5,20 +5,15 @@
 //! highest, lowest and mean of the ranks before these. Zero stands for what was not run. A `SUMMARY time` is not read.
 //! mdtest.c of hpc/ior.
 
-use super::parts::{self, number};
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails, holes};
-use super::units::{self, ToolUnit};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
-use kurabe_core::imported::{ImportedCell, PrintedStatistic as Statistic, Quantity};
-use kurabe_core::record::Cell;
+use super::kit::*;
 
 const HEADING: &str = "mdtest-{} was launched with {} total task(s){}";
 /// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`.
 const SUMMARY: &str = "SUMMARY{}(of {} iterations)";
 const DETAILS: [DetailLine; 3] = [
-    (HEADING, &[Detail::Version, Detail::Threads]),
-    (SUMMARY, &[Detail::Nothing, Detail::Runs]),
-    ("Command line used:{}", &[Detail::Procedure]),
+    (&[HEADING], &[Detail::Version, Detail::Threads]),
+    (&[SUMMARY], &[Detail::Nothing, Detail::Runs]),
+    (&["Command line used:{}"], &[Detail::Procedure]),
 ];
 const OPERATIONS: ToolUnit = units::unit("ops/s", Quantity::Iops, 1.0);
 
@@ -32,7 +27,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let is_of_rates = |line: &str| holes(SUMMARY, line).is_some_and(|[of, _]| !of.starts_with("time"));
     let mut lines = input.lines().skip_while(|(_, line)| !is_of_rates(line));
     if lines.next().is_none() {
-        return parts::without_line("SUMMARY rate: (of 1 iterations)");
+        return without_line("SUMMARY rate: (of 1 iterations)");
     }
     let details = RunDetails::of(input, ("mdtest", "mdtest-text"), &DETAILS, input.lines());
     let rows = lines.take_while(|(_, line)| !line.trim().starts_with("SUMMARY"));
@@ -52,15 +47,11 @@ fn cell(line: &str, setting: &ImportedCell) -> Option<Cell> {
     if name.is_empty() || number(highest)? <= 0.0 {
         return None;
     }
-    let figures = [
-        (Statistic::Mean, mean),
-        (Statistic::Highest, highest),
-        (Statistic::Lowest, lowest),
-        (Statistic::StandardDeviation, deviation),
-    ];
-    let figures = figures.map(|(statistic, printed)| OPERATIONS.figure(statistic, printed));
-    let figures = figures.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(parts::cell(parts::repeated(name), None, ImportedCell { figures, ..setting.clone() }))
+    let statistics = [Statistic::Mean, Statistic::Highest, Statistic::Lowest, Statistic::StandardDeviation];
+    let printed = statistics.into_iter().zip([mean, highest, lowest, deviation]);
+    let figures = printed.map(|(statistic, printed)| OPERATIONS.figure(statistic, printed));
+    let figures = figures.collect::<Option<Vec<_>>>()?;
+    Some(parts::cell(repeated(name), None, ImportedCell { figures, ..setting.clone() }))
 }
 
 #[cfg(test)]
@@ -92,7 +83,7 @@ mod tests {
     }
 
     /// A text of version 3 with this summary.
-    fn read_of(summary: &str) -> kurabe_core::Result<Vec<ImportedRun>> {
+    fn read_of(summary: &str) -> Result<Vec<ImportedRun>> {
         let head = "mdtest-3.3.0 was launched with 8 total task(s) on 2 node(s)\n";
         super::super::import("a.txt", format!("{head}{summary}").as_bytes())
     }

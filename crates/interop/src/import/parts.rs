@@ -33,7 +33,7 @@ impl From<Error> for NotImported {
 const WORDS_LONGEST: usize = 4096;
 
 /// Whether these are digits and nothing else.
-pub(super) fn digits(words: &str) -> bool {
+pub(crate) fn digits(words: &str) -> bool {
     !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -65,6 +65,11 @@ pub(super) fn decimal(words: &str) -> Option<f64> {
 /// A size with its unit, such as `2 MiB`.
 pub(super) fn bytes(words: &str) -> Option<u64> {
     parse_bytes(words).ok()
+}
+
+/// The same of a tool whose `KB` is 1024 bytes.
+pub(super) fn binary_bytes(words: &str) -> Option<u64> {
+    bytes(&words.replace("KB", "KiB").replace("MB", "MiB"))
 }
 
 /// Words that every cell of a run repeats, such as a command line.
@@ -130,16 +135,15 @@ pub(super) fn notice(text: Text) -> Notice {
 
 /// The error of a file that is known but damaged, with its line (from 1).
 pub(super) fn broken_line(input: &Input<'_>, line: usize, what: Text) -> Error {
-    let text = input.as_written(line);
-    let shown: String = text.chars().take(WORDS_LONGEST).collect();
-    let indent = shown.chars().take_while(|c| c.is_whitespace()).count();
-    broken(what).at(Place {
-        file: input.name.to_owned(),
-        line,
-        column: indent + 1,
-        width: shown.trim().chars().count().max(1),
-        text: shown,
-    })
+    let shown = input.as_written(line).chars().take(WORDS_LONGEST).collect();
+    broken(what).at(place_of_line(input.name, line, shown))
+}
+
+/// The place of a line (from 1), of which this is shown.
+pub(crate) fn place_of_line(file: &str, line: usize, text: String) -> Place {
+    let column = text.chars().take_while(|c| c.is_whitespace()).count() + 1;
+    let width = text.trim().chars().count().max(1);
+    Place { file: file.to_owned(), line, column, width, text }
 }
 
 /// The file is of the tool, but damaged at a line (from 1).

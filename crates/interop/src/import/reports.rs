@@ -5,13 +5,7 @@
 //! tools can leave it out themselves (`-y`): of iostat's text that is seen, of the others it is not, and then the first
 //! interval is lost, which a remark says. A lone report is read, and said to be what it is.
 
-use super::ImportedRun;
-use super::parts;
-use super::units::{self, ToolUnit};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity, SeriesAxis};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +35,13 @@ pub(super) struct DeviceReport {
     pub(super) rows: Vec<DeviceFields>,
 }
 
+/// Adds a row to the last of the reports.
+pub(super) fn add_row(reports: &mut [DeviceReport], device: &str, fields: Vec<String>) {
+    if let Some(report) = reports.last_mut() {
+        report.rows.push(DeviceFields { device: device.to_owned(), fields });
+    }
+}
+
 /// What the first report of a log is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
@@ -62,7 +63,7 @@ pub(super) fn run(
     if first == First::SinceBoot && reports.len() > 1 {
         let rest = reports.len() - 1;
         reports.remove(0);
-        notices.push(parts::notice(text!(
+        notices.push(notice(text!(
             "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
              the output does not show, an interval is lost so)",
             "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
@@ -70,9 +71,9 @@ pub(super) fn run(
         )));
     }
     if reports.len() > 1 {
-        notices.push(parts::notice(units::of_intervals()));
+        notices.push(notice(units::of_intervals()));
     } else if first == First::SinceBoot && notices.is_empty() {
-        notices.push(parts::notice(text!(
+        notices.push(notice(text!(
             "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
             "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
         )));
@@ -84,7 +85,7 @@ pub(super) fn run(
         .flat_map(|(number, report)| report.rows.iter().map(move |row| (row.device.as_str(), (number, row))));
     let devices = parts::grouped(rows);
     let times: Option<Vec<f64>> =
-        reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
+        reports.iter().map(|report| dates::seconds_of_iso(report.time.as_deref()?)).collect();
     // Rates first, as the first figure of a cell is its main one.
     let mut columns: Vec<(usize, &ReportColumn)> = columns.iter().enumerate().collect();
     columns.sort_by_key(|(at, column)| (column.unit.quantity != Quantity::Rate, *at));

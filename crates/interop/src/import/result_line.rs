@@ -5,13 +5,8 @@
 //! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
 //! another run of the same test, as pages print two runs side by side.
 
-use super::shapes::holes;
-use super::{Input, parts, units};
-use kurabe_core::imported::{Correction, FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::quantity::{KIB, MIB};
-use kurabe_core::record::{Cell, Notice};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use super::kit::*;
+use kurabe_core::imported::Correction;
 
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,9 +43,9 @@ pub(super) enum LineClass<'a> {
 /// How a tool makes the figures of its lines.
 pub(super) struct FigureRules {
     /// Of rate and IOPS.
-    pub(super) rate: PrintedStatistic,
+    pub(super) rate: Statistic,
     /// Of the latency over the runs.
-    pub(super) latency: PrintedStatistic,
+    pub(super) latency: Statistic,
     /// Which latency.
     pub(super) latency_of: FigureOf,
     /// Correction of the rate.
@@ -132,10 +127,7 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
 
 /// `1MiB`, `4 KiB`, `512KB`.
 fn block(words: &str) -> Option<u64> {
-    let (number, unit) = words.split_at(words.find(|c: char| !c.is_ascii_digit())?);
-    let names = [("KiB", KIB), ("KB", KIB), ("MiB", MIB), ("MB", MIB)];
-    let (_, bytes) = names.into_iter().find(|(name, _)| *name == unit.trim())?;
-    number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes > 0)
+    parts::binary_bytes(words).filter(|bytes| *bytes > 0 && words.ends_with('B'))
 }
 
 /// A number and its unit at the beginning of the words, and what follows.
@@ -182,9 +174,8 @@ pub(super) fn read_all(
     let (mut section, mut first) = (None, None);
     for &(number, line) in lines {
         section = section_of(line).or(section);
-        let damaged = || {
-            parts::broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"))
-        };
+        let damaged =
+            || broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"));
         let result = match parse(line) {
             LineClass::Other => continue,
             LineClass::Damaged => return Err(damaged()),
@@ -215,21 +206,23 @@ pub(super) fn read_all(
             "there is no result other than 0: nothing was measured",
             "0 以外の結果がありません。何も測られていません"
         );
-        return Err(parts::broken_line(input, line, what));
+        return Err(broken_line(input, line, what));
     }
     Ok(results)
 }
 
 impl Results {
-    /// What to say of tests that were not run.
-    pub(super) fn notice(&self) -> Option<Notice> {
+    /// The run of these cells, with what to say of tests that were not run.
+    pub(super) fn into_run(self, details: RunDetails, mut notices: Vec<Notice>) -> ImportedRun {
         let left_out = self.left_out;
-        (left_out > 0).then(|| {
-            parts::notice(text!(
+        if left_out > 0 {
+            notices.push(notice(text!(
                 "results left out: {left_out}, printed as 0, which stands for a test that was not run",
                 "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
-            ))
-        })
+            )));
+        }
+        let RunDetails { origin, environment, .. } = details;
+        ImportedRun { origin, environment, cells: self.cells, notices, interrupted: false }
     }
 }
 
@@ -242,7 +235,7 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
             return Some((direction, None));
         }
     }
-    let percent = holes("[Mix] Read {}%{}", line).and_then(|[percent, _]| parts::number(percent));
+    let percent = holes("[Mix] Read {}%{}", line).and_then(|[percent, _]| number(percent));
     line.starts_with("[Mix]").then(|| (Direction::Mix, percent.filter(|percent| *percent <= 100.0)))
 }
 
@@ -278,7 +271,7 @@ impl ResultLine<'_> {
         if let (Some(procedure), Some(percent)) = (&mut imported.procedure, percent) {
             procedure.push_str(&format!(", {percent} % read"));
         }
-        Some(parts::cell(self.label(), direction, imported))
+        Some(cell(self.label(), direction, imported))
     }
 }
 

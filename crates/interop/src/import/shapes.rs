@@ -102,6 +102,8 @@ pub(super) enum Detail {
     Cpu,
     /// Whatever else, under this name.
     Fact(&'static str),
+    /// Whatever else, under the name of the line.
+    OwnFact,
     /// The number of runs.
     Runs,
     /// The number of runs in `(x5)`.
@@ -116,8 +118,8 @@ pub(super) enum Detail {
     ReadPercent,
 }
 
-/// A shape, and what its holes tell; of a name, what its value tells.
-pub(super) type DetailLine = (&'static str, &'static [Detail]);
+/// Shapes, and what the holes of each tell; of a name, what its value tells.
+pub(super) type DetailLine = (&'static [&'static str], &'static [Detail]);
 
 /// What a text tells besides its figures.
 #[derive(Clone, Default)]
@@ -146,19 +148,22 @@ impl RunDetails {
     /// Reads a line, if it is of one of the shapes.
     pub(super) fn read(&mut self, shapes: &[DetailLine], line: &str) {
         let line = line.trim();
-        for (shape, details) in shapes.iter().filter(|(shape, _)| may_be(shape, line)) {
+        let all =
+            shapes.iter().flat_map(|(shapes, details)| shapes.iter().map(move |shape| (*shape, details)));
+        for (shape, details) in all.filter(|(shape, _)| may_be(shape, line)) {
+            let mut values = Vec::new();
             if shape.contains("{}") {
-                let mut values = Vec::new();
-                if fill(shape, line, |value| values.push(value)) {
-                    details.iter().zip(values).for_each(|(detail, value)| self.keep(*detail, value));
+                if !fill(shape, line, |value| values.push(value)) {
+                    continue;
                 }
-            } else if let Some((_, value)) = key_value(line).filter(|(name, _)| name == shape) {
-                details.iter().for_each(|detail| self.keep(*detail, value));
+            } else if let Some((_, value)) = key_value(line).filter(|(name, _)| *name == shape) {
+                values.resize(details.len(), value);
             }
+            details.iter().zip(values).for_each(|(detail, value)| self.keep(*detail, shape, value));
         }
     }
 
-    fn keep(&mut self, detail: Detail, value: &str) {
+    fn keep(&mut self, detail: Detail, name: &'static str, value: &str) {
         let Self { origin, environment, setting } = self;
         let words = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match detail {
@@ -171,12 +176,13 @@ impl RunDetails {
             Detail::Target => first(&mut origin.target, words),
             Detail::Procedure => {
                 first(&mut origin.procedure, words);
-                self.keep(Detail::CellProcedure, value);
+                self.keep(Detail::CellProcedure, name, value);
             }
             Detail::CellProcedure => first(&mut setting.procedure, || words().map(|words| repeated(&words))),
             Detail::Date(read) => first(&mut origin.measured_at, || read(value)),
             Detail::Os => first(&mut environment.machine.os, words),
             Detail::Cpu => first(&mut environment.machine.cpu_model, words),
+            Detail::OwnFact => self.keep(Detail::Fact(name), name, value),
             Detail::Fact(name) => {
                 if let Some(words) = words() {
                     origin.facts.entry(name.to_owned()).or_insert(words);

@@ -5,24 +5,19 @@
 //! the operations, and print one rate of all that was moved (`Mb` are 2^20 bytes), requests per second, and the latency of a
 //! request, fsync not included. sysbench's `sb_fileio.c`.
 
-use super::parts;
-use super::shapes::{Detail, DetailLine, LineShapes, RunDetails};
-use super::units::{self, FigureName, MIB_PER_S, MILLISECONDS};
-use super::{ImportedRun, ImportedRuns, Importer, Input, Recognizer};
+use super::kit::*;
+use super::units::{MIB_PER_S, MILLISECONDS};
 use kurabe_core::imported::PrintedStatistic::{Highest, Lowest, Mean, Percentile, Sum};
-use kurabe_core::imported::{ImportedCell, PrintedFigure, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
 
 /// Of 0.4: what was moved in all, and the rate of it.
 const TRANSFERRED: &str = "{}Total transferred {} ({}b/sec)";
 /// Of 0.4.
 const REQUESTS: &str = "{} Requests/sec executed";
 const DETAILS: [DetailLine; 4] = [
-    ("sysbench {}", &[Detail::Version]),
-    ("Block size {}", &[Detail::BlockBytes(block_bytes)]),
-    ("Doing {} test", &[Detail::CellProcedure]),
-    ("Number of threads", &[Detail::Threads]),
+    (&["sysbench {}"], &[Detail::Version]),
+    (&["Block size {}"], &[Detail::BlockBytes(block_bytes)]),
+    (&["Doing {} test"], &[Detail::CellProcedure]),
+    (&["Number of threads"], &[Detail::Threads]),
 ];
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -61,7 +56,7 @@ const TIMES: [FigureName; 6] = [
     (units::RUN_SECONDS, Sum, "total time"),
 ];
 
-const fn of_time(name: &'static str) -> units::ToolUnit {
+const fn of_time(name: &'static str) -> ToolUnit {
     units::unit(name, Quantity::Iops, 1.0)
 }
 
@@ -75,7 +70,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         () if test.starts_with("random") => Some(false),
         () => None,
     };
-    let ratio = input.value("Read/Write ratio for combined random IO test").and_then(parts::number);
+    let ratio = input.value("Read/Write ratio for combined random IO test").and_then(number);
     setting.read_percent = ratio.filter(|_| test.contains("r/w")).map(|ratio| 100.0 * ratio / (1.0 + ratio));
     let is_new = input.value("reads/s").is_some() || input.value("writes/s").is_some();
     let cells = match input.holes(TRANSFERRED) {
@@ -88,14 +83,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         Some([_, _, rate]) => {
             vec![cell(setting, direction(&test), "", figures(input, &TIMES, total_rate(rate)))]
         }
-        None => return parts::without_line("reads/s: …` or `Read … Written … Total transferred …"),
+        None => return without_line("reads/s: …` or `Read … Written … Total transferred …"),
     };
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
 }
 
 /// `16KiB`, and of 0.4 `16Kb`.
 fn block_bytes(words: &str) -> Option<u64> {
-    parts::bytes(&words.replace('b', "B").replace("KB", "KiB").replace("MB", "MiB"))
+    parts::binary_bytes(&words.replace('b', "B"))
 }
 
 /// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
@@ -108,7 +103,7 @@ fn direction(test: &str) -> Option<Direction> {
 fn total_rate(rate: &str) -> Option<PrintedFigure> {
     let printed = rate.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let prefix = &rate[printed.len()..];
-    let factor = units::power(1024.0, &["", "K", "M", "G", "T"], prefix)?;
+    let factor = power(1024.0, &["", "K", "M", "G", "T"], prefix)?;
     units::figure(Quantity::Rate, Mean, printed, &format!("{prefix}b/sec"), factor)
 }
 

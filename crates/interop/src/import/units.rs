@@ -250,6 +250,10 @@ pub(super) fn figures<'p>(
 /// A printed statistic of several: word and characters.
 pub(super) type Named<'a> = (Statistic, Option<&'a str>);
 
+/// The statistics in which tools print a spread.
+pub(super) const SPREAD: [Statistic; 4] =
+    [Statistic::Mean, Statistic::Lowest, Statistic::Highest, Statistic::StandardDeviation];
+
 /// The figures of one thing in several statistics.
 pub(super) fn figures_of<'a>(
     unit: ToolUnit,

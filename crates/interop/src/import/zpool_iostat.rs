@@ -6,13 +6,8 @@
 //! pools cannot be told from pools. Latencies (`-l`) are averages of the interval. Queues (`-q`) are counts at its end.
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
-use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
-use super::shapes::LineMark;
-use super::units::{self, ToolUnit};
-use super::{ImportedRuns, Importer, Input, Recognizer, dates, parts};
-use kurabe_core::imported::Quantity;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::kit::*;
+use super::reports::{self, DeviceReport, First, ReportColumn};
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -81,7 +76,7 @@ fn is_top(line: &str) -> bool {
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
-        return parts::without_line("capacity operations bandwidth");
+        return without_line("capacity operations bandwidth");
     };
     // Scripts of `-c` add columns behind the known ones, without a group.
     let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {
@@ -122,34 +117,32 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         // Pools are made of few levels; more of them are damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
-        add(&mut reports, path.join("/"), fields);
+        add(&mut reports, &path.join("/"), fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
     Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
-fn add(reports: &mut Vec<DeviceReport>, device: String, fields: Vec<String>) {
+fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: Vec<String>) {
     let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| row.device == device);
     if reports.last().is_none_or(again) {
         reports.push(DeviceReport::default());
     }
-    if let Some(report) = reports.last_mut() {
-        report.rows.push(DeviceFields { device, fields });
-    }
+    reports::add_row(reports, device, fields);
 }
 
 /// A line of `-T d` or `-T u`.
 fn stamp(line: &str) -> Option<String> {
     let line = line.trim();
-    let epoch = line.len() >= 9 && parts::digits(line);
+    let epoch = line.len() >= 9 && digits(line);
     if epoch { line.parse().ok().and_then(dates::from_epoch) } else { dates::from_ctime(line) }
 }
 
 /// Reads scripted output.
 fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let not_mine = |line: usize| {
-        parts::not_mine(text!(
+        not_mine(text!(
             "line {line} is not a name and six numbers between tabs",
             "{line} 行目がタブ区切りの名前と 6 つの数値ではありません"
         ))
@@ -173,7 +166,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
             return not_mine(number);
         }
         timed |= numbers[6..].iter().any(|field| field.ends_with('s'));
-        add(&mut reports, (*name).to_owned(), numbers.iter().map(|field| (*field).to_owned()).collect());
+        add(&mut reports, name, numbers.iter().map(|field| (*field).to_owned()).collect());
     }
     let Some(count) = count else { return not_mine(1) };
     // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1; `-q` in 0.7 adds 10 too, but no times.

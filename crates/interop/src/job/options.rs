@@ -140,7 +140,7 @@ impl<'s> OptionReader<'s> {
             // fio would put the value of a variable, or a sum, in its place.
             return match option.value {
                 Some(value) if value.contains(['$', '(']) => Err(self
-                    .error_at(place, &text!("`{value}` is not worked out here", "`{value}` は展開できません"))
+                    .error_at(place, text!("`{value}` is not worked out here", "`{value}` は展開できません"))
                     .remedy(text!("write its value", "値をそのまま書いてください"))),
                 _ => Ok(()),
             };
@@ -160,7 +160,7 @@ impl<'s> OptionReader<'s> {
             ),
         };
         Err(self
-            .error_at(place, &text!("kurabe does not understand `{name}`", "`{name}` は解釈できません"))
+            .error_at(place, text!("kurabe does not understand `{name}`", "`{name}` は解釈できません"))
             .remedy(remedy))
     }
 
@@ -180,24 +180,28 @@ impl<'s> OptionReader<'s> {
     }
 
     /// An error at an option, or at the section if it has none such.
-    pub(super) fn error(&self, name: &str, what: &Text) -> Error {
+    pub(super) fn error(&self, name: &str, what: Text) -> Error {
         self.error_at(self.written(name).map_or(self.section.clone(), |option| option.range.clone()), what)
     }
 
-    pub(super) fn error_at(&self, range: Range<usize>, what: &Text) -> Error {
-        ErrorKind::DataFile.error(what.clone()).at(Place::of(self.file, self.source, range))
+    fn error_at(&self, range: Range<usize>, what: Text) -> Error {
+        ErrorKind::DataFile.error(what).at(Place::of(self.file, self.source, range))
     }
 
-    /// Refuses a value, with what would do.
-    pub(super) fn wrong(&self, name: &str, remedy: Text) -> Error {
+    /// The error at the section.
+    pub(super) fn section_error(&self, what: Text) -> Error {
+        self.error_at(self.section.clone(), what)
+    }
+
+    /// The error of a value that cannot be done.
+    pub(super) fn wrong(&self, name: &str) -> Error {
         let value = self.written(name).and_then(|option| option.value).unwrap_or("");
-        self.error(name, &text!("kurabe cannot do `{name}={value}`", "`{name}={value}` は行えません"))
-            .remedy(remedy)
+        self.error(name, text!("kurabe cannot do `{name}={value}`", "`{name}={value}` は行えません"))
     }
 
     /// Refuses the value of an option unless it can be done, with what would do.
     pub(super) fn require(&self, can_be_done: bool, name: &str, remedy: Text) -> Result<()> {
-        if can_be_done { Ok(()) } else { Err(self.wrong(name, remedy)) }
+        if can_be_done { Ok(()) } else { Err(self.wrong(name).remedy(remedy)) }
     }
 
     /// The words of an option.
@@ -206,7 +210,7 @@ impl<'s> OptionReader<'s> {
         match option.value {
             Some(value) if !value.is_empty() => Ok(Some(value)),
             _ => Err(self
-                .error(name, &text!("`{name}` has no value", "`{name}` に値がありません"))
+                .error(name, text!("`{name}` has no value", "`{name}` に値がありません"))
                 .remedy(text!("write {name}=VALUE", "{name}=値 と書いてください"))),
         }
     }
@@ -220,7 +224,7 @@ impl<'s> OptionReader<'s> {
         let Some(word) = self.word(name)? else { return Ok(None) };
         parse(word).map(Some).ok_or_else(|| {
             let what = text!("`{word}` is no value of `{name}`", "`{word}` は `{name}` の値ではありません");
-            self.error(name, &what).remedy(remedy)
+            self.error(name, what).remedy(remedy)
         })
     }
 

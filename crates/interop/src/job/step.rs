@@ -95,13 +95,10 @@ fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direct
     let words = reader.word("rw")?.unwrap_or("read");
     let word = words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word);
     let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(|| {
-        reader.wrong(
-            "rw",
-            text!(
+        reader.wrong("rw").remedy(text!(
                 "read, write, rw, randread, randwrite and randrw are done, without a number behind them; trims are not",
                 "使えるのは read、write、rw、randread、randwrite、randrw です(後ろの数値と trim は不可)"
-            ),
-        )
+            ))
     })?;
     Ok((direction, !pattern.is_sequential()))
 }
@@ -127,7 +124,7 @@ fn pattern(reader: &OptionReader<'_>, is_random: bool) -> Result<Pattern> {
         _ => None,
     };
     let pattern = pattern.ok_or_else(|| {
-        reader.wrong("random_distribution", text!("random or zipf:THETA", "random か zipf:THETA です"))
+        reader.wrong("random_distribution").remedy(text!("random or zipf:THETA", "random か zipf:THETA です"))
     })?;
     Ok(if is_random { pattern } else { Pattern::Sequential })
 }
@@ -194,10 +191,9 @@ fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<Vec<Bl
             Some(BlockSize { size_bytes: block(size)?, weight })
         };
         return split.split(':').map(part).collect::<Option<_>>().ok_or_else(|| {
-            reader.wrong(
-                "bssplit",
-                text!("sizes with percents, as 4k/90:64k/10", "4k/90:64k/10 のように書いてください"),
-            )
+            reader
+                .wrong("bssplit")
+                .remedy(text!("sizes with percents, as 4k/90:64k/10", "4k/90:64k/10 のように書いてください"))
         });
     }
     let sizes: Vec<&str> = reader.word("bs")?.unwrap_or("4k").split(',').collect();
@@ -208,13 +204,10 @@ fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<Vec<Bl
         Direction::Mix => of(0).filter(|read| Some(*read) == of(1)),
     };
     let Some(size_bytes) = size else {
-        return Err(reader.wrong(
-            "bs",
-            text!(
-                "a size such as 4k, the same for reads and writes of a mix, up to 1 GiB",
-                "4k のような大きさで、混合では読み書き同じ値、1 GiB までです"
-            ),
-        ));
+        return Err(reader.wrong("bs").remedy(text!(
+            "a size such as 4k, the same for reads and writes of a mix, up to 1 GiB",
+            "4k のような大きさで、混合では読み書き同じ値、1 GiB までです"
+        )));
     };
     Ok(vec![BlockSize { size_bytes, weight: 1 }])
 }
@@ -248,13 +241,10 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
             }
             Ok(1)
         }
-        _ => Err(reader.wrong(
-            "ioengine",
-            text!(
-                "io_uring, libaio, posixaio, psync, sync, vsync, pvsync and pvsync2 have counterparts",
-                "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2 です"
-            ),
-        )),
+        _ => Err(reader.wrong("ioengine").remedy(text!(
+            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync and pvsync2 have counterparts",
+            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2 です"
+        ))),
     }
 }
 
@@ -262,11 +252,9 @@ fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSiz
     let time_ns = reader.time_ns("runtime")?.filter(|time_ns| *time_ns > 0);
     if reader.flag("time_based")? {
         if time_ns.is_none() {
+            let what = text!("`time_based` has no runtime", "`time_based` に runtime がありません");
             return Err(reader
-                .error(
-                    "time_based",
-                    &text!("`time_based` has no runtime", "`time_based` に runtime がありません"),
-                )
+                .error("time_based", what)
                 .remedy(text!("write runtime=30", "runtime=30 のように書いてください")));
         }
         return Ok(End { time_ns, ..End::default() });
@@ -277,10 +265,9 @@ fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSiz
         (None, _) => None,
         (Some(count), [block]) => Some(of_all(count.saturating_mul(u64::from(block.size_bytes)))),
         (Some(_), _) => {
-            return Err(reader.wrong(
-                "number_ios",
-                text!("use io_size= beside bssplit=", "bssplit= とは io_size= を使ってください"),
-            ));
+            return Err(reader
+                .wrong("number_ios")
+                .remedy(text!("use io_size= beside bssplit=", "bssplit= とは io_size= を使ってください")));
         }
     };
     // Jobs that draw blocks of one common span do as much as it has, each.
@@ -301,7 +288,11 @@ fn open_loop(
     let arrival = match reader.word("rate_process")?.unwrap_or("linear") {
         "linear" => Arrival::Even,
         "poisson" => Arrival::Poisson,
-        _ => return Err(reader.wrong("rate_process", text!("linear or poisson", "linear か poisson です"))),
+        _ => {
+            return Err(reader
+                .wrong("rate_process")
+                .remedy(text!("linear or poisson", "linear か poisson です")));
+        }
     };
     let Some(words) = reader.word("rate_iops")? else { return Ok(None) };
     let rates: Vec<&str> = words.split(',').collect();
@@ -316,7 +307,9 @@ fn open_loop(
     };
     let rate_iops = each.map(|each| each.saturating_mul(jobs) as f64);
     let Some(rate_iops) = rate_iops.filter(|rate| (1.0..=MOST_RATE_IOPS).contains(rate)) else {
-        return Err(reader.wrong("rate_iops", text!("a number, or READS,WRITES", "数値か、読み,書き です")));
+        return Err(reader
+            .wrong("rate_iops")
+            .remedy(text!("a number, or READS,WRITES", "数値か、読み,書き です")));
     };
     notes.add(text!(
         "rate_iops: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
@@ -329,7 +322,7 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     let o_sync = match reader.word("sync")?.unwrap_or("0") {
         "0" | "none" => false,
         "1" | "sync" => true,
-        _ => return Err(reader.wrong("sync", text!("0, 1, none or sync", "0、1、none、sync です"))),
+        _ => return Err(reader.wrong("sync").remedy(text!("0, 1, none or sync", "0、1、none、sync です"))),
     };
     let every = reader.number("fsync", 0..=u64::from(u32::MAX))?.filter(|every| *every > 0);
     let at_end = if reader.flag("end_fsync")? { EndSync::Timed } else { EndSync::None };
@@ -345,7 +338,7 @@ fn data(reader: &OptionReader<'_>) -> Result<Option<Data>> {
     match reader.number("dedupe_percentage", 0..=100)?.unwrap_or(0) {
         0 => {}
         100 => return Ok(Some(Data::Repeat)),
-        _ => return Err(reader.wrong("dedupe_percentage", text!("0 or 100", "0 か 100 です"))),
+        _ => return Err(reader.wrong("dedupe_percentage").remedy(text!("0 or 100", "0 か 100 です"))),
     }
     if reader.flag("zero_buffers")? {
         return Ok(Some(Data::Zero));

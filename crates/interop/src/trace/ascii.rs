@@ -6,13 +6,12 @@
 //! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
 //! a time taken in the wrong unit would be wrong a million times.
 
-use super::builder::{SECTOR_BYTES, TraceBuilder};
+use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
 use super::format::{TraceFormat, choose};
 use super::lines::{LineReader, TraceLine};
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use std::io::BufRead;
 
 /// Columns of a line.
 const COLUMNS: usize = 5;
@@ -48,33 +47,21 @@ fn cannot_tell(name: &str) -> Error {
 /// Reads a trace that is DiskSim's if any of its lines can only be that.
 pub(super) fn read_disksim_if_told(
     name: &str,
-    lines: &mut LineReader<'_, impl BufRead>,
+    lines: &mut LineReader<'_>,
     builder: &mut TraceBuilder,
 ) -> Result<()> {
     builder.begin(TraceFormat::Disksim.word());
     let mut is_told = false;
-    while let Some(line) = lines.next()? {
+    lines.each(|line| {
         is_told |= is_disksim(line.text);
         // A time of ns may be too large to be one of ms.
-        let operation = read_line(line, builder, TraceFormat::Disksim);
-        operation.map_err(|error| if is_told { error } else { cannot_tell(line.file) })?;
-    }
+        let read = read_line(line, builder, TraceFormat::Disksim);
+        read.map_err(|error| if is_told { error } else { cannot_tell(line.file) })
+    })?;
     if is_told { Ok(()) } else { Err(cannot_tell(name)) }
 }
 
-pub(super) fn read(
-    lines: &mut LineReader<'_, impl BufRead>,
-    builder: &mut TraceBuilder,
-    format: TraceFormat,
-) -> Result<()> {
-    builder.begin(format.word());
-    while let Some(line) = lines.next()? {
-        read_line(line, builder, format)?;
-    }
-    Ok(())
-}
-
-fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceFormat) -> Result<()> {
+pub(super) fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceFormat) -> Result<()> {
     let [time, device, sector, sectors, word] = line.fields::<COLUMNS>()?;
     let (kind, at_ns) = if format == TraceFormat::Disksim {
         let flags =
@@ -87,7 +74,7 @@ fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format: TraceForma
     };
     let extent = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;
     let device = line.number(device)?;
-    builder.push(line, &format!("device{device}"), at_ns, kind, extent)
+    builder.push(line, &format!("device{device}"), operation(at_ns, kind, extent))
 }
 
 /// Flags as C's `%x` reads them, with or without `0x`.

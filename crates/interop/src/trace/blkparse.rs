@@ -7,12 +7,12 @@
 //! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
 //! before it.
 
-use super::builder::{SECTOR_BYTES, TraceBuilder, discards};
+use super::builder::{SECTOR_BYTES, TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
-use kurabe_core::trace::{BlockLetters, BlockVerb, TraceOp};
+use crate::import::digits;
+use kurabe_core::trace::{BlockLetters, BlockVerb};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
-use std::io::BufRead;
 
 /// The action of an operation that was queued.
 pub(super) const QUEUED: &str = "Q";
@@ -27,7 +27,6 @@ const ACTIONS: [&str; 19] =
 pub(super) fn fits(line: &str) -> bool {
     let mut fields = line.split_whitespace();
     let device = fields.next().and_then(|word| word.split_once(','));
-    let digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     device.is_some_and(|(major, minor)| digits(major) && digits(minor))
         && fields.next().is_some_and(digits)
         && fields.next().is_some_and(digits)
@@ -37,7 +36,7 @@ pub(super) fn fits(line: &str) -> bool {
 /// Reads the operations as they were at a point. Without one, as they were queued, or as they were issued where nothing
 /// says that it was queued: a text that was filtered down to `D`.
 pub(super) fn read(
-    lines: &mut LineReader<'_, impl BufRead>,
+    lines: &mut LineReader<'_>,
     builder: &mut TraceBuilder,
     point: Option<&str>,
 ) -> Result<()> {
@@ -80,43 +79,43 @@ fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, point: &str) -> Re
         return Ok(());
     }
     let at_ns = line.time_ns(time, 1_000_000_000)?;
-    let Some(letters_read) = BlockLetters::parse(letters) else {
+    let Some(parsed) = BlockLetters::parse(letters) else {
         return Err(line.wrong(letters, &text!("a kind of operation", "操作の種類")));
     };
     let place = match rest {
         [sector, "+", sectors, ..] => Some((*sector, *sectors)),
         _ => None,
     };
-    let unit = builder.unit(line, device)?;
-    push(line, builder, letters_read, place, at_ns, unit)
+    // What is left out has its unit, too.
+    builder.unit(line, device)?;
+    push(line, builder, device, at_ns, (parsed, place))
 }
 
 fn push(
     line: TraceLine<'_>,
     builder: &mut TraceBuilder,
-    letters: BlockLetters,
-    place: Option<(&str, &str)>,
+    unit: &str,
     at_ns: u64,
-    unit: u32,
+    (letters, place): (BlockLetters, Option<(&str, &str)>),
 ) -> Result<()> {
     let kind = match letters.verb {
         BlockVerb::Read => OpKind::Read,
         BlockVerb::Write => OpKind::Write,
-        BlockVerb::Flush => return builder.push_sync(line, at_ns, unit),
+        BlockVerb::Flush => return builder.push(line, unit, sync(at_ns)),
         BlockVerb::Other if letters.flush_before && place.is_none() => {
-            return builder.push_sync(line, at_ns, unit);
+            return builder.push(line, unit, sync(at_ns));
         }
         BlockVerb::Discard => return builder.leave_out(discards()),
         BlockVerb::Other => return builder.leave_out(other_commands()),
     };
     if letters.flush_before {
-        builder.push_sync(line, at_ns, unit)?;
+        builder.push(line, unit, sync(at_ns))?;
     }
     let Some((sector, sectors)) = place else {
         return if letters.flush_before { Ok(()) } else { builder.leave_out(other_commands()) };
     };
-    let (offset_bytes, length_bytes) = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;
-    if letters.flush_before && length_bytes == 0 {
+    let extent = line.extent((sector, SECTOR_BYTES), (sectors, SECTOR_BYTES))?;
+    if letters.flush_before && extent.1 == 0 {
         return Ok(());
     }
     if letters.forced {
@@ -125,7 +124,7 @@ fn push(
             "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
         ))?;
     }
-    builder.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
+    builder.push(line, unit, operation(at_ns, kind, extent))
 }
 
 fn other_commands() -> kurabe_core::Text {

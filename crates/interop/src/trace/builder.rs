@@ -75,48 +75,24 @@ impl TraceBuilder {
         Ok(unit)
     }
 
-    /// A read or a write of a unit; one of length 0 is left out.
-    pub(super) fn push(
-        &mut self,
-        line: TraceLine<'_>,
-        unit: &str,
-        at_ns: u64,
-        kind: OpKind,
-        (offset_bytes, length_bytes): (u64, u32),
-    ) -> Result<()> {
+    /// An operation of a unit; a read or a write of length 0 is left out.
+    pub(super) fn push(&mut self, line: TraceLine<'_>, unit: &str, operation: TraceOp) -> Result<()> {
         let unit = self.unit(line, unit)?;
-        self.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
-    }
-
-    /// The same, of a unit that is known.
-    pub(super) fn push_operation(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
-        if operation.length_bytes == 0 {
+        if operation.kind != OpKind::Sync && operation.length_bytes == 0 {
             return self.leave_out(text!("operations of length 0", "長さ 0 の操作"));
         }
-        self.take(line, operation)
+        if self.trace.operations.len() == self.most_operations {
+            let part = format!("head -n {}", line.number - 1);
+            return Err(too_long(line.file, self.most_operations, &part));
+        }
+        self.trace.operations.push(TraceOp { unit, ..operation });
+        Ok(())
     }
 
     /// Counts what is no operation that can be done again.
     pub(super) fn leave_out(&mut self, what: Text) -> Result<()> {
         self.trace.leave_out(1, what);
         Ok(())
-    }
-
-    pub(super) fn take(&mut self, line: TraceLine<'_>, operation: TraceOp) -> Result<()> {
-        if self.trace.operations.len() == self.most_operations {
-            let part = format!("head -n {}", line.number - 1);
-            return Err(too_long(line.file, self.most_operations, &part));
-        }
-        self.trace.operations.push(operation);
-        Ok(())
-    }
-
-    /// A sync.
-    pub(super) fn push_sync(&mut self, line: TraceLine<'_>, at_ns: u64, unit: u32) -> Result<()> {
-        self.take(
-            line,
-            TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit, took_ns: 0 },
-        )
     }
 
     pub(super) fn finish(mut self, name: &str) -> Result<Trace> {
@@ -126,6 +102,15 @@ impl TraceBuilder {
         self.trace.settle();
         Ok(self.trace)
     }
+}
+
+/// An operation at an offset and of a length, of a unit that the builder knows.
+pub(super) fn operation(at_ns: u64, kind: OpKind, (offset_bytes, length_bytes): (u64, u32)) -> TraceOp {
+    TraceOp { at_ns, kind, offset_bytes, length_bytes, unit: 0, took_ns: 0 }
+}
+
+pub(super) fn sync(at_ns: u64) -> TraceOp {
+    operation(at_ns, OpKind::Sync, (0, 0))
 }
 
 pub(super) fn discards() -> Text {

@@ -8,10 +8,9 @@
 //! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
 //! to the trace's description; the traces that are around use 512 bytes, and that is taken.
 
-use super::builder::{SECTOR_BYTES, TraceBuilder};
-use super::lines::{LineReader, kind_of};
+use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
+use super::lines::{TraceLine, kind_of};
 use kurabe_core::{Result, text};
-use std::io::BufRead;
 
 /// ns of a tick of Windows' file time.
 const FILE_TIME_NS: u64 = 100;
@@ -27,14 +26,16 @@ fn split(line: &str) -> Vec<&str> {
     line.split(',').map(str::trim).collect()
 }
 
-fn is_msr_header(fields: &[&str]) -> bool {
-    fields.first().is_some_and(|first| first.eq_ignore_ascii_case("timestamp"))
+/// Whether a line is the heading that some of MSR's traces begin with.
+pub(super) fn is_msr_header(line: &str) -> bool {
+    let fields = split(line);
+    fields.len() == MSR_FIELDS && fields[0].eq_ignore_ascii_case("timestamp")
 }
 
 /// Whether a line looks like one of MSR.
 pub(super) fn fits_msr(line: &str) -> bool {
     let fields = split(line);
-    fields.len() == MSR_FIELDS && (is_msr_header(&fields) || kind_of(fields[3], MSR_KINDS).is_some())
+    fields.len() == MSR_FIELDS && (is_msr_header(line) || kind_of(fields[3], MSR_KINDS).is_some())
 }
 
 /// Whether a line looks like one of SPC.
@@ -43,40 +44,27 @@ pub(super) fn fits_spc(line: &str) -> bool {
     fields.len() >= SPC_FIELDS && kind_of(fields[3], SPC_KINDS).is_some()
 }
 
-pub(super) fn read_msr(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
-    builder.begin("msr");
-    let mut first = true;
-    while let Some(line) = lines.next()? {
-        let may_be_header = std::mem::take(&mut first);
-        let fields = split(line.text);
-        let [time, host, disk, kind, offset, length, _response] = fields[..] else {
-            return Err(line.miscounted(fields.len(), MSR_FIELDS));
-        };
-        if may_be_header && is_msr_header(&fields) {
-            continue;
-        }
-        let at_ns = line.number(time)?.checked_mul(FILE_TIME_NS);
-        let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a time of this age", "この時代の時刻")))?;
-        let kind = line.kind(kind, MSR_KINDS, &text!("Read or Write", "Read か Write"))?;
-        let extent = line.extent((offset, 1), (length, 1))?;
-        let disk = line.number(disk)?;
-        builder.push(line, &format!("{host}_{disk}"), at_ns, kind, extent)?;
-    }
-    Ok(())
+pub(super) fn msr_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Result<()> {
+    let fields = split(line.text);
+    let [time, host, disk, kind, offset, length, _response] = fields[..] else {
+        return Err(line.miscounted(fields.len(), MSR_FIELDS));
+    };
+    let at_ns = line.number(time)?.checked_mul(FILE_TIME_NS);
+    let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a time of this age", "この時代の時刻")))?;
+    let kind = line.kind(kind, MSR_KINDS, &text!("Read or Write", "Read か Write"))?;
+    let extent = line.extent((offset, 1), (length, 1))?;
+    let disk = line.number(disk)?;
+    builder.push(line, &format!("{host}_{disk}"), operation(at_ns, kind, extent))
 }
 
-pub(super) fn read_spc(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
-    builder.begin("spc");
-    while let Some(line) = lines.next()? {
-        let fields = split(line.text);
-        let [storage, address, length, kind, time, ..] = fields[..] else {
-            return Err(line.miscounted(fields.len(), SPC_FIELDS));
-        };
-        let kind = line.kind(kind, SPC_KINDS, &text!("R or W", "R か W"))?;
-        let storage = line.number(storage)?;
-        let extent = line.extent((address, SECTOR_BYTES), (length, 1))?;
-        let at_ns = line.time_ns(time, 1_000_000_000)?;
-        builder.push(line, &format!("asu{storage}"), at_ns, kind, extent)?;
-    }
-    Ok(())
+pub(super) fn spc_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Result<()> {
+    let fields = split(line.text);
+    let [storage, address, length, kind, time, ..] = fields[..] else {
+        return Err(line.miscounted(fields.len(), SPC_FIELDS));
+    };
+    let kind = line.kind(kind, SPC_KINDS, &text!("R or W", "R か W"))?;
+    let storage = line.number(storage)?;
+    let extent = line.extent((address, SECTOR_BYTES), (length, 1))?;
+    let at_ns = line.time_ns(time, 1_000_000_000)?;
+    builder.push(line, &format!("asu{storage}"), operation(at_ns, kind, extent))
 }

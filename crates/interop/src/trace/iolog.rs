@@ -7,19 +7,18 @@
 //! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
 //! start, so their meaning cannot be told.
 
-use super::builder::{TraceBuilder, discards};
+use super::builder::{TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
-use std::io::BufRead;
 
 /// ns of a time unit in version 3.
 const TIME_UNIT_NS: u64 = 1000;
 /// The longest name that fio reads.
 const NAME_LONGEST: usize = 255;
 
-pub(super) fn read(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
+pub(super) fn read(lines: &mut LineReader<'_>, builder: &mut TraceBuilder) -> Result<()> {
     let Some(first) = lines.next()? else { return Ok(()) };
     let timed = match first.text.trim_end() {
         "fio version 2 iolog" => false,
@@ -32,10 +31,7 @@ pub(super) fn read(lines: &mut LineReader<'_, impl BufRead>, builder: &mut Trace
     };
     builder.trace.timed = timed;
     builder.trace.format = if timed { "fio-iolog-3" } else { "fio-iolog-2" }.to_owned();
-    while let Some(line) = lines.next()? {
-        read_line(line, timed, builder)?;
-    }
-    Ok(())
+    lines.each(|line| read_line(line, timed, builder))
 }
 
 fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Result<()> {
@@ -44,10 +40,7 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
     let at_ns = time.map_or(Ok(0), |time| line.time_ns(time, TIME_UNIT_NS))?;
     match fields[..] {
         [name, action] => match action {
-            "add" | "open" | "close" => {
-                builder.unit(line, name)?;
-                Ok(())
-            }
+            "add" | "open" | "close" => builder.unit(line, name).map(|_| ()),
             other => Err(line.wrong(other, &text!("add, open or close", "add・open・close のどれか"))),
         },
         [name, action, offset, length] => {
@@ -55,10 +48,7 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
             let kind = match action {
                 "read" => OpKind::Read,
                 "write" => OpKind::Write,
-                "sync" | "datasync" => {
-                    let unit = builder.unit(line, name)?;
-                    return builder.push_sync(line, at_ns, unit);
-                }
+                "sync" | "datasync" => return builder.push(line, name, sync(at_ns)),
                 "trim" => return builder.leave_out(discards()),
                 "wait" if !timed => {
                     return builder.leave_out(text!(
@@ -68,7 +58,7 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
                 }
                 other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
             };
-            builder.push(line, name, at_ns, kind, extent)
+            builder.push(line, name, operation(at_ns, kind, extent))
         }
         _ => Err(line.miscounted(fields.len() + usize::from(timed), 4 + usize::from(timed))),
     }

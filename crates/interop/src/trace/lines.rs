@@ -18,9 +18,9 @@ const LONGEST_LINE_BYTES: u64 = 8 * KIB;
 const LINE_SHOWN: usize = 160;
 
 /// Reads lines that are not blank.
-pub(super) struct LineReader<'n, R> {
+pub(super) struct LineReader<'n> {
     name: &'n str,
-    input: R,
+    input: Box<dyn BufRead + 'n>,
     /// The line that was read last, as it stands in the file and as text.
     bytes: Vec<u8>,
     text: String,
@@ -30,20 +30,13 @@ pub(super) struct LineReader<'n, R> {
     peeked: bool,
 }
 
-impl<'n, R: BufRead> LineReader<'n, R> {
+impl<'n> LineReader<'n> {
     /// Fails if the beginning is that of a packed file or of blktrace's binary form.
-    pub(super) fn new(name: &'n str, mut input: R) -> Result<Self> {
+    pub(super) fn new(name: &'n str, mut input: impl BufRead + 'n) -> Result<Self> {
         let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
         refuse_packed(name, beginning)?;
-        Ok(Self {
-            name,
-            input,
-            bytes: Vec::new(),
-            text: String::new(),
-            number: 0,
-            read_bytes: 0,
-            peeked: false,
-        })
+        let (input, bytes, text) = (Box::new(input), Vec::new(), String::new());
+        Ok(Self { name, input, bytes, text, number: 0, read_bytes: 0, peeked: false })
     }
 
     /// The next line, which the call after this gives again.
@@ -58,6 +51,14 @@ impl<'n, R: BufRead> LineReader<'n, R> {
     pub(super) fn next(&mut self) -> Result<Option<TraceLine<'_>>> {
         let any = std::mem::take(&mut self.peeked) || self.advance()?;
         Ok(any.then(|| self.line()))
+    }
+
+    /// Reads all lines that follow.
+    pub(super) fn each(&mut self, mut read: impl FnMut(TraceLine<'_>) -> Result<()>) -> Result<()> {
+        while let Some(line) = self.next()? {
+            read(line)?;
+        }
+        Ok(())
     }
 
     fn line(&self) -> TraceLine<'_> {
@@ -141,11 +142,8 @@ impl<'a> TraceLine<'a> {
     /// The usual error: this part should be something else.
     pub(super) fn wrong(self, part: &str, expected: &Text) -> Error {
         let shown: String = part.chars().take(40).collect();
-        self.fault(
-            part,
-            text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected),
-        )
-        .remedy(text!(
+        let what = text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected);
+        self.fault(part, what).remedy(text!(
             "correct or remove the line, or give another format if the file is of another",
             "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
         ))
@@ -196,14 +194,11 @@ impl<'a> TraceLine<'a> {
     }
 
     pub(super) fn miscounted(self, count: usize, expected: usize) -> Error {
-        self.fault(
-            self.text,
-            text!(
-                "the line has {count} fields, not {expected}",
-                "この行のフィールド数は {count} で、{expected} ではありません"
-            ),
-        )
-        .remedy(text!(
+        let what = text!(
+            "the line has {count} fields, not {expected}",
+            "この行のフィールド数は {count} で、{expected} ではありません"
+        );
+        self.fault(self.text, what).remedy(text!(
             "the file may be cut off here: record it anew, or remove the line",
             "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
         ))
@@ -248,28 +243,21 @@ pub(super) fn too_large(name: &str) -> Error {
 
 /// What is packed or of another program is told apart, because the remedy differs.
 fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
+    if beginning.starts_with(&[0x1f, 0x8b]) {
+        let what = text!("{name} is packed with gzip", "{name} は gzip で圧縮されています");
+        return Err(ErrorKind::Import.error(what).remedy(text!(
+            "unpack it first: {} {name}",
+            "先に展開してください: {} {name}",
+            Mention::Shell("gunzip --keep")
+        )));
+    }
     // 0x65617400 and the version in the last byte, in the byte order of the recording machine (blktrace_api.h).
-    let blktrace =
-        beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]);
-    let (what, remedy) = if beginning.starts_with(&[0x1f, 0x8b]) {
-        (
-            text!("{name} is packed with gzip", "{name} は gzip で圧縮されています"),
-            text!(
-                "unpack it first: {} {name}",
-                "先に展開してください: {} {name}",
-                Mention::Shell("gunzip --keep")
-            ),
-        )
-    } else if blktrace {
-        (
-            text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です"),
-            text!(
-                "turn it into text first: blkparse -i {name} -o trace.txt",
-                "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
-            ),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(ErrorKind::Import.error(what).remedy(remedy))
+    if beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]) {
+        let what = text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です");
+        return Err(ErrorKind::Import.error(what).remedy(text!(
+            "turn it into text first: blkparse -i {name} -o trace.txt",
+            "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
+        )));
+    }
+    Ok(())
 }

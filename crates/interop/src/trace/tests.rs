@@ -95,7 +95,8 @@ fn of_what_never_ends_no_more_is_read_than_tells_that() {
 #[test]
 fn operations_beyond_the_limit_end_the_reading_and_the_remedy_leaves_a_trace_that_can_be_read() {
     let mut lines = LineReader::new("t", endless("0,0,4096,R,0.5\n", 1 << 14)).expect("begun");
-    let error = csv::read_spc(&mut lines, &mut TraceBuilder::new(3)).expect_err("refused");
+    let mut builder = TraceBuilder::new(3);
+    let error = lines.each(|line| csv::spc_line(line, &mut builder)).expect_err("refused");
     let words = error.render(Lang::En);
     assert!(words.contains("t has more than 3 operations") && words.contains("head -n 3 t"), "{words}");
 }

@@ -6,12 +6,11 @@
 //!
 //! A request's time in the trace is the sum of all measured times and pauses before it.
 
-use super::builder::{SECTOR_BYTES, TraceBuilder};
-use super::lines::{LineReader, TraceLine};
+use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
+use super::lines::TraceLine;
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
-use std::io::BufRead;
 
 /// Fields of a line.
 const FIELDS: usize = 6;
@@ -29,28 +28,18 @@ pub(super) fn fits(line: &str) -> bool {
         && is_time(pause)
 }
 
-pub(super) fn read(lines: &mut LineReader<'_, impl BufRead>, builder: &mut TraceBuilder) -> Result<()> {
-    builder.begin("disksim-validate");
-    let mut at_ns = 0;
-    while let Some(line) = lines.next()? {
-        at_ns = read_line(line, builder, at_ns)?;
-    }
-    Ok(())
-}
-
-/// Reads a line: when the next request comes.
-fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, at_ns: u64) -> Result<u64> {
+/// Reads a line of a request that came at a time: when the next one comes.
+pub(super) fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, at_ns: u64) -> Result<u64> {
     let [kind, _buffer, block, blocks, time, pause] = line.fields::<FIELDS>()?;
     let kind = match kind {
         "R" => OpKind::Read,
         "W" => OpKind::Write,
         other => return Err(line.wrong(other, &text!("R or W", "R か W"))),
     };
-    let (offset_bytes, length_bytes) = line.extent((block, SECTOR_BYTES), (blocks, SECTOR_BYTES))?;
+    let extent = line.extent((block, SECTOR_BYTES), (blocks, SECTOR_BYTES))?;
     let (time_ns, pause_ns) = (line.time_ns(time, TIME_UNIT_NS)?, line.time_ns(pause, TIME_UNIT_NS)?);
-    let unit = builder.unit(line, "disk")?;
     let took_ns = u32::try_from(time_ns).unwrap_or(u32::MAX);
-    builder.push_operation(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns })?;
+    builder.push(line, "disk", TraceOp { took_ns, ..operation(at_ns, kind, extent) })?;
     time_ns.checked_add(pause_ns).and_then(|span_ns| span_ns.checked_add(at_ns)).ok_or_else(|| {
         line.wrong(pause, &text!("a time within 584 years of the first", "最初から 584 年以内の時刻"))
     })

@@ -5,8 +5,7 @@
 //! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
-use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, too_long};
-
+use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, operation, sync, too_long};
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -57,7 +56,6 @@ pub(super) fn fits(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuilder) -> Result<()> {
-    builder.begin("vscsi");
     let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
     if beginning.is_empty() {
         return Err(empty(name));
@@ -97,18 +95,18 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
     }
     // Errors of lines do not come up here: there is one unit, and the limit was looked at.
     let line = TraceLine { file: name, number: 0, text: "" };
-    let unit = builder.unit(line, DISK)?;
+    builder.unit(line, DISK)?;
     let too_large = || broken(text!("block or time is too large", "ブロック番号か時刻が大きすぎます"));
-    let (command, at_ns, extent) = operation(layout, record).ok_or_else(too_large)?;
+    let (command, at_ns, extent) = fields_of(layout, record).ok_or_else(too_large)?;
     match command {
         // READ (6), (10), (12), (16).
-        0x08 | 0x28 | 0xa8 | 0x88 => builder.push(line, DISK, at_ns, OpKind::Read, extent),
+        0x08 | 0x28 | 0xa8 | 0x88 => builder.push(line, DISK, operation(at_ns, OpKind::Read, extent)),
         // WRITE (6), (10), (12), (16), and the same with VERIFY.
         0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => {
-            builder.push(line, DISK, at_ns, OpKind::Write, extent)
+            builder.push(line, DISK, operation(at_ns, OpKind::Write, extent))
         }
         // SYNCHRONIZE CACHE (10), (16).
-        0x35 | 0x91 => builder.push_sync(line, at_ns, unit),
+        0x35 | 0x91 => builder.push(line, DISK, sync(at_ns)),
         // UNMAP.
         0x42 => builder.leave_out(discards()),
         _ => builder.leave_out(text!("other commands of SCSI", "そのほかの SCSI コマンド")),
@@ -116,7 +114,7 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
 }
 
 /// Command, time, and offset and length of a record; `None` if its place or time is beyond what can be.
-fn operation(layout: &RecordLayout, record: &[u8]) -> Option<(u16, u64, (u64, u32))> {
+fn fields_of(layout: &RecordLayout, record: &[u8]) -> Option<(u16, u64, (u64, u32))> {
     let command = u16::from_le_bytes(field(record, layout.command_at)?);
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
     let at_ns = u64::from_le_bytes(field(record, TIME_AT)?).checked_mul(TICK_NS)?;

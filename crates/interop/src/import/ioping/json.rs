@@ -1,13 +1,9 @@
 //! The JSON form: a list of requests (`io`), periods and, last, the total (`stat` and `load`). Times are ns.
 
 use super::super::json_tree::Json;
-use super::super::parts::{broken, cell, documents_of, fact, not_mine, number};
-use super::super::units::{self, FigureName};
-use super::super::{ImportedRuns, dates};
-use super::{Input, run, series};
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
+use super::super::kit::*;
+use super::super::parts::documents_of;
+use super::{run, series};
 use std::collections::HashSet;
 
 pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
@@ -54,14 +50,14 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
 }
 
 pub(super) const RATES: [FigureName; 2] = [
-    (units::unit("iops", Quantity::Iops, 1.0), PrintedStatistic::Mean, "iops"),
-    (units::unit("bps", Quantity::Rate, 1.0), PrintedStatistic::Mean, "bps"),
+    (units::unit("iops", Quantity::Iops, 1.0), Statistic::Mean, "iops"),
+    (units::unit("bps", Quantity::Rate, 1.0), Statistic::Mean, "bps"),
 ];
 pub(super) const TIMES: [FigureName; 4] = [
-    (units::NANOSECONDS, PrintedStatistic::Mean, "avg"),
-    (units::NANOSECONDS, PrintedStatistic::Lowest, "min"),
-    (units::NANOSECONDS, PrintedStatistic::Highest, "max"),
-    (units::NANOSECONDS, PrintedStatistic::StandardDeviation, "mdev"),
+    (units::NANOSECONDS, Statistic::Mean, "avg"),
+    (units::NANOSECONDS, Statistic::Lowest, "min"),
+    (units::NANOSECONDS, Statistic::Highest, "max"),
+    (units::NANOSECONDS, Statistic::StandardDeviation, "mdev"),
 ];
 
 /// All of them, or none.

@@ -3,14 +3,10 @@
 //!
 //! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
 
-use super::super::ImportedRuns;
-use super::super::parts::{cell, digits, field, not_mine, number};
-use super::super::units::{FigureName, figures, unit};
+use super::super::kit::*;
+use super::super::parts::field;
 use super::json::{RATES, TIMES};
-use super::{Input, run};
-use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::text;
+use super::run;
 
 pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let lines = input.lines().map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
@@ -26,7 +22,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// What the JSON form calls the first fields.
 const NAMES: [&str; 8] = ["requests", "time", "iops", "bps", "min", "avg", "max", "mdev"];
-const REQUESTS: FigureName = (unit("requests", Quantity::Count, 1.0), PrintedStatistic::Sum, "requests");
+const REQUESTS: FigureName = (units::unit("requests", Quantity::Count, 1.0), Statistic::Sum, "requests");
 
 fn line_cell(line: &str) -> Option<Cell> {
     let fields: Vec<&str> = line.split(' ').collect();
@@ -49,6 +45,6 @@ fn line_cell(line: &str) -> Option<Cell> {
         return None;
     }
     let names = [&TIMES[..], &RATES, &[REQUESTS]].concat();
-    let figures = figures(&names, |name| field(&NAMES, &fields, name));
+    let figures = units::figures(&names, |name| field(&NAMES, &fields, name));
     Some(cell("requests", None, ImportedCell { figures, ..ImportedCell::default() }))
 }

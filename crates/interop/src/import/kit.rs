@@ -1,0 +1,19 @@
+//! What every importer is made of: an importer takes all of it by `use super::kit::*`, and names what only few need.
+
+pub(super) use super::importer::{ImportedRun, ImportedRuns, Importer};
+pub(super) use super::input::Input;
+pub(super) use super::parts::{
+    broken, broken_line, cell, decimal, digits, fact, is_rule, key_value, not_mine, notice, number, repeated,
+    without_line,
+};
+pub(super) use super::shapes::{Detail, DetailLine, LineMark, LineShapes, RunDetails, fits, holes};
+pub(super) use super::split::Recognizer;
+pub(super) use super::units::{FigureName, SPREAD, ToolUnit, figure_of_value, figures_of, power};
+pub(super) use super::{dates, parts, units};
+pub(super) use kurabe_core::imported::{
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
+    SeriesAxis,
+};
+pub(super) use kurabe_core::record::{Cell, Notice};
+pub(super) use kurabe_core::workload::Direction;
+pub(super) use kurabe_core::{Error, Result, Text, text};
