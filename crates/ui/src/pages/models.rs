@@ -45,13 +45,13 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
             "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
         );
         let search = Search::of(asked.q);
-        let wanted: Vec<String> = search.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let search_words: Vec<String> = search.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let figures = if asked.figures { Some(figures(shared)?) } else { COMPUTED.get() };
         let mut cards = Vec::new();
         for (number, (name, _)) in DEVICES.iter().enumerate() {
             let model = device_named(name)?;
             let haystack = haystack(name, &model);
-            if wanted.iter().all(|word| haystack.contains(word)) {
+            if search_words.iter().all(|word| haystack.contains(word)) {
                 cards.push(card(name, &model, figures.map(|figures| &figures[number]), lang));
             }
         }
