@@ -440,9 +440,9 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
             "{first}({first_share})と{second}({second_share})の両方"; first, second
         ),
         text!(
-            "an operation takes {whole}; its bytes are counted at the rate of work in order, and neither part is most of it",
-            "1 操作に {whole} かかります。転送の分は順に読み書きしたときの速さから求めたもので、どちらか一方が大半を占めては\
-             いません"
+            "an operation takes {whole}; its bytes are counted by what work in order or larger reads take, and neither part is most of it",
+            "1 操作に {whole} かかります。転送の分はシーケンシャルか、より大きな読み出しの時間から求めたもので、どちらか一方が\
+             大半を占めてはいません"
         ),
     )
 }
@@ -604,12 +604,12 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
             "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, None) if storage.is_hidden => text!(
-            "a virtual disk shows what its host lets through; `{WHY} {PROBE}` on the host tells more",
-            "仮想ディスクに見えるのは、ホストが通した分だけです。ホストで `{WHY} {PROBE}` を実行すると、より多くのことが分かります"
+            "a virtual disk shows what its host lets through; `{WHY} {PROBE} TARGET` on the host tells more",
+            "仮想ディスクに見えるのは、ホストが通した分だけです。ホストで `{WHY} {PROBE} 対象` を実行すると、より多くのことが分かります"
         ),
         (false, None) if evidence.turns() && !evidence.has_same_place() => text!(
-            "`{WHY} {PROBE}` reads the same place again, which tells the medium from the connection",
-            "`{WHY} {PROBE}` で同じ場所を読み直すと、媒体と接続を切り分けられます"
+            "`{WHY} {PROBE} TARGET` reads the same place again, which tells the medium from the connection",
+            "`{WHY} {PROBE} 対象` で同じ場所を読み直すと、媒体と接続を切り分けられます"
         ),
         (false, None) => text!(
             "the rate of the connection is not known, so device and connection cannot be told apart; the same device on \
