@@ -60,15 +60,20 @@ pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
 /// The limit of every cell as far as somebody can tell who sees no account: what the rules say of a real device.
 pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
     let cells: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
-    let evidence = Evidence::of(record, &cells);
-    cells
+    judged(record, &Evidence::of(record, &cells))
+}
+
+/// The same by evidence that is there already.
+pub(crate) fn judged(record: &RunRecord, evidence: &Evidence<'_>) -> Vec<CellLimit> {
+    evidence
+        .cells
         .iter()
         .enumerate()
         .map(|(index, facts)| CellLimit {
             number: index + 1,
             label: facts.cell.label.clone(),
             part: facts.cell.part.clone(),
-            limit: rules::judge(record, &evidence, facts),
+            limit: rules::judge(record, evidence, facts),
         })
         .collect()
 }

@@ -7,7 +7,7 @@
 //! Non-goals: writing, and finding what a device is made of.
 
 use crate::cell::CellFacts;
-use crate::limits::{CellLimit, Evidence, LimitKind, Strength, limits_from_outside};
+use crate::limits::{CellLimit, Evidence, LimitKind, Strength, judged};
 use kurabe_core::profile::{FurtherSteps, IoStep, Profile, Step};
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
@@ -83,7 +83,7 @@ pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> Fur
     let record = RunRecord { cells: cells.to_vec(), ..RunRecord::begun(header.clone()) };
     let facts: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
     let evidence = Evidence::of(&record, &facts);
-    let limits = limits_from_outside(&record);
+    let limits = judged(&record, &evidence);
     let proposal = |reading: Reading| {
         let id = |number: usize| format!("{reading:?}_{number}").to_lowercase();
         let is_open = |(facts, limit): &(&CellFacts<'_>, &CellLimit)| {

@@ -220,8 +220,7 @@ fn part_of_one(
 ) -> Option<Limit> {
     let parts = evidence.parts(single);
     let (part, share) = parts[0];
-    let beside =
-        deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| beside.rate >= single.rate * GAINS);
+    let beside = deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| gains(single, beside));
     let least = match part {
         TimePart::Walk => MOSTLY_WALKED,
         // More commands at once are served beside one another, so that it is them that it waited for.
@@ -338,12 +337,17 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
+/// Whether more in flight are so much faster that one by itself left the device waiting.
+fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
+    deeper.rate >= single.rate * GAINS
+}
+
 /// Random reads, one at a time and several, that are no faster for being several though several drives are below: what the drives
 /// share serves one after the other.
 fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
     let reads = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
     let single = evidence.cells.iter().filter(|_| evidence.storage.several).find(reads)?;
-    let deeper = single.deeper(evidence.cells).filter(|deeper| deeper.rate < single.rate * GAINS)?;
+    let deeper = single.deeper(evidence.cells).filter(|deeper| !gains(single, deeper))?;
     Some((single, deeper))
 }
 
@@ -352,10 +356,11 @@ fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a Ce
 fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
     let alike =
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
-    let serves_more =
-        evidence.cells.iter().filter(|single| single.is_alone() && single.is_random()).any(|single| {
-            single.deeper(evidence.cells).is_some_and(|deeper| deeper.rate >= single.rate * GAINS)
-        });
+    let serves_more = evidence
+        .cells
+        .iter()
+        .filter(|single| single.is_alone() && single.is_random())
+        .any(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)));
     let storage = &evidence.storage;
     let is_bare = !storage.several && !storage.is_hidden;
     is_bare && !serves_more && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike

@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::message::Message;
-use crate::pages::frame::{ways_to, written};
+use crate::pages::frame::{compare_address, ways_to, written};
 use crate::pages::tiles;
 use kurabe_core::record::RunStatus;
 use kurabe_core::{Lang, Result, number, shown, text};
@@ -97,7 +97,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
         _ => text!("ended by an error", "エラーで終了しました"),
     };
     let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
-    let runs: Vec<String> = std::iter::once(id).chain(&board.others).map(|id| format!("run={id}")).collect();
+    let runs = std::iter::once(id).chain(&board.others).map(String::as_str);
     let compare = text!("which is faster, and how sure that is", "どちらが速いか、どのくらい確かか");
     let ways = [
         (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
@@ -115,8 +115,8 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
                     @if let Some(remedy) = message.remedy { " — " (remedy.line(lang)) }
                 }
             }
-            @if runs.len() > 1 {
-                p { a.next href={ "/compare?" (runs.join("&")) } { (compare.get(lang)) } }
+            @if !board.others.is_empty() {
+                p { a.next href=(compare_address(runs)) { (compare.get(lang)) } }
             }
             @if !board.record.cells.is_empty() { (ways_to(ways, lang)) }
         }

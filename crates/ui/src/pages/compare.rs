@@ -1,6 +1,6 @@
 //! Runs side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
 
-use crate::pages::frame::{Tab, choice, encoded, tabs, written};
+use crate::pages::frame::{choice, compare_address, report_tabs, tabs, written};
 use crate::pages::run::{MARGIN, load};
 use crate::pages::{Visit, framed};
 use axum::extract::Query;
@@ -35,19 +35,15 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>
         let runs = ids.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
         let list: Vec<&RunRecord> = runs.iter().collect();
         let report = Report::new(list.clone(), MARGIN, &[], None, lang);
-        let mut parts: Vec<Tab> =
-            report.parts().into_iter().map(|(id, title, doc)| (id, title, written(&doc, lang))).collect();
-        parts.push(("use", text!("For a use", "用途で選ぶ"), purpose(&list, &asked, lang)?));
+        let mut parts = report_tabs(&report, lang);
+        parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(&list, &asked, lang))));
         let asked = |key: &str| asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
         // Who weighs a use wants to see it.
         let tab = asked("tab").or(asked("use").map(|_| "use"));
-        let address = format!(
-            "/compare?{}",
-            ids.iter().map(|id| format!("run={}", encoded(id))).collect::<Vec<_>>().join("&")
-        );
+        let address = compare_address(ids.iter().copied());
         let page = html! {
             header.report { (written(&report.head_doc(), lang)) }
-            (tabs(&address, parts, tab, lang))
+            (tabs(&address, parts, tab, lang)?)
         };
         Ok((report.title(), page))
     })

@@ -3,7 +3,7 @@
 //! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by its path. Only runs on the
 //! drive itself have places that mean the same, so those in its directories are not laid over each other.
 
-use crate::pages::frame::{dated_run, encoded, ways_to, written};
+use crate::pages::frame::{compare_address, dated_run, encoded, ways_to, written};
 use crate::pages::measure::{board_section, measure_form};
 use crate::pages::{Visit, titled};
 use crate::places::{drives, holder};
@@ -133,10 +133,10 @@ fn past(store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<
 }
 
 fn ways(laid: &[&RunRecord], lang: Lang) -> Markup {
-    let runs: Vec<String> = laid.iter().map(|run| format!("run={}", encoded(&run.header.id))).collect();
+    let runs = laid.iter().map(|run| run.header.id.as_str());
     let compared = (laid.len() > 1).then(|| {
         let name = text!("which was faster, and how sure that is", "どちらが速かったか、どのくらい確かか");
-        (format!("/compare?{}", runs.join("&")), name)
+        (compare_address(runs), name)
     });
     let model = laid.first().and_then(|run| run.header.environment.devices.first()?.model.as_deref());
     let over_time = model.map(|model| {

@@ -6,7 +6,7 @@ use axum::response::Html;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::shown::Shown;
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_report::{Doc, PageTheme};
+use kurabe_report::{Doc, PageTheme, Report};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 /// What a page is framed with.
@@ -139,15 +139,22 @@ pub(crate) fn ways_to(ways: impl IntoIterator<Item = (impl Render, Text)>, lang:
     }
 }
 
-/// A part of a page behind a tab: its name in addresses, its title, and what it shows.
-pub(crate) type Tab = (&'static str, Text, Markup);
+/// A part of a page behind a tab: its name in addresses, its title, and what it shows, made only if it is shown.
+pub(crate) type Tab<'a> = (&'static str, Text, Box<dyn FnOnce() -> Result<Markup> + 'a>);
+
+/// The parts of a report, to which others may be added.
+pub(crate) fn report_tabs<'a>(report: &Report<'_>, lang: Lang) -> Vec<Tab<'a>> {
+    let tab =
+        |(id, title, doc): (_, _, Doc)| -> Tab<'a> { (id, title, Box::new(move || Ok(written(&doc, lang)))) };
+    report.parts().into_iter().map(tab).collect()
+}
 
 /// Parts of a page behind tabs that are addresses, so that they work without a script; the first one, if none is asked for.
-pub(crate) fn tabs(address: &str, tabs: Vec<Tab>, asked: Option<&str>, lang: Lang) -> Markup {
+pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang: Lang) -> Result<Markup> {
     let shown = tabs.iter().position(|(id, ..)| Some(*id) == asked).unwrap_or(0);
     let joint = if address.contains('?') { '&' } else { '?' };
     let names = text!("parts of this page", "このページの内容");
-    html! {
+    Ok(html! {
         nav.tabs aria-label=(names.get(lang)) {
             @for (number, (id, title, _)) in tabs.iter().enumerate() {
                 // Words of the page that point to a part lead to its tab.
@@ -159,10 +166,16 @@ pub(crate) fn tabs(address: &str, tabs: Vec<Tab>, asked: Option<&str>, lang: Lan
         @for (id, title, content) in tabs.into_iter().skip(shown).take(1) {
             section.part id={ "part-" (id) } {
                 h2.unseen { (title.get(lang)) }
-                (content)
+                (content()?)
             }
         }
-    }
+    })
+}
+
+/// Where runs are compared.
+pub(crate) fn compare_address<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+    let runs: Vec<String> = ids.into_iter().map(|id| format!("run={}", encoded(id))).collect();
+    format!("/compare?{}", runs.join("&"))
 }
 
 /// A box to tick a run by its date, which leads to the run.

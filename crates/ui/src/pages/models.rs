@@ -14,13 +14,16 @@ use kurabe_report::{Tile, row_of_layers};
 use kurabe_sim::{DEVICES, DeviceSpec, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Virtual time of a figure: enough for some operations of the slowest models.
 const TIME_NS: u64 = 200_000_000;
 /// Test file: what the quick profile has.
 const SIZE_BYTES: u64 = 256 * MIB;
+
+/// Models that one thread computes: so few that several threads end at about the same time.
+const AT_ONCE: usize = 8;
 
 /// Rates of a model in bytes per second: read in order, read at random one at a time, written at random with many in flight.
 type Figures = [Option<f64>; 3];
@@ -45,13 +48,12 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
             "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
         );
         let search = Search::of(asked.q);
-        let search_words: Vec<String> = search.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let is_asked_for = search.filter();
         let figures = if asked.figures { Some(figures(shared)?) } else { COMPUTED.get() };
         let mut cards = Vec::new();
         for (number, (name, _)) in DEVICES.iter().enumerate() {
             let model = device_named(name)?;
-            let haystack = haystack(name, &model);
-            if search_words.iter().all(|word| haystack.contains(word)) {
+            if is_asked_for(&haystack(name, &model)) {
                 cards.push(card(name, &model, figures.map(|figures| &figures[number]), lang));
             }
         }
@@ -85,7 +87,7 @@ fn chips(lang: Lang) -> Markup {
 
 /// Everything of a model that a word is looked for in.
 fn haystack(name: &str, model: &DeviceSpec) -> String {
-    [name, &model.title.en, &model.title.ja, &row_of_layers(&model.layers)].join(" ").to_lowercase()
+    [name, &model.title.en, &model.title.ja, &row_of_layers(&model.layers)].join(" ")
 }
 
 fn card(name: &str, model: &DeviceSpec, figures: Option<&Figures>, lang: Lang) -> Markup {
@@ -116,23 +118,17 @@ fn figures(shared: &Site) -> Result<&'static Vec<Figures>> {
         shared.desk.refuse_beside_real()?;
     }
     Ok(COMPUTED.get_or_init(|| {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            while let Some((name, _)) = DEVICES.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((*name, figures_of(name)));
-            }
-            done
-        };
-        let mut all = std::thread::scope(|scope| {
-            let other = scope.spawn(work);
-            let mut own = work();
-            own.extend(other.join().unwrap_or_default());
-            own
-        });
-        let place = |name: &str| DEVICES.iter().position(|(own, _)| *own == name);
-        all.sort_by_key(|(name, _)| place(name));
-        all.into_iter().map(|(_, figures)| figures).collect()
+        let of_part =
+            |part: &[(&'static str, &str)]| part.iter().map(|(name, _)| figures_of(name)).collect::<Vec<_>>();
+        std::thread::scope(|scope| {
+            let parts: Vec<_> =
+                DEVICES.chunks(AT_ONCE).map(|part| scope.spawn(move || of_part(part))).collect();
+            // A model that fails in a way that nobody foresaw fails this page.
+            parts
+                .into_iter()
+                .flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        })
     }))
 }
 

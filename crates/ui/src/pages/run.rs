@@ -1,6 +1,6 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
-use crate::pages::frame::{Tab, encoded, tabs, ways_to, written};
+use crate::pages::frame::{encoded, report_tabs, tabs, ways_to, written};
 use crate::pages::{Visit, action, file, framed, tiles};
 use crate::shared::Site;
 use axum::Json;
@@ -38,16 +38,15 @@ pub(crate) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Que
     framed(visit, move |shared, lang| {
         let record = load(shared, &id)?;
         let report = Report::new(vec![&record], MARGIN, &[], None, lang);
-        let mut parts: Vec<Tab> =
-            report.parts().into_iter().map(|(id, title, doc)| (id, title, written(&doc, lang))).collect();
-        parts.push(("card", text!("Card", "画像カード"), cards(&record, lang)));
-        parts.push(("name", text!("Name", "名前"), name_form(&record, lang)));
+        let mut parts = report_tabs(&report, lang);
+        parts.push(("card", text!("Card", "画像カード"), Box::new(|| Ok(cards(&record, lang)))));
+        parts.push(("name", text!("Name", "名前"), Box::new(|| Ok(name_form(&record, lang)))));
         let address = format!("/runs/{}", encoded(&record.header.id));
         let page = html! {
             header.report { (written(&report.head_doc(), lang)) (ways(&record, lang)) }
             (tiles::of_run(&record, report.likeness(), lang))
             @if record.header.model.is_none() { p.quiet { (headline(&record.header).get(lang)) } }
-            (tabs(&address, parts, asked.tab.as_deref(), lang))
+            (tabs(&address, parts, asked.tab.as_deref(), lang)?)
         };
         Ok((report.title(), page))
     })

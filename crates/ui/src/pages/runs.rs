@@ -20,8 +20,8 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response 
         let mut runs = listed(store.list()?, &digests);
         runs.reverse();
         let all = runs.len();
-        let words: Vec<String> = asked.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        runs.retain(|run| words.iter().all(|word| haystack(run).contains(word)));
+        let is_asked_for = asked.filter();
+        runs.retain(|run| is_asked_for(&haystack(run)));
         let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
         let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
         let page = html! {
@@ -54,7 +54,7 @@ fn haystack(listed: &ListedRun) -> String {
     let run = &listed.run;
     let labels: Vec<String> = run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let device = run.device.as_deref().unwrap_or_default();
-    [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ").to_lowercase()
+    [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ")
 }
 
 fn head(asked: &Search, (count, all): (usize, usize), lang: Lang) -> Markup {

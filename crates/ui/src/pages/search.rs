@@ -21,6 +21,15 @@ impl Search {
         Self { q, page: 0 }
     }
 
+    /// Whether something has all of the words, in whatever case.
+    pub(crate) fn filter(&self) -> impl Fn(&str) -> bool + use<> {
+        let words: Vec<String> = self.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        move |haystack| {
+            let haystack = haystack.to_lowercase();
+            words.iter().all(|word| haystack.contains(word))
+        }
+    }
+
     /// The field for the words, and what else stands in its line.
     pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
         html! {
