@@ -129,7 +129,9 @@ fn link(link: &Link) -> Text {
         }
         Link::CardLines { timing, rate_bytes_per_s } => {
             let rate = rate_bytes_per_s.map(|rate| number::rate(rate).to_string());
-            Text::same(timing.clone().into_iter().chain(rate).collect::<Vec<_>>().join(" "))
+            let lines: String =
+                timing.clone().into_iter().chain(rate).map(|word| format!(" {word}")).collect();
+            text!("memory card{lines}", "メモリーカード{lines}")
         }
         Link::RaidCard { driver, slot } => {
             let slot = self::link(slot);
@@ -214,6 +216,15 @@ mod tests {
         };
         assert_eq!(sata(6.0, Some(32)), "SATA 6.0 Gbit/s NCQ 32");
         assert_eq!(sata(3.0, None), "SATA 3.0 Gbit/s (limit 6.0 Gbit/s)");
+    }
+
+    #[test]
+    fn a_card_is_one_also_where_the_kernel_tells_nothing_of_its_lines() {
+        let card = |timing: Option<&str>, rate_bytes_per_s| {
+            link(&Link::CardLines { timing: timing.map(str::to_owned), rate_bytes_per_s }).en
+        };
+        assert_eq!(card(None, None), "memory card");
+        assert_eq!(card(Some("sd high-speed"), Some(25e6)), "memory card sd high-speed 25.0 MB/s");
     }
 
     #[test]
