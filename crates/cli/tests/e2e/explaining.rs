@@ -51,9 +51,17 @@ fn last_run(lab: &Lab) -> RunRecord {
     serde_json::from_value(lab.record(&id)).expect("a record")
 }
 
+/// Whether two say the same of a cell: how much of a command passes beside the next one is this machine's, too, through which a served
+/// device is asked.
+fn agrees((served, computed): (LimitKind, LimitKind)) -> bool {
+    let is_command = |kind| matches!(kind, LimitKind::Command | LimitKind::CommandRate);
+    served == computed || is_command(served) && is_command(computed)
+}
+
 #[test]
 #[ignore = "slow"]
 fn served_in_real_time_the_answers_are_those_of_virtual_time() {
+    let (mut cells, mut equal) = (0, 0);
     for model in SERVED {
         let (lab, model) = (Lab::new(), format!("model:{model}"));
         let Some(device) = Device::attach(&lab, &[&model]) else { return };
@@ -66,11 +74,12 @@ fn served_in_real_time_the_answers_are_those_of_virtual_time() {
         computed.header.environment = served.header.environment.clone();
         computed.header.model = None;
         // What this machine did beside may hide an answer, and brings no other.
-        let pairs: Vec<_> = kinds(&served).into_iter().zip(kinds(&computed)).collect();
         let is_hidden = |kind| matches!(kind, LimitKind::OtherWork | LimitKind::Unknown);
-        let equal = pairs.iter().filter(|(served, computed)| served == computed).count();
-        let is_other =
-            |(served, computed): &&(LimitKind, LimitKind)| served != computed && !is_hidden(*served);
-        assert!(equal >= 3 && !pairs.iter().any(|pair| is_other(&pair)), "{model}: {pairs:?}");
+        for pair in kinds(&served).into_iter().zip(kinds(&computed)) {
+            assert!(agrees(pair) || is_hidden(pair.0), "{model}: {pair:?}");
+            cells += 1;
+            equal += usize::from(agrees(pair));
+        }
     }
+    assert!(equal * 2 >= cells, "{equal} of {cells} cells; the rest hides behind other work");
 }
