@@ -17,7 +17,7 @@ mod terminal;
 pub(crate) use html::Html;
 pub(crate) use style::Role;
 pub use style::Style;
-pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Table, TableForm, TableRow};
+pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Marks, Table, TableForm, TableRow};
 
 use curve::DrawnCurve;
 use grid::Grid;

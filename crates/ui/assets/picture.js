@@ -56,6 +56,23 @@
     }
   };
 
+  const drawShapes = (pen, svg) => {
+    const { a, d, e, f } = svg.getScreenCTM();
+    pen.save();
+    pen.transform(a, 0, 0, d, e, f);
+    for (const shape of svg.querySelectorAll('path, rect, circle')) {
+      const { fill, opacity, stroke, strokeWidth } = getComputedStyle(shape);
+      const [x, y, width, height, cx, cy, r] = ['x', 'y', 'width', 'height', 'cx', 'cy', 'r'].map((name) => Number(shape.getAttribute(name)));
+      const outline = new Path2D(shape.getAttribute('d') || undefined);
+      if (r) outline.arc(cx, cy, r, 0, 7);
+      if (width) outline.rect(x, y, width, height);
+      pen.globalAlpha = opacity;
+      if (fill !== 'none') { pen.fillStyle = fill; pen.fill(outline); }
+      if (stroke !== 'none') { pen.strokeStyle = stroke; pen.lineWidth = parseFloat(strokeWidth); pen.stroke(outline); }
+    }
+    pen.restore();
+  };
+
   // What stands below a table before anything else begins, and what is true of the whole page.
   const notesOf = (frame) => {
     const notes = ofPage ? [ofPage] : [];
@@ -102,6 +119,7 @@
     lines.forEach((words, place) => pen.fillText(words, margin, height - margin - (lines.length - 1 - place) * line));
     pen.translate(margin - box.left, margin + head - box.top);
     for (const cell of table.querySelectorAll('th, td')) drawCell(pen, cell);
+    for (const svg of table.querySelectorAll('svg')) if (svg.getClientRects().length) drawShapes(pen, svg);
     const nodes = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
     while (nodes.nextNode()) if (!nodes.currentNode.parentElement.closest('caption')) writeWords(pen, nodes.currentNode);
     return canvas;

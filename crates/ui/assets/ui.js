@@ -385,6 +385,15 @@
     };
     addEventListener('hashchange', open);
     open();
-    figures();
+    figures().then(async () => {
+      const answer = await fetch(`/models/${bench.dataset.model}/movers`);
+      if (!answer.ok) return;
+      for (const { name, words } of await answer.json()) {
+        const parameter = $('set-' + name).closest('.parameter');
+        parameter.querySelector('small').textContent = `${name.split('.')[0]} · ${words}`;
+        $('movers').append(parameter);
+        $('movers').hidden = false;
+      }
+    });
   }
 })();

@@ -61,6 +61,7 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/drive", get(pages::drive::page))
         .route("/models", get(pages::models::page))
         .route("/models/{name}", get(pages::model::page))
+        .route("/models/{name}/movers", get(pages::model::movers))
         .route("/models/{name}/figures", post(pages::model::figures))
         .route("/models/{name}/device.toml", get(pages::model::device))
         .route("/studies", get(pages::studies::page))

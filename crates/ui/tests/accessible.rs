@@ -99,7 +99,7 @@ pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
         ("/matrix".to_owned(), "main table"),
         ("/history".to_owned(), "main h1"),
         ("/models".to_owned(), "ul.models"),
-        ("/models/mirror3-usb".to_owned(), "#figures table"),
+        ("/models/mirror3-usb".to_owned(), "#movers:not([hidden])"),
         ("/studies".to_owned(), "ul.models"),
         ("/studies/raid-strip".to_owned(), ".verdicts"),
         ("/catalogue".to_owned(), "main table"),

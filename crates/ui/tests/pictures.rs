@@ -83,7 +83,7 @@ fn of_the_manual(
         ("matrix", "/matrix".to_owned(), "main table"),
         ("history", "/history".to_owned(), "main section"),
         ("models", "/models".to_owned(), "ul.models"),
-        ("model", "/models/mirror3-usb".to_owned(), "#figures table"),
+        ("model", "/models/mirror3-usb".to_owned(), "#movers:not([hidden])"),
         ("studies", "/studies".to_owned(), "ul.models"),
         ("study", "/studies/raid-strip".to_owned(), ".verdicts"),
         ("catalogue", "/catalogue".to_owned(), "main table"),

@@ -4,7 +4,7 @@
 //! call that could forget it. The two exceptions take what another writer of kurabe made: a drawing, and the block of
 //! records. Tables sort by a click or a key.
 
-use super::table::{EntryBody, Flush, Table, TableForm};
+use super::table::{EntryBody, Flush, Marks, Table, TableForm};
 use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::doc::Role;
 use crate::doc::spark::sparkline;
@@ -203,6 +203,7 @@ fn write_entry(
     let class = [
         if index > 0 && column.is_some_and(|column| column.flush == Flush::Right) { "n" } else { "" },
         class_of(entry.role),
+        if matches!(entry.shown, EntryBody::Marks(_)) { "drawn" } else { "" },
     ]
     .join(" ");
     let attributes = [
@@ -219,11 +220,31 @@ fn write_entry(
         EntryBody::Course(values, (_, longest)) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
         EntryBody::Bar { .. } => html,
+        EntryBody::Marks(marks) => write_marks(html, marks),
     };
     if !entry.under.is_empty() {
         html.element("small", &[], entry.under.get(lang));
     }
     html.close(tag);
+}
+
+/// A line with its dots, one below the other, and their intervals.
+fn write_marks<'h>(html: &'h mut Html, marks: &Marks) -> &'h mut Html {
+    let place = |share: f64| 6.0 + 148.0 * share.clamp(0.0, 1.0);
+    html.raw("<svg class=\"marks\" viewBox=\"0 0 160 30\" aria-hidden=\"true\">");
+    if let Some([low, high]) = marks.band.map(|ends| ends.map(place)) {
+        let middle = (low + high) / 2.0;
+        html.made(&format!("<rect x=\"{low:.1}\" y=\"3\" width=\"{:.1}\" height=\"24\"/>", high - low));
+        html.made(&format!("<path d=\"M{middle:.1} 3v24\"/>"));
+    }
+    html.raw("<path d=\"M6 15h148\"/>");
+    for (number, [low, value, high]) in marks.dots.iter().map(|dot| dot.map(place)).enumerate() {
+        let y = 15.0 + (number as f64 - (marks.dots.len() as f64 - 1.0) / 2.0) * 12.0;
+        html.made(&format!(
+            "<g><path d=\"M{low:.1} {y}H{high:.1}\"/><circle cx=\"{value:.1}\" cy=\"{y}\" r=\"4.5\"/></g>"
+        ));
+    }
+    html.raw("</svg>")
 }
 
 /// How an entry in a role looks on a page.

@@ -83,8 +83,8 @@ fn of_table(table: &Table, lang: Lang) -> String {
         let words = match &entry.shown {
             EntryBody::Words(words) => escaped(words.get(lang)),
             EntryBody::Missing => number::NONE.to_owned(),
-            // The share stands beside it as a figure.
-            EntryBody::Bar { .. } => String::new(),
+            // What is drawn stands beside it as a figure.
+            EntryBody::Bar { .. } | EntryBody::Marks(_) => String::new(),
             EntryBody::Course(values, (_, longest)) => sparkline(values, *longest),
         };
         let words = if figures(index) { words.replace(' ', "\u{a0}") } else { words };

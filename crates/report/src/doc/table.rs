@@ -233,6 +233,17 @@ pub(crate) enum EntryBody {
     },
     /// Values over time; a terminal gives them what the other columns leave, within limits.
     Course(Vec<f64>, (usize, usize)),
+    /// Values with their intervals on a line; a page draws it, and beside it they stand as figures.
+    Marks(Marks),
+}
+
+/// Places on a line, 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Marks {
+    /// Low end of the interval, value and high end of each.
+    pub(crate) dots: Vec<[f64; 3]>,
+    /// A stretch that is told apart.
+    pub(crate) band: Option<[f64; 2]>,
 }
 
 impl Default for EntryBody {

@@ -177,12 +177,11 @@ impl<'a> Report<'a> {
         self.body(&self.pictures()).into_sections()
     }
 
-    /// A run in a sentence, its figures, and where the time of a model went.
+    /// The answer, the figures, and where the time of each model went.
     pub fn figures(&self) -> Doc {
-        let mut doc: Doc =
-            self.summary.iter().map(|summary| Paragraph::new(summary.sentence.clone())).collect();
+        let mut doc = Doc::of(Paragraph::new(self.answer()));
         doc.push(self.main_table());
-        if let [run] = self.runs.as_slice() {
+        for run in &self.runs {
             doc.chart_of("time-account", |lang| account_of(run, lang));
         }
         doc

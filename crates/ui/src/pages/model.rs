@@ -1,23 +1,28 @@
 //! A model: its stack as boxes, its parameters with their sources and sliders, and what it would do.
 //!
 //! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
-//! Figures are computed again when it is let go; an answer that was overtaken is dropped by the page.
+//! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
+//! page. The sliders that move most come first, found by moving each.
 
 use crate::pages::frame::{profiles, without_script, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, file, piece, titled};
+use crate::pages::{Visit, action, card_figures, file, piece, titled};
 use axum::Json;
 use axum::extract::{Path, Query};
 use axum::response::Response;
+use kurabe_compare::NAME_LABEL;
 use kurabe_core::model::Model;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, text};
 use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
 use kurabe_report::{LayerDescription, ParameterDescription, Provenance, Report, describe_model};
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
+use serde_json::json;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What is computed at first: the whole medium, read and written, and its access times.
 const USUAL_PROFILE: &str = "gnome-disks";
@@ -28,8 +33,7 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
         let spec = own_model(&name, &[])?;
         let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
         let model = describe_model(&spec, Some(capacity));
-        let mut layers = Vec::new();
-        distinct(&model.layers, &mut layers);
+        let layers = distinct(&model.layers);
         let size = format_bytes(capacity);
         let legend = text!(
             "? assumed, ≈ calibrated on published figures; without a mark from a document",
@@ -40,6 +44,9 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
             p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
             div.bench #model data-model=(name) {
                 div.parts {
+                    section #movers hidden {
+                        h2 { (text!("What matters most", "影響の大きい項目").get(lang)) }
+                    }
                     h2 { (text!("Stack", "構成").get(lang)) }
                     div.stack { (boxes(&spec.layers, lang)) }
                     @for layer in layers { (parameters(layer, lang)) }
@@ -91,13 +98,16 @@ fn boxes(layers: &[LayerSpec], lang: Lang) -> Markup {
 }
 
 /// Layers and those of their members, each name once.
-fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
-    for layer in layers {
-        if !seen.iter().any(|other| other.name == layer.name) {
-            seen.push(layer);
+fn distinct(layers: &[LayerDescription]) -> Vec<&LayerDescription> {
+    let mut distinct: Vec<&LayerDescription> = Vec::new();
+    let mut rest: Vec<&LayerDescription> = layers.iter().rev().collect();
+    while let Some(layer) = rest.pop() {
+        if !distinct.iter().any(|other| other.name == layer.name) {
+            distinct.push(layer);
         }
-        layer.members.iter().for_each(|member| distinct(&member.layers, seen));
+        rest.extend(layer.members.iter().rev().flat_map(|member| member.layers.iter().rev()));
     }
+    distinct
 }
 
 fn parameters(layer: &LayerDescription, lang: Lang) -> Markup {
@@ -178,6 +188,25 @@ pub(crate) struct WhatIf {
     sets: Vec<(String, String)>,
 }
 
+/// Model and profile that were computed last as they are, and what came of it: sliders are held against it.
+static AS_IT_IS: Mutex<Option<((String, String), RunRecord)>> = Mutex::new(None);
+
+fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
+    AS_IT_IS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
+pub(crate) async fn movers(visit: Visit, Path(name): Path<String>) -> Response {
+    action(visit, move |shared, lang| {
+        shared.desk.refuse_beside_real()?;
+        let model = describe_model(&own_model(&name, &[])?, None);
+        let movers = card_figures::movers(&name, &distinct(&model.layers));
+        let movers = movers.iter().map(|mover| json!({ "name": mover.name, "words": mover.words.get(lang) }));
+        Ok(movers.collect())
+    })
+    .await
+}
+
 /// `POST /models/NAME/figures`
 pub(crate) async fn figures(
     visit: Visit,
@@ -188,15 +217,24 @@ pub(crate) async fn figures(
         shared.desk.refuse_beside_real()?;
         own_model(&name, &sets)?;
         let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
-        let request = RunRequest {
-            target: format!("model:{name}").into(),
-            procedure: Procedure::Given(Box::new(profile)),
-            sets,
-            ..RunRequest::default()
+        let compute = |sets: Vec<(String, String)>| {
+            let target = format!("model:{name}").into();
+            let procedure = Procedure::Given(Box::new(profile.clone()));
+            what_if(RunRequest { target, procedure, sets, ..RunRequest::default() }, &RunHandle::default())
         };
-        let record = what_if(request, &RunHandle::default())?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
-        Ok(written(&report.figures(), lang))
+        let key = (name.clone(), profile.name.clone());
+        let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
+        let before = kept.map_or_else(|| compute(Vec::new()), Ok)?;
+        *as_it_is() = Some((key, before.clone()));
+        let mut runs = vec![before];
+        if !sets.is_empty() {
+            runs.push(compute(sets)?);
+            for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")])
+            {
+                run.labels.insert(NAME_LABEL.to_owned(), name.get(lang).to_owned());
+            }
+        }
+        Ok(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang))
     })
     .await
 }

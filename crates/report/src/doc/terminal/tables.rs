@@ -84,7 +84,7 @@ impl Table {
             EntryBody::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }
-            EntryBody::Course(..) => String::new(),
+            EntryBody::Course(..) | EntryBody::Marks(_) => String::new(),
         };
         let row = |row: &TableRow| row.entries.iter().map(|entry| (entry.role, words(entry))).collect();
         let mut rows: Vec<Vec<PaintedWords>> = self.rows.iter().map(row).collect();

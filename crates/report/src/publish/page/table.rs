@@ -5,7 +5,7 @@ use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
 use crate::compare::verdict::verdict_marks;
-use crate::doc::{Column, Entry, Role, Table, TableForm, TableRow};
+use crate::doc::{Column, Entry, EntryBody, Marks, Role, Table, TableForm, TableRow};
 use crate::run::{derived, remarks};
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
@@ -49,29 +49,31 @@ impl Report<'_> {
 
     /// Two runs: both figures, their ratio with its interval, the verdict in words.
     pub(super) fn table_of_two(&self, caption: &Text, pair: &Pair) -> Table {
+        let both = text!("○ baseline ● other, from 0", "○ 基準 ● 相手(左端は 0)");
         let columns = [
             Column::left(text!("Cell", "項目")),
             Column::right(pair.names[0].clone()).under(text!("baseline", "基準")),
             Column::right(pair.names[1].clone()),
-            Column::right(text!("Speed", "速さの比")),
-            Column::right(text!("95 % interval", "95 % 区間")),
-            Column::left(text!("Verdict", "判定")),
+            Column::untitled().under(both),
+            Column::untitled().under(text!("slower ← 1 → faster", "遅い ← 1 → 速い")),
+            Column::left(text!("Verdict", "判定"))
+                .under(text!("ratio, 95 % interval", "速さの比、95 % 区間")),
         ];
         let rows = self.rows();
+        let reach = reach(pair);
         let rows = rows.iter().map(|row| {
             let against = row.entries[1].as_ref().and_then(|entry| entry.against);
             let compared = against.and_then(|cell| cell.compared.as_ref());
             let speed = compared.map(|compared| &compared.speed);
-            let interval = speed.and_then(|speed| Some((interval(speed)?, speed.low)));
             let run = &pair.names[usize::from(row.entries[0].is_none())];
             let alone = || Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run));
             [
                 row.name.clone().into(),
                 side(row, 0),
                 side(row, 1),
-                Entry::number_of(speed.map(|speed| (ratio(speed), speed.value))),
-                Entry::number_of(interval),
-                against.map_or_else(alone, verdict_entry),
+                drawn(both_sides(row)),
+                drawn(speed.and_then(|speed| on_the_margin(speed, pair.margin, reach))),
+                against.map_or_else(alone, verdict_entry).under(speed.map(in_figures).unwrap_or_default()),
             ]
         });
         Table::new(columns, rows).on_page(caption, TableForm::Cards)
@@ -151,19 +153,49 @@ fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     Text::join(words, [" · "; 2])
 }
 
+fn drawn(marks: Option<Marks>) -> Entry {
+    Entry { shown: marks.map_or_else(EntryBody::default, EntryBody::Marks), ..Entry::default() }
+}
+
+/// Both sides of a row with the intervals of their means, on a scale from 0 that is the row's own.
+fn both_sides(row: &CellRow<'_>) -> Option<Marks> {
+    let dot = |entry: &RunCell<'_>| {
+        let half = entry.figures.mean.and_then(|mean| mean.half_width).unwrap_or(0.0);
+        Some(entry.value?).map(|value| [value - half, value, value + half])
+    };
+    let dots = row.entries.iter().map(|entry| dot(entry.as_ref()?)).collect::<Option<Vec<_>>>()?;
+    let most = dots.iter().map(|[_, value, _]| *value).fold(0.0, f64::max) * 1.1;
+    (most > 0.0)
+        .then(|| Marks { dots: dots.into_iter().map(|dot| dot.map(|end| end / most)).collect(), band: None })
+}
+
+/// From this ratio to its inverse all rows are drawn: the farthest of them, and no less than twice as fast.
+fn reach(pair: &Pair) -> f64 {
+    let speeds = pair.cells.iter().filter_map(|cell| Some(cell.compared.as_ref()?.speed.value.ln().abs()));
+    speeds.filter(|reach| reach.is_finite()).fold(2_f64.ln(), f64::max) * 1.1
+}
+
+/// A ratio with its interval over the margin within which a difference does not matter.
+fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
+    let place = |ratio: f64| 0.5 + ratio.ln() / (2.0 * reach);
+    let Estimate { value, low, high } = *speed;
+    let [low, high] = if low.is_finite() && high.is_finite() { [low, high] } else { [value; 2] };
+    let band = Some([1.0 / (1.0 + margin), 1.0 + margin].map(place));
+    (value.is_finite() && value > 0.0)
+        .then(|| Marks { dots: vec![[low.max(f64::MIN_POSITIVE), value, high].map(place)], band })
+}
+
 /// `1.30 ×`
 fn ratio(speed: &Estimate) -> Text {
     let times = number::fixed(speed.value, if speed.value >= 9.995 { 1 } else { 2 });
     text!("{times} ×", "{times} 倍")
 }
 
-/// `1.27 to 1.34`; nothing for computed figures, which have no interval.
-fn interval(speed: &Estimate) -> Option<Text> {
-    if !speed.low.is_finite() || !speed.high.is_finite() || speed.low == speed.high {
-        return None;
-    }
-    let (low, high) = (number::fixed(speed.low, 2), number::fixed(speed.high, 2));
-    Some(text!("{low} to {high}", "{low}〜{high}"))
+/// `1.30 × · 1.27 to 1.34`; computed figures have no interval.
+fn in_figures(speed: &Estimate) -> Text {
+    let [low, high] = [speed.low, speed.high].map(|end| number::fixed(end, 2));
+    let interval = (speed.low.is_finite() && low != high).then(|| text!("{low} to {high}", "{low}〜{high}"));
+    Text::join([ratio(speed)].into_iter().chain(interval), [" · "; 2])
 }
 
 /// The sign of a verdict before words, and its role; single figures, which have no verdict, have none.
