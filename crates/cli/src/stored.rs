@@ -12,7 +12,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
-use kurabe_lab::{Became, Imported, parse_label};
+use kurabe_lab::{Became, Imported, movers_of, parse_label};
 use kurabe_report::{
     Report, charts_of, explain, further_charts, headline, leftover_words, render_details, render_list,
     render_pictures, render_run, render_why, run_figures,
@@ -159,7 +159,8 @@ fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<(
     if global.json {
         return explain(record, cell)?.iter().try_for_each(print_json);
     }
-    print_page(&render_why(record, &headline(&record.header), cell, &style())?)
+    let movers = if cell.is_none() { movers_of(record) } else { Vec::new() };
+    print_page(&render_why(record, &headline(&record.header), cell, &movers, &style())?)
 }
 
 /// `kurabe label`

@@ -34,7 +34,7 @@ fn both(name: &str, widths: &[usize], render: impl Fn(&Style) -> String) {
 fn the_four_stories() {
     for (name, record) in stories::all() {
         both(&format!("why_{name}"), &[60, 80, 120], |style| {
-            render_why(&record, &Text::same(""), None, style).unwrap()
+            render_why(&record, &Text::same(""), None, &[], style).unwrap()
         });
     }
 }
@@ -148,7 +148,7 @@ fn cells_are_found_by_number_and_by_words() {
 fn a_run_of_a_device_names_its_limits() {
     let record = common::run();
     let headline = Text::same("Samsung SSD");
-    both("why_real", &[60, 80, 120], |style| render_why(&record, &headline, None, style).unwrap());
+    both("why_real", &[60, 80, 120], |style| render_why(&record, &headline, None, &[], style).unwrap());
     let whys = explain(&record, None).unwrap();
     assert_eq!(whys.len(), record.cells.len());
     assert!(whys.iter().all(|why| why.time.is_none() && !why.limit.sentence.ja.is_empty()));
@@ -158,9 +158,11 @@ fn a_run_of_a_device_names_its_limits() {
 fn of_many_cells_each_has_a_line_and_one_is_shown_in_full() {
     let mut record = common::run();
     record.cells = record.cells.iter().cycle().take(18).cloned().collect();
-    both("why_many", &[60, 80, 120], |style| render_why(&record, &Text::same("sda"), None, style).unwrap());
+    both("why_many", &[60, 80, 120], |style| {
+        render_why(&record, &Text::same("sda"), None, &[], style).unwrap()
+    });
     let style = common::style(Lang::En, 120);
-    let lines = |cell| render_why(&record, &Text::same("sda"), cell, &style).unwrap();
+    let lines = |cell| render_why(&record, &Text::same("sda"), cell, &[], &style).unwrap();
     let (all, one) = (lines(None), lines(Some("18")));
     assert!(all.lines().count() < record.cells.len() + 10, "{all}");
     assert!(all.contains(&format!("kurabe why {} --cell 1", record.header.id)), "{all}");
@@ -193,7 +195,7 @@ fn a_traced_repetition_is_taken_apart() {
     });
     record.cells[0].repetitions.push(traced.clone());
     let render =
-        |record: &RunRecord, style: &Style| render_why(record, &Text::same("sda"), None, style).unwrap();
+        |record: &RunRecord, style: &Style| render_why(record, &Text::same("sda"), None, &[], style).unwrap();
     both("why_traced", &[60, 80, 120], |style| render(&record, style));
     let why = &explain(&record, None).unwrap()[0];
     assert_eq!(why.kernel.as_ref(), traced.kernel.as_ref());
@@ -275,7 +277,7 @@ proptest! {
                 .collect();
         }
         let lang = if japanese { Lang::Ja } else { Lang::En };
-        match render_why(&record, &Text::same(""), None, &common::style(lang, width)) {
+        match render_why(&record, &Text::same(""), None, &[], &common::style(lang, width)) {
             Ok(page) if width >= 60 && sane => checked(&page, width),
             Ok(_) => {}
             Err(_) => prop_assert!(operations == 0 || latency_ns == 0),

@@ -1,7 +1,6 @@
 //! The pages, a file each, and what they share.
 
 pub(crate) mod board;
-mod card_figures;
 pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod compare;

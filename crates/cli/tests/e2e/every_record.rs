@@ -37,7 +37,7 @@ fn shown(run: &RunRecord, style: &Style) {
     is_tame(&render_run(run, &headline, style));
     is_tame(&render_details(run, style));
     is_tame(&render_sweep_run(run, &headline, style));
-    if let Ok(why) = render_why(run, &headline, None, style) {
+    if let Ok(why) = render_why(run, &headline, None, &[], style) {
         is_tame(&why);
     }
     let _ = explain(run, None);

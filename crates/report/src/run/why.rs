@@ -9,11 +9,13 @@
 mod account;
 mod brief;
 mod evidence;
+mod movers;
 mod sentences;
 mod stories;
 
 pub use account::{CauseTime, CellTime, CountOf, Per};
 pub(crate) use brief::{how_sure, is_brief};
+pub use movers::{card_names, mover_words};
 
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::run::figures::Figures;
@@ -25,6 +27,7 @@ use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, text};
 use kurabe_explain::{Limit, limits, names_cell};
+use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
 
@@ -112,16 +115,23 @@ fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why 
 ///
 /// # Errors
 /// As [`explain`].
-pub fn render_why(record: &RunRecord, headline: &Text, cell: Option<&str>, style: &Style) -> Result<String> {
+pub fn render_why(
+    record: &RunRecord,
+    headline: &Text,
+    cell: Option<&str>,
+    movers: &[Mover],
+    style: &Style,
+) -> Result<String> {
     let whys = explain(record, cell)?;
     let mut doc = head(record, headline);
     if is_brief(whys.len()) {
-        doc.gap().append(brief::doc(record, &whys));
+        doc.gap().append(brief::doc(record, &whys)).append(movers::doc(movers));
         return Ok(doc.terminal(style));
     }
     for why in &whys {
         doc.gap().append(screen(record, &record.cells[why.number - 1], why));
     }
+    doc.append(movers::doc(movers));
     if let [first, _, ..] = whys.as_slice() {
         let (id, number) = (shown::line(&record.header.id), first.number);
         let words = text!(

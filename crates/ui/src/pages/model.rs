@@ -6,7 +6,7 @@
 
 use crate::pages::frame::{profiles, without_script, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, action, card_figures, file, piece, titled};
+use crate::pages::{Visit, action, file, piece, titled};
 use axum::Json;
 use axum::extract::{Path, Query};
 use axum::response::Response;
@@ -16,8 +16,10 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, text};
-use kurabe_lab::{Procedure, RunHandle, RunRequest, load_model, what_if};
-use kurabe_report::{LayerDescription, ParameterDescription, Provenance, Report, describe_model};
+use kurabe_lab::{Mover, Procedure, RunHandle, RunRequest, load_model, what_if};
+use kurabe_report::{
+    LayerDescription, ParameterDescription, Provenance, Report, describe_model, mover_words,
+};
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -33,7 +35,8 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
         let spec = own_model(&name, &[])?;
         let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
         let model = describe_model(&spec, Some(capacity));
-        let layers = distinct(&model.layers);
+        let mut layers = Vec::new();
+        distinct(&model.layers, &mut layers);
         let size = format_bytes(capacity);
         let legend = text!(
             "? assumed, ≈ calibrated on published figures; without a mark from a document",
@@ -98,16 +101,13 @@ fn boxes(layers: &[LayerSpec], lang: Lang) -> Markup {
 }
 
 /// Layers and those of their members, each name once.
-fn distinct(layers: &[LayerDescription]) -> Vec<&LayerDescription> {
-    let mut distinct: Vec<&LayerDescription> = Vec::new();
-    let mut rest: Vec<&LayerDescription> = layers.iter().rev().collect();
-    while let Some(layer) = rest.pop() {
-        if !distinct.iter().any(|other| other.name == layer.name) {
-            distinct.push(layer);
+fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
+    for layer in layers {
+        if !seen.iter().any(|other| other.name == layer.name) {
+            seen.push(layer);
         }
-        rest.extend(layer.members.iter().rev().flat_map(|member| member.layers.iter().rev()));
+        layer.members.iter().for_each(|member| distinct(&member.layers, seen));
     }
-    distinct
 }
 
 fn parameters(layer: &LayerDescription, lang: Lang) -> Markup {
@@ -199,10 +199,10 @@ fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
 pub(crate) async fn movers(visit: Visit, Path(name): Path<String>) -> Response {
     action(visit, move |shared, lang| {
         shared.desk.refuse_beside_real()?;
-        let model = describe_model(&own_model(&name, &[])?, None);
-        let movers = card_figures::movers(&name, &distinct(&model.layers));
-        let movers = movers.iter().map(|mover| json!({ "name": mover.name, "words": mover.words.get(lang) }));
-        Ok(movers.collect())
+        own_model(&name, &[])?;
+        let movers = kurabe_lab::movers(&name, &[])?;
+        let words = |mover: &Mover| json!({ "name": mover.name, "words": mover_words(mover).get(lang) });
+        Ok(movers.iter().map(words).collect())
     })
     .await
 }

@@ -1,16 +1,21 @@
 //! The models that there are, each with three figures; they are computed once, for the first reader.
 
 use crate::message::Message;
-use crate::pages::card_figures::{CardFigures, computed, names, of_all};
 use crate::pages::search::Search;
 use crate::pages::{Visit, titled};
+use crate::shared::Site;
 use axum::extract::Query;
 use axum::response::Response;
-use kurabe_core::{Lang, number, text};
-use kurabe_report::row_of_layers;
+use kurabe_core::{Lang, Result, number, text};
+use kurabe_lab::{CardFigures, card_figures, in_parallel};
+use kurabe_report::{card_names, row_of_layers};
 use kurabe_sim::{DEVICES, DeviceSpec, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// Figures come out the same each time, in the order of the models.
+static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -30,7 +35,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
         );
         let search = Search::of(asked.q);
         let is_asked_for = search.filter();
-        let figures = if asked.figures { Some(of_all(shared)?) } else { computed() };
+        let figures = if asked.figures { Some(of_all(shared)?) } else { COMPUTED.get() };
         let busy = shared.desk.refuse_beside_real().err().filter(|_| figures.is_none());
         let mut cards = Vec::new();
         for (number, (name, _)) in DEVICES.iter().enumerate() {
@@ -82,10 +87,18 @@ fn card(name: &str, model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lan
             a href={ "/models/" (name) } {
                 b { (model.title.get(lang)) }
                 small { (name) " · " (row_of_layers(&model.layers)) }
-                @for (place, words) in names().iter().enumerate() {
+                @for (place, words) in card_names().iter().enumerate() {
                     span.pair { i { (words.get(lang)) } b { (figures.map_or_else(|| "…".to_owned(), |all| rate(all[place]))) } }
                 }
             }
         }
     }
+}
+
+/// The figures of all models, computed if nobody has asked before, and not while real storage is measured.
+fn of_all(shared: &Site) -> Result<&'static Vec<CardFigures>> {
+    if COMPUTED.get().is_none() {
+        shared.desk.refuse_beside_real()?;
+    }
+    Ok(COMPUTED.get_or_init(|| in_parallel(DEVICES, |(name, _)| card_figures(name, &[]).unwrap_or_default())))
 }

@@ -1,0 +1,174 @@
+//! The three figures by which a model is known, and which of its parameters move them most.
+//!
+//! The model: each parameter that is a number is doubled by itself, or halved where it can be no more, and the figures are computed again.
+
+use crate::handle::RunHandle;
+use crate::model::load_model;
+use crate::request::{Procedure, RunRequest};
+use crate::what_if::what_if;
+use kurabe_compare::values;
+use kurabe_core::model::ModelRecord;
+use kurabe_core::profile::{IoStep, Profile, Rules, Step};
+use kurabe_core::quantity::MIB;
+use kurabe_core::record::RunRecord;
+use kurabe_core::workload::{Direction, End, Pattern};
+use kurabe_core::{Result, Text};
+use kurabe_sim::{Setting, device_named};
+use std::panic::resume_unwind;
+
+/// Virtual time of a figure: enough for some operations of the slowest models.
+const TIME_NS: u64 = 200_000_000;
+/// Test file: what the quick profile has.
+const SIZE_BYTES: u64 = 256 * MIB;
+/// Of the fastest models, some thousand operations are enough.
+const MOST_RANDOM_BYTES: u64 = 16 * MIB;
+/// Threads that compute: so many that they end at about the same time.
+const THREADS: usize = 7;
+/// More of them are no first look.
+const MOST_MOVERS: usize = 5;
+/// What moves no figure by so much does not matter at first.
+const LEAST_MOVED: f64 = 0.02;
+
+/// Rates of a model in bytes per second: read in order, read at random one at a time, written at random with 32 in flight.
+pub type CardFigures = [Option<f64>; 3];
+
+/// A parameter that moves a figure.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    /// `LAYER.PARAMETER`
+    pub name: String,
+    /// Its value as it is, with its unit.
+    pub value: String,
+    /// Whether it was doubled, and not halved.
+    pub is_doubled: bool,
+    /// The place of the figure among the three.
+    pub figure: usize,
+    /// How many times as high it is then.
+    pub ratio: f64,
+}
+
+/// What comes of each, in their order, by several threads.
+///
+/// # Panics
+/// When one of them does.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let work = |part: &[T]| part.iter().map(&work).collect::<Vec<R>>();
+    std::thread::scope(|scope| {
+        let parts = items.chunks(items.len().div_ceil(THREADS).max(1));
+        let parts: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// The figures of a model with parameters set; nothing if it cannot be computed so.
+pub fn card_figures(model: &str, sets: &[(String, String)]) -> Option<CardFigures> {
+    let step = |pattern, block_bytes, iodepth, direction, most_bytes| {
+        let end = End { time_ns: Some(TIME_NS), bytes: Some(most_bytes), ..End::default() };
+        Step::Io(IoStep { end, ..IoStep::plain(pattern, block_bytes, iodepth, vec![direction]) })
+    };
+    let steps = vec![
+        step(Pattern::Sequential, 1 << 20, 8, Direction::Read, SIZE_BYTES),
+        step(Pattern::Random, 4096, 1, Direction::Read, MOST_RANDOM_BYTES),
+        step(Pattern::Random, 4096, 32, Direction::Write, MOST_RANDOM_BYTES),
+    ];
+    let rules = Rules { size_bytes: SIZE_BYTES, ..Rules::once() };
+    let request = RunRequest {
+        target: format!("model:{model}").into(),
+        procedure: Procedure::Given(Box::new(Profile::of_steps("card", Text::default(), rules, steps))),
+        sets: sets.to_vec(),
+        ..RunRequest::default()
+    };
+    let record = what_if(request, &RunHandle::default()).ok()?;
+    let rate = |place: usize| values(record.cells.get(place)?).first().copied();
+    Some([rate(0), rate(1), rate(2)])
+}
+
+/// The parameters of a model that move its figures most, the strongest first.
+///
+/// # Errors
+/// When there is no such model, or it has no such parameters as are set.
+pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
+    let spec = load_model(model, sets, &[])?;
+    let before = card_figures(model, sets).unwrap_or_default();
+    let mut settings: Vec<(String, &Setting)> = Vec::new();
+    for layer in spec.all_layers() {
+        for setting in layer.settings.iter() {
+            let name = format!("{}.{}", layer.name, setting.parameter.key);
+            if !settings.iter().any(|(other, _)| *other == name) {
+                settings.push((name, setting));
+            }
+        }
+    }
+    let moved = in_parallel(&settings, |(name, setting)| mover((model, sets), &before, name, setting));
+    let mut movers: Vec<Mover> = moved.into_iter().flatten().collect();
+    movers.sort_by(|one, other| strength(other.ratio).total_cmp(&strength(one.ratio)));
+    movers.truncate(MOST_MOVERS);
+    Ok(movers)
+}
+
+/// The same of the model that a run was computed on, with its changes. There are none if it is not one of kurabe's own, or layers were left
+/// out: a file of somebody's own may have changed since.
+pub fn movers_of(run: &RunRecord) -> Vec<Mover> {
+    let of_model = |model: &ModelRecord| {
+        let spec = device_named(&model.name).ok()?;
+        let is_whole =
+            spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name));
+        let split = |change: &String| {
+            change.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        let sets: Vec<(String, String)> = model.changes().iter().filter_map(split).collect();
+        movers(&model.name, &sets).ok().filter(|_| is_whole)
+    };
+    run.header.model.as_ref().and_then(of_model).unwrap_or_default()
+}
+
+fn strength(ratio: f64) -> f64 {
+    ratio.ln().abs()
+}
+
+fn mover(
+    (model, sets): (&str, &[(String, String)]),
+    before: &CardFigures,
+    name: &str,
+    setting: &Setting,
+) -> Option<Mover> {
+    let number = setting.number().filter(|number| *number > 0.0)?;
+    let (least, most) = setting.parameter.kind.range()?;
+    let unit = setting.parameter.kind.unit();
+    let after = |factor: f64| {
+        let value = Some(number * factor).filter(|value| (least..=most).contains(value))?;
+        let set = (name.to_owned(), format!("{value} {unit}").trim().to_owned());
+        Some((factor > 1.0, card_figures(model, &[sets, &[set]].concat())?))
+    };
+    let (is_doubled, after) = after(2.0).or_else(|| after(0.5))?;
+    let ratio = |figure: usize| Some((figure, after[figure]? / before[figure]?));
+    let ratios = (0..before.len()).filter_map(ratio).filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0);
+    let (figure, ratio) = ratios.max_by(|one, other| strength(one.1).total_cmp(&strength(other.1)))?;
+    let (name, value) = (name.to_owned(), setting.written.clone());
+    (strength(ratio) >= LEAST_MOVED).then_some(Mover { name, value, is_doubled, figure, ratio })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_most_comes_first_and_does_so() {
+        let movers = movers("rascsi", &[]).unwrap();
+        let names: Vec<&str> = movers.iter().map(|mover| mover.name.as_str()).collect();
+        assert!(names.contains(&"fat-image.cluster") && names.contains(&"scsi.target_in"), "{names:?}");
+        assert!(movers.is_sorted_by_key(|mover| -strength(mover.ratio)), "{movers:?}");
+        let cluster = movers.iter().find(|mover| mover.name == "fat-image.cluster").unwrap();
+        let set = [(cluster.name.clone(), "128 KiB".to_owned())];
+        let [before, after] =
+            [&[][..], &set].map(|sets| card_figures("rascsi", sets).unwrap()[cluster.figure]);
+        assert!(cluster.is_doubled && cluster.value == "64 KiB", "{cluster:?}");
+        assert_eq!(Some(cluster.ratio), Some(after.unwrap() / before.unwrap()));
+        // A change of the model is a part of it.
+        let changed = super::movers("rascsi", &set).unwrap();
+        assert!(
+            changed.iter().all(|mover| mover.name != cluster.name || mover.value == "128 KiB"),
+            "{changed:?}"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What would change a model's figures most.
+
+use crate::doc::{Column, Doc, Entry, Paragraph, Role, Table};
+use kurabe_core::{Text, number, text};
+use kurabe_lab::Mover;
+
+/// What the three figures of a model are called.
+pub fn card_names() -> [Text; 3] {
+    [
+        text!("sequential read", "シーケンシャル読み出し"),
+        text!("4 KiB random read", "4 KiB ランダム読み出し"),
+        text!("4 KiB random write (32)", "4 KiB ランダム書き込み(32)"),
+    ]
+}
+
+/// `doubled: 4 KiB random read 0.52 ×`
+pub fn mover_words(mover: &Mover) -> Text {
+    let (figure, times) = (&card_names()[mover.figure], number::fixed(mover.ratio, 2));
+    match mover.is_doubled {
+        true => text!("doubled: {figure} {times} ×", "2 倍にすると{figure}は {times} 倍"; figure),
+        false => text!("halved: {figure} {times} ×", "半分にすると{figure}は {times} 倍"; figure),
+    }
+}
+
+pub(super) fn doc(movers: &[Mover]) -> Doc {
+    let mut doc = Doc::new();
+    if movers.is_empty() {
+        return doc;
+    }
+    let what = text!(
+        "What would change it most, each by itself, computed by the model",
+        "影響の大きい項目(1 つだけ変えた場合のモデルの計算値)"
+    );
+    let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
+    let row = |mover: &Mover| {
+        [
+            Entry::plain(mover.name.clone()),
+            Entry::new(Role::Quiet, mover.value.clone()),
+            mover_words(mover).into(),
+        ]
+    };
+    doc.gap().push(Paragraph::new(what)).push(Table::new(columns, movers.iter().map(row)).indent(2));
+    doc
+}
