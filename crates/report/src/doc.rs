@@ -160,9 +160,9 @@ impl Paragraph {
         Self { indent: (first, rest), ..self }
     }
 
-    /// A sign before the words, which stand under each other.
+    /// A note with the sign by which words above speak of it; its lines stand under each other behind the sign.
     pub(crate) fn marked(self, mark: impl Into<String>) -> Self {
-        Self { mark: mark.into(), ..self }
+        Self { mark: mark.into(), purpose: Purpose::Note, ..self }
     }
 
     /// What it is for; further lines of a list's paragraph stand under its own words.

@@ -1,27 +1,29 @@
 //! A study as people see it: its tables beside what was published, the curves of its axes, and what it consists of.
 //!
 //! The model: where figures are published, each column is a table of its own: published, kurabe, error, and what the
-//! figure is. Where none are, the columns stand side by side.
+//! figure is. Where none are, the columns stand side by side. A page, which has room, shows all columns in one table.
 
 mod answers;
 mod catalogue;
+mod matrix;
 mod names;
 mod shown;
 mod tables;
 mod verdicts;
 
-pub use catalogue::{catalogue_doc, entry_json, render_beside, render_catalogue, render_entry};
+pub use catalogue::{catalogue_table, entry_doc, entry_json, render_beside, render_catalogue, render_entry};
 pub use shown::{render_studies, render_study_file, study_json};
-pub use verdicts::{study_result_json, verdict_answer};
+pub use verdicts::{study_result_json, study_summary, verdict_answer, verdict_badge, verdict_doc};
 
 use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
-use crate::doc::{Doc, Paragraph, Role, Style};
+use crate::doc::{Block, Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
-use tables::{Notes, figure_name, order_lines, part_tables, remark_lines, status_word};
+use matrix::{matrix, matrix_legend};
+use tables::{Notes, beside, figure_name, order_lines, remark_lines, status_word};
 
 pub(crate) use tables::{error_words, published};
 
@@ -35,27 +37,38 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
     document(result).markdown(lang)
 }
 
-/// What a study comes to: its verdicts, and everything that they rest on.
-pub fn study_docs(result: &StudyResult) -> [Doc; 2] {
-    [verdicts::doc(result), tables_doc(result)]
-}
-
 fn document(result: &StudyResult) -> Doc {
-    tables_doc(result).and(verdicts::doc(result))
+    let mut doc = Doc::new();
+    doc.heading(1, result.study.clone()).aside(result.title.clone()).append(about(result));
+    for part in &result.parts {
+        let title = part.title.map(|title| format!("{} · {title}", part.id));
+        doc.gap().heading(2, title).append(part_body(part, false));
+    }
+    doc.gap().append(ending(result)).append(verdicts::doc(result)).done()
 }
 
-fn tables_doc(result: &StudyResult) -> Doc {
-    let mut doc = Doc::new();
-    doc.heading(1, result.study.clone()).aside(result.title.clone());
+/// Where a study is from, what to know of it, and what was changed.
+fn about(result: &StudyResult) -> Doc {
     let source = result.source.as_ref().map(|source| text!("source: {source}", "出典: {source}"));
     let changed = words::pairs(result.sets.iter().map(|(key, value)| (key, value))).join(", ");
     let changed = (!changed.is_empty()).then(|| text!("changed: {changed}", "変更: {changed}"));
-    doc.push_all([source, result.note.clone(), changed].into_iter().flatten().map(Paragraph::aside));
-    for part in &result.parts {
-        doc.gap().append(part_doc(part));
-    }
-    doc.gap().push(Paragraph::new(legend(result)).role(Role::Quiet));
-    doc.append(why_part(result)).done()
+    [source, result.note.clone(), changed].into_iter().flatten().map(Paragraph::aside).collect()
+}
+
+/// What the words mean that tell what figures are, and how to look further.
+fn ending(result: &StudyResult) -> Doc {
+    Doc::of(Paragraph::new(legend(result)).role(Role::Quiet)).and(why_part(result))
+}
+
+/// What a page shows before and behind the tables of a study.
+pub fn study_frame(result: &StudyResult) -> [Doc; 2] {
+    let legend = result.parts.iter().any(PartResult::has_published).then(matrix_legend);
+    [about(result).and(legend.into_iter().collect()), ending(result)]
+}
+
+/// The tables of a study as a page shows them: name, title, and what stands below it.
+pub fn study_tables(result: &StudyResult) -> impl Iterator<Item = (&str, &Text, Doc)> {
+    result.parts.iter().map(|part| (&*part.id, &part.title, part_body(part, true)))
 }
 
 /// What the words in the last column mean, as far as they occur.
@@ -79,7 +92,8 @@ fn legend(result: &StudyResult) -> Text {
     let all = [Status::Predicted, Status::Calibrated, Status::Assumed, Status::Source, Status::Measured];
     let occurring = all.into_iter().filter(|status| occurs(*status));
     let occurring = occurring.map(|status| Text::join([status_word(status), meaning(status)], [": "; 2]));
-    Text::join(occurring, ["; ", "。"])
+    let words = Text::join(occurring, ["; ", "。"]);
+    text!("{words}; a figure without a word is predicted", "{words}。語のない値は予測"; words)
 }
 
 /// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.
@@ -104,27 +118,37 @@ fn why_part(result: &StudyResult) -> Doc {
     std::iter::once(title).chain(commands).map(|paragraph| paragraph.role(Role::Quiet)).collect()
 }
 
-fn part_doc(part: &PartResult) -> Doc {
+/// A part below its title; a page has all figures in one table, and folds what was said while they were measured.
+fn part_body(part: &PartResult, is_page: bool) -> Doc {
     let mut doc = Doc::new();
-    let (id, title, profile) = (&part.id, &part.title, &part.profile);
-    doc.heading(2, title.map(|title| format!("{id} · {title}")));
+    let profile = &part.profile;
     let mut about = vec![text!("profile {profile}", "プロファイル {profile}")];
     about.extend(part.catalogue.as_ref().map(|table| text!("published in {table}", "公表値 {table}")));
     doc.push(Paragraph::flow(about).indent(2, 2).role(Role::Quiet));
     doc.push_all(part.note.clone().map(Paragraph::aside));
     let mut notes = Notes::default();
-    for (table, all_are) in part_tables(part, &mut notes) {
-        doc.gap().push(table.indent(2)).push_all(all_are.map(Paragraph::aside));
+    let tables = match is_page || !part.has_published() {
+        true => vec![matrix(part, &mut notes)],
+        false => (0..part.columns.len()).map(|column| beside(part, column, &mut notes)).collect(),
+    };
+    for table in tables {
+        doc.gap().push(table.indent(2));
     }
     for (label, run) in part.rows.iter().filter_map(|row| Some((&row.label, row.run.as_ref()?))) {
         doc.aside(text!("{label}: stored, {SHOW} {run}", "{label}: 保存済み、{SHOW} {run}"; label));
     }
-    doc.append(curves(part));
-    doc.push_all(order_lines(part).into_iter().chain(remark_lines(part)).map(Paragraph::aside));
     for (number, note) in notes.list.into_iter().enumerate() {
         doc.push(Paragraph::aside(note).marked(format!("[{}]", number + 1)));
     }
-    doc
+    if !is_page {
+        doc.append(curves(part));
+    }
+    doc.push_all(order_lines(part).into_iter().map(Paragraph::aside));
+    let remarks: Doc = remark_lines(part).into_iter().map(Paragraph::aside).collect();
+    if is_page && !remarks.is_empty() {
+        return doc.and(Doc::of(Block::Fold(text!("while it was computed", "計算中の記録"), remarks)));
+    }
+    doc.and(remarks)
 }
 
 /// The curves of a part with one axis: one for each row and each column that is marked, or for the first column.

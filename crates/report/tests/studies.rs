@@ -79,6 +79,7 @@ fn untold_verdict() -> QuestionResult {
     QuestionResult {
         id: "price".to_owned(),
         title: text!("Which is cheaper?", "安いのはどちらか"),
+        parts: ["part".to_owned()].into(),
         purpose: None,
         choices: Vec::new(),
         figures: Vec::new(),
@@ -141,7 +142,7 @@ fn a_verdict_is_read_aloud_in_both_languages() {
         "The article: the first. The figures come to something else.",
         "Why: it was old.",
         "The figures cannot tell: no prices are known.",
-        "Of the article's 2 conclusions the figures differ in 1, cannot tell 1.",
+        "Of the article's conclusions (2): ✗ differs 1, ? cannot tell 1.",
         "was not run: another.",
     ] {
         assert!(verdicts.contains(words), "{words}: {verdicts}");
@@ -332,6 +333,57 @@ fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
     assert!(page.contains("kurabe show 7y3") && !page.contains("kurabe why"), "{page}");
 }
 
+/// Every figure of the terminal's tables stands in the page's cells with the published one and the error, and nothing else does.
+#[test]
+fn the_cells_of_the_page_say_what_the_tables_of_the_terminal_say() {
+    let mut result = result();
+    let cells = result.parts[0].rows.iter_mut().flat_map(|row| &mut row.cells);
+    // Within 10 %, within 25 %, beyond, a span, a bound, and nothing published.
+    let published = [
+        Some(Published::exact(1050.0)),
+        Some(Published::exact(1700.0)),
+        Some(Published { about: true, ..Published::exact(9000.0) }),
+        Some(Published { low: 3000.0, high: Some(5000.0), about: false }),
+        Some(Published { low: 6000.0, high: None, about: false }),
+        None,
+    ];
+    for (cell, published) in cells.zip(published) {
+        cell.error_percent = published.and_then(|published| published.error_percent(cell.value.unwrap()));
+        cell.published = published;
+    }
+    for (lang, word, signs) in [(Lang::En, "published", "✓≈✗✓≈"), (Lang::Ja, "公表値", "○△×○△")]
+    {
+        let terminal = render_study(&result, &Style { lang, width: 200, ..Style::default() });
+        let (_, _, table) = study_tables(&result).next().unwrap();
+        let page = table.html(lang);
+        let cells: Vec<&str> = page.split("<td class=\"n").skip(1).collect();
+        assert_eq!(cells.len(), 6, "{page}");
+        let mut signs = signs.chars();
+        for (number, cell) in cells.iter().enumerate() {
+            let name = format!("{} {number}", lang.pick("random read", "ランダム読み出し"));
+            let (_, rows) = terminal.split_once(&name).unwrap_or_else(|| panic!("{name}: {terminal}"));
+            let row: Vec<&str> =
+                rows.lines().nth(1).unwrap().split("  ").filter(|part| !part.is_empty()).collect();
+            let [_, published, value, rest @ ..] = row.as_slice() else { panic!("{row:?}") };
+            let escaped = published.trim().replace('>', "&gt;");
+            let kind = rest.last().unwrap().trim();
+            let (beside, sign) = match rest {
+                [error, _] => (
+                    format!("<small>{word} {escaped}</small>"),
+                    format!("{} {} · ", signs.next().unwrap(), error.trim()),
+                ),
+                _ => (String::new(), String::new()),
+            };
+            let expected = format!(
+                ">{}</td>",
+                [value.trim(), &beside, &format!("<small>{sign}{kind}</small>")].concat()
+            );
+            assert!(cell.contains(&expected), "{expected}: {cell}");
+        }
+        assert_eq!(signs.next(), None);
+    }
+}
+
 #[test]
 fn what_is_the_same_for_all_is_told_once() {
     let style = Style { width: 100, ..Style::default() };
@@ -341,7 +393,9 @@ fn what_is_the_same_for_all_is_told_once() {
     };
     cells(&mut sweep, |cell| (cell.status, cell.reason) = (Status::Predicted, None));
     let page = render_study(&sweep, &style);
-    assert_eq!(page.matches("All of these figures: predicted.").count(), 1, "{page}");
+    assert_eq!(page.matches("a figure without a word is predicted").count(), 1, "{page}");
+    let second = page.find("raid.strip").expect("the second table");
+    assert!(!page[second..].contains("(predicted"), "{page}");
     for row in &mut sweep.parts[1].rows {
         row.cells[0].value = Some(100.0);
     }
@@ -351,11 +405,11 @@ fn what_is_the_same_for_all_is_told_once() {
         cell.status = Status::Measured;
     }
     let page = render_study(&sweep, &style);
-    assert!(!page.contains("All of these figures") && page.contains("measured"), "{page}");
+    assert!(page.contains("(measured)"), "{page}");
 }
 
 #[test]
-fn a_figure_that_is_not_what_the_others_are_has_the_number_of_its_note_in_front() {
+fn a_figure_that_is_not_what_the_others_are_has_its_word_and_the_number_of_its_note() {
     let mut sweep = result();
     let rows = &mut sweep.parts[1].rows;
     for cell in rows.iter_mut().flat_map(|row| &mut row.cells) {
@@ -368,19 +422,17 @@ fn a_figure_that_is_not_what_the_others_are_has_the_number_of_its_note_in_front(
     let style = Style { width: 120, ..Style::default() };
     let page = render_study(&sweep, &style);
     for words in [
-        "[1] 2,000.0",
-        "[1] calibrated: as in part: so",
-        "[2] 7,000.0",
-        "[2] predicted, not reached: a defect",
-        "[3] 8,000.0",
-        "[3] assumed: nobody knows",
-        "A figure with a number in front is what the note says; all others: predicted.",
+        "2,000.0 (calibrated [1])",
+        "[1] as in part: so",
+        "7,000.0 (not reached [2])",
+        "[2] a defect",
+        "8,000.0 (assumed [3])",
+        "[3] nobody knows",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    assert!(!page.contains("All of these figures"), "{page}");
     let ja = render_study(&sweep, &Style { lang: Lang::Ja, ..style });
-    assert!(ja.contains("[3] 仮定: nobody knows") && ja.contains("ほかの値の区分はすべて「予測」"), "{ja}");
+    assert!(ja.contains("8,000.0 (仮定 [3])") && ja.contains("語のない値は予測"), "{ja}");
 }
 
 #[test]
@@ -432,7 +484,7 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
         "Not reached by the model (\"first\": read, access; \"second, with more\": access): a defect.",
         "Assumed, not found (\"first\": write, access; \"second, with more\": access): nobody knows.",
         "only because the model was given this",
-        "Of the article's one conclusion: the figures were given 1.",
+        "Of the article's conclusions (1): = was given 1.",
     ] {
         assert!(en.contains(words), "{words}: {en}");
     }

@@ -12,6 +12,7 @@ pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
 pub use work::RateWork;
+use work::{bytes_per_s, unit_of};
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
@@ -181,6 +182,9 @@ pub struct CatalogueEntry<'a> {
     pub row: &'a PublishedRow,
 }
 
+/// A figure with its column, and as bytes per second, least and most.
+pub type RatedFigure<'a> = (&'a PublishedColumn, Published, (f64, f64));
+
 impl CatalogueEntry<'_> {
     /// `TABLE/ROW`
     pub fn id(&self) -> String {
@@ -196,6 +200,16 @@ impl CatalogueEntry<'_> {
     pub fn figures(&self) -> impl Iterator<Item = (&PublishedColumn, Published)> {
         let pairs = self.table.columns.iter().zip(&self.row.figures);
         pairs.filter_map(|(column, figure)| Some((column, (*figure)?)))
+    }
+
+    /// The fastest figure of the work that is asked for.
+    pub fn fastest(&self, is_asked_for: impl Fn(&RateWork) -> bool) -> Option<RatedFigure<'_>> {
+        let rated = self.figures().filter_map(|(column, figure)| {
+            let (work, unit) = (column.work.filter(&is_asked_for)?, unit_of(&column.unit)?);
+            let rate = |value| bytes_per_s(value, unit, work.block_bytes);
+            Some((column, figure, (rate(figure.low)?, rate(figure.high.unwrap_or(figure.low))?)))
+        });
+        rated.max_by(|one, other| one.2.1.total_cmp(&other.2.1))
     }
 
     /// Whether every word of a search is somewhere in it, whatever the case.
@@ -214,15 +228,13 @@ impl CatalogueEntry<'_> {
         let device = Some(&self.row.device);
         let texts =
             [device, Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
-        let mut all = format!("{} {} {}", self.id(), table.tool, self.source());
+        let year = table.year.map(|year| year.to_string()).unwrap_or_default();
+        let mut all = format!("{} {} {} {year}", self.id(), table.tool, self.source());
         for word in [table.profile.as_deref(), self.row.model.as_deref()].into_iter().flatten() {
             all.extend([" ", word]);
         }
         for text in texts.into_iter().flatten() {
             all.extend([" ", &text.en, " ", &text.ja]);
-        }
-        if let Some(year) = table.year {
-            all.push_str(&format!(" {year}"));
         }
         all.to_lowercase()
     }
@@ -334,9 +346,7 @@ impl Catalogue {
                 .remedy(remedy))
             }
             several => {
-                let ids: Vec<String> = several.iter().map(CatalogueEntry::id).collect();
-                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-                let all = ids.join(", ");
+                let all = several.iter().map(CatalogueEntry::id).collect::<Vec<_>>().join(", ");
                 Err(usage(text!(
                     "the catalogue has several entries `{id}`",
                     "カタログに `{id}` という項目は複数あります"

@@ -6,9 +6,8 @@
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.
 
-use crate::catalogue::work::{bytes_per_s, rate_of, unit_of};
-use crate::catalogue::{Catalogue, DeviceClass, PublishedColumn, RateWork};
-use crate::published::Published;
+use crate::catalogue::work::rate_of;
+use crate::catalogue::{Catalogue, DeviceClass, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::record::{Cell, RunRecord};
@@ -198,19 +197,11 @@ fn is_deepest(record: &RunRecord, work: &RateWork) -> bool {
 
 /// What a kind of device spans for some work, each entry with its fastest figure.
 fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: bool) -> Option<Band> {
-    let of_column = |(column, published): (&PublishedColumn, Published)| {
-        let meets = |published: &RateWork| {
-            published.is_done_by(work) && (is_deepest || published.in_flight.is_some())
-        };
-        let published_work = column.work.filter(meets)?;
-        let block = published_work.block_bytes.or(work.block_bytes);
-        let rate = |value| bytes_per_s(value, unit_of(&column.unit)?, block);
-        Some((rate(published.low)?, rate(published.high.unwrap_or(published.low))?))
-    };
+    let meets =
+        |published: &RateWork| published.is_done_by(work) && (is_deepest || published.in_flight.is_some());
     let mut band: Option<Band> = None;
     for entry in catalogue.entries().filter(|entry| entry.row.class == Some(class)) {
-        let fastest = entry.figures().filter_map(of_column).max_by(|one, two| one.1.total_cmp(&two.1));
-        let Some((low, high)) = fastest else { continue };
+        let Some((.., (low, high))) = entry.fastest(meets) else { continue };
         let so_far =
             band.get_or_insert(Band { low_bytes_per_s: low, high_bytes_per_s: high, entries: Vec::new() });
         so_far.low_bytes_per_s = so_far.low_bytes_per_s.min(low);

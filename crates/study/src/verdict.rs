@@ -83,6 +83,7 @@ fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_
     QuestionResult {
         id: question.id.clone(),
         title: question.title.clone(),
+        parts: question.parts().map(str::to_owned).collect(),
         purpose,
         margin,
         article,

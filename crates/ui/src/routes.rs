@@ -67,6 +67,7 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/studies", get(pages::studies::page))
         .route("/studies/{name}", get(pages::studies::study))
         .route("/catalogue", get(pages::catalogue::page))
+        .route("/catalogue/{*entry}", get(pages::catalogue::entry))
         .route("/choose/{what}/{word}", get(pages::choose::choose))
         .route(SESSION_PATH, post(pages::session::enter))
         .route("/session/new", post(pages::session::another))

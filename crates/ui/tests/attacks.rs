@@ -283,7 +283,7 @@ fn other_methods_are_refused() {
 fn no_address_leads_to_a_file() {
     let attacked = Attacked::new();
     let up = ["..", "%2e%2e", ".%2e", "%252e%252e", "..%00", "%c0%ae%c0%ae"];
-    let folders = ["", "/runs", "/models", "/studies", "/assets", "/choose"];
+    let folders = ["", "/runs", "/models", "/studies", "/catalogue", "/assets", "/choose"];
     let mut requests = Vec::new();
     for folder in folders {
         for step in up {

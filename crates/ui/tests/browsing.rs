@@ -268,7 +268,9 @@ fn the_answer_is_on_the_first_screen() {
         (format!("/runs/{}", ids[0]), ".row:last-child .figure"),
         (format!("/runs/{}", ids[0]), ".tabs"),
         (format!("/compare?run={}&run={}", ids[0], ids[1]), ".answer"),
-        ("/studies/raid-strip".to_owned(), ".verdicts :is(h2, h3, h4)"),
+        ("/studies/raid-strip".to_owned(), ".verdicts details:last-child"),
+        ("/studies/scsi-emulators".to_owned(), ".verdicts details:last-child"),
+        ("/catalogue".to_owned(), "tbody tr:nth-child(5)"),
     ];
     reader.browser.resize(1280, 800);
     for (path, selector) in views {
@@ -278,6 +280,73 @@ fn the_answer_is_on_the_first_screen() {
         let bottom = reader.browser.run(&bottom).as_f64().expect("a place");
         assert!(bottom <= 800.0, "{path}, {selector}: {bottom}");
     }
+}
+
+/// From a verdict to what it rests on, and to the table.
+#[test]
+fn a_verdict_unfolds_and_leads_to_its_table() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    reader.go("/studies");
+    let card = || reader.words("document.querySelector('a[href=\"/studies/sata-usb\"] p').textContent");
+    assert!(card().contains("Which link"), "{}", card());
+    reader.go("/studies/sata-usb");
+    let verdict = ".verdicts details:nth-child(2)";
+    assert_eq!(reader.words(&format!("document.querySelector('{verdict} em').textContent")), "✓ agrees");
+    browser.tab_to(&format!("{verdict} summary"));
+    browser.type_keys(keys::ENTER);
+    browser.wait_until(&format!("document.querySelector('{verdict}').open"));
+    let words = reader.words(&format!("document.querySelector('{verdict}').textContent"));
+    assert!(words.contains("SATA wherever it can be had") && words.contains("The figures agree."), "{words}");
+    browser.tab_to(&format!("{verdict} .ways a"));
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("document.querySelector('#table-git-pull:target')");
+    // How near a figure is stands there as a sign, not as a colour alone.
+    for (class, sign) in [("good", "✓"), ("open", "≈"), ("bad", "✗")] {
+        let cells = format!("[...document.querySelectorAll('.evidence td.{class} small')]");
+        let signs = format!("return {cells}.filter((line) => line.textContent.startsWith('{sign} ')).length");
+        assert_eq!(
+            browser.run(&signs).as_u64(),
+            Some(reader.count(&format!(".evidence td.{class}"))),
+            "{class}"
+        );
+    }
+    reader.go("/studies");
+    assert!(card().starts_with("Of the article's conclusions (6): ✓ agrees"), "{}", card());
+    reader.console_is_clean(&[DOOR]);
+}
+
+#[test]
+fn published_figures_are_narrowed_and_lead_to_an_entry() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    reader.go("/catalogue");
+    assert_eq!(reader.count(".published tbody tr"), 50);
+    let first = || reader.words("document.querySelector('.published tbody th').textContent");
+    let before = first();
+    browser.tab_to("main > .ways a");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("location.search.includes('page=1')");
+    assert_ne!(first(), before);
+    browser.tab_to("form .ways a[href='/catalogue?q=nvme']");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("document.querySelector('form .ways a[aria-current]')?.textContent === 'NVMe'");
+    // Rates of either unit are sorted as what they are.
+    browser.tab_to(".published thead th:nth-child(5) button");
+    browser.type_keys(keys::ENTER);
+    assert!(first().starts_with("Samsung 9100 Pro 4 TB"), "{}", first());
+    browser.press("input[name=q]", " 970 pro");
+    browser.type_keys(keys::ENTER);
+    browser.wait_until("document.querySelectorAll('.published tbody tr').length === 1");
+    browser.tab_to(".published tbody a");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for(".entry table");
+    assert_eq!(reader.words("location.pathname"), "/catalogue/storage-2020-spec/samsung-970-pro-1tb");
+    let words = reader.words("document.querySelector('main').textContent");
+    assert!(words.contains("3,500.0") && words.contains("techspot.com"), "{words}");
+    reader.go("/catalogue?q=samsng");
+    reader.wait_for(".empty + .ways a[href='/catalogue?q=samsung']");
+    reader.console_is_clean(&[DOOR]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! records. Tables sort by a click or a key.
 
 use super::table::{EntryBody, Flush, Marks, Table, TableForm};
-use super::{Block, Doc, Entry, Paragraph, Purpose};
+use super::{Block, Doc, Paragraph, Purpose, TableRow};
 use crate::doc::Role;
 use crate::doc::spark::sparkline;
 use kurabe_chart::{Size, Theme, escape};
@@ -121,6 +121,7 @@ fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
     if let Some(section) = paragraph.link {
         html.open("a", &[("href", &format!("#{section}"))]);
     }
+    html.words(&paragraph.mark).raw(if paragraph.mark.is_empty() { "" } else { " " });
     for (index, item) in paragraph.items.iter().enumerate() {
         html.raw(if index > 0 && paragraph.flows { " · " } else { "" });
         match paragraph.lead.filter(|_| index == 0) {
@@ -177,21 +178,19 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("</tr></thead>\n<tbody>");
     for row in &table.rows {
         html.raw("<tr>");
-        for (index, entry) in row.entries.iter().enumerate() {
-            write_entry(html, table, (index, entry), row.note.as_ref(), lang);
+        for index in 0..row.entries.len() {
+            write_entry(html, table, (index, row), lang);
         }
         html.close("tr");
     }
     html.raw("</tbody>").close("table").close("div").raw("\n");
 }
 
-fn write_entry(
-    html: &mut Html,
-    table: &Table,
-    (index, entry): (usize, &Entry),
-    note: Option<&Text>,
-    lang: Lang,
-) {
+/// The last entry of a row that is too short takes the columns that are left.
+fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow), lang: Lang) {
+    let entry = &row.entries[index];
+    let left = table.columns.len().saturating_sub(index).to_string();
+    let spans = index > 0 && index + 1 == row.entries.len() && left != "1";
     let value = entry.value.filter(|value| value.is_finite()).map(|value| value.to_string());
     let is_blank =
         matches!(&entry.shown, EntryBody::Words(words) if words.is_empty()) && entry.under.is_empty();
@@ -199,15 +198,20 @@ fn write_entry(
     let column = table.columns.get(index);
     let title = column.filter(|_| index > 0 && table.form == TableForm::Cards);
     // The note of a row is shown at its main figure.
-    let hint = note.filter(|_| index == 1).unwrap_or(&entry.hint);
+    let hint = row.note.as_ref().filter(|_| index == 1).unwrap_or(&entry.hint);
     let class = [
-        if index > 0 && column.is_some_and(|column| column.flush == Flush::Right) { "n" } else { "" },
+        if index > 0 && !spans && column.is_some_and(|column| column.flush == Flush::Right) {
+            "n"
+        } else {
+            ""
+        },
         class_of(entry.role),
         if matches!(entry.shown, EntryBody::Marks(_)) { "drawn" } else { "" },
     ]
     .join(" ");
     let attributes = [
         ("scope", scope),
+        ("colspan", if spans { &left } else { "" }),
         ("class", class.trim()),
         ("data-v", value.as_deref().unwrap_or("")),
         ("data-tip", hint.get(lang)),
@@ -215,15 +219,16 @@ fn write_entry(
     ];
     html.open(tag, &attributes);
     match &entry.shown {
-        EntryBody::Words(words) => html.words(words.get(lang)),
+        EntryBody::Words(words) if entry.link.is_empty() => html.words(words.get(lang)),
+        EntryBody::Words(words) => html.element("a", &[("href", &entry.link)], words.get(lang)),
         EntryBody::Missing => html.words(number::NONE),
         EntryBody::Course(values, (_, longest)) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
         EntryBody::Bar { .. } => html,
         EntryBody::Marks(marks) => write_marks(html, marks),
     };
-    if !entry.under.is_empty() {
-        html.element("small", &[], entry.under.get(lang));
+    for line in entry.under.get(lang).lines() {
+        html.element("small", &[], line);
     }
     html.close(tag);
 }

@@ -217,6 +217,8 @@ pub(crate) struct Entry {
     pub(crate) value: Option<f64>,
     /// What is shown to who points at it.
     pub(crate) hint: Text,
+    /// Where it leads on a page.
+    pub(crate) link: String,
 }
 
 /// Words or a drawing in them.

@@ -1,13 +1,14 @@
 //! The catalogue of published figures: the list, an entry, and a run beside one.
 
-use crate::doc;
-use crate::doc::{Column, Cut, Doc, Fields, Paragraph, Role, Style, Table, filled};
+use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableForm, filled};
 use crate::machine::seen::seen;
 use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
-use kurabe_core::quantity::format_bytes;
+use kurabe_core::quantity::{KIB, format_bytes};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, text};
-use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry};
+use kurabe_study::Published;
+use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry, PublishedColumn};
 use serde_json::{Value, json};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
@@ -15,11 +16,6 @@ const NARROW: usize = 90;
 
 /// Entries, one a line, below the tool of their table; without entries a sentence.
 pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) -> String {
-    catalogue_doc(catalogue, words, style.width < NARROW).terminal(style)
-}
-
-/// The same as a document; where there is little room, figures stand below the names.
-pub fn catalogue_doc(catalogue: &Catalogue, words: &[String], is_narrow: bool) -> Doc {
     let mut doc = Doc::new();
     let entries = catalogue.search(words);
     if entries.is_empty() {
@@ -31,20 +27,67 @@ pub fn catalogue_doc(catalogue: &Catalogue, words: &[String], is_narrow: bool) -
             "すべての語を含む項目はありません。{near}`{CATALOGUE}` で全項目を表示します。";
             near
         ));
-        return doc;
+        return doc.terminal(style);
     }
     for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
         let table = entries[0].table;
         let (title, tool) = (table.title.clone(), seen(&table.tool));
         let title = text!("{title} · {tool}", "{title} · {tool}"; title, tool);
         doc.push(Paragraph::new(title).role(Role::Quiet));
-        doc.append(of_table(entries, is_narrow)).gap();
+        doc.append(of_table(entries, style.width < NARROW)).gap();
     }
     let next = text!(
         "`{CATALOGUE_SHOW} ENTRY` tells all of one; `{SHOW} RUN {BESIDE} ENTRY` puts a run beside it.",
         "`{CATALOGUE_SHOW} 項目` で詳細を、`{SHOW} 測定 {BESIDE} 項目` で測定との比較を表示します。"
     );
-    doc.push(Paragraph::new(next).role(Role::Quiet)).done()
+    doc.push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
+}
+
+/// What entries are held side by side by: order, direction and whether many are in flight, and what that is called; of small blocks at random.
+fn best_columns() -> [(bool, Direction, bool, Text); 6] {
+    use Direction::{Read, Write};
+    [
+        (true, Read, false, text!("sequential read", "シーケンシャル読み出し")),
+        (true, Write, false, text!("sequential write", "シーケンシャル書き込み")),
+        (false, Read, false, text!("4 KiB read, Q1", "4 KiB 読み出し Q1")),
+        (false, Write, false, text!("4 KiB write, Q1", "4 KiB 書き込み Q1")),
+        (false, Read, true, text!("4 KiB read, deep queue", "4 KiB 読み出し(深いキュー)")),
+        (false, Write, true, text!("4 KiB write, deep queue", "4 KiB 書き込み(深いキュー)")),
+    ]
+}
+
+/// Entries as a page lists them, each leading to its own address below one.
+pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
+    let columns =
+        [text!("device", "デバイス"), text!("tool, profile", "ツール、プロファイル"), text!("year", "年")];
+    let columns = columns.into_iter().chain([text!("source", "出典")]).map(Column::left);
+    let columns: Vec<Column> = columns.chain(best_columns().map(|(.., name)| Column::right(name))).collect();
+    let row = |entry: &CatalogueEntry<'_>| -> Vec<Entry> {
+        let (table, device) = (entry.table, entry.row.device.clone());
+        let best = best_columns().map(|(sequential, direction, is_deep, _)| {
+            entry.fastest(|work| {
+                // A source that tells no depth means the one that is best.
+                let is_as_deep = is_deep == (work.in_flight != Some((1, 1)));
+                let is_same = sequential || is_as_deep && work.block_bytes == Some(4 * KIB);
+                is_same && work.direction == direction && work.sequential == sequential
+            })
+        });
+        let about = [
+            Entry { link: format!("{address}/{}", entry.id()), ..Entry::plain(device) },
+            Entry::plain(seen(&table.tool)).under(table.profile.clone().unwrap_or_default()),
+            table.year.map(|year| Entry::number(year.to_string(), f64::from(year))).unwrap_or_default(),
+            Entry::plain(entry.source().to_owned()),
+        ];
+        if best.iter().all(Option::is_none) {
+            return about.into_iter().chain([figures(entry).into()]).collect();
+        }
+        let best = best.map(|best| {
+            Entry::number_of(best.map(|(column, figure, (_, most))| (with_unit(column, figure), most)))
+        });
+        about.into_iter().chain(best).collect()
+    };
+    let caption = text!("published figures", "公表値");
+    Doc::of(Table::new(columns, entries.iter().map(row)).on_page(&caption, TableForm::Cards))
 }
 
 /// What scripts hear of an entry.
@@ -64,7 +107,7 @@ pub fn entry_json(entry: &CatalogueEntry<'_>) -> Value {
 
 /// Entries of a table: one a line, or where that is too narrow, figures below.
 fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
-    let strong = |entry: &CatalogueEntry<'_>| doc::Entry::new(Role::Strong, entry.id());
+    let strong = |entry: &CatalogueEntry<'_>| Entry::new(Role::Strong, entry.id());
     if !narrow {
         let columns =
             [Column::untitled(), Column::untitled().cut(Cut::Wrap), Column::untitled().cut(Cut::Wrap)];
@@ -84,14 +127,23 @@ fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
 /// `read 2,500.0 kB/s, write 2,100.0 kB/s`
 fn figures(entry: &CatalogueEntry<'_>) -> Text {
     Text::list(entry.figures().map(|(column, figure)| {
-        let (name, figure, unit) = (&column.name, published(figure, column.decimals), &column.unit);
-        let words = text!("{name} {figure} {unit}", "{name} {figure} {unit}"; name, figure);
-        words.map(|words| words.trim_end().to_owned())
+        let (name, figure) = (&column.name, with_unit(column, figure));
+        text!("{name} {figure}", "{name} {figure}"; name, figure)
     }))
+}
+
+fn with_unit(column: &PublishedColumn, figure: Published) -> Text {
+    published(figure, column.decimals).map(|figure| format!("{figure} {}", column.unit).trim_end().to_owned())
 }
 
 /// Everything of an entry.
 pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
+    let mut doc = Doc::new();
+    doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap().append(entry_doc(entry)).terminal(style)
+}
+
+/// The same below its name.
+pub fn entry_doc(entry: &CatalogueEntry<'_>) -> Doc {
     let table = entry.table;
     let fields = [
         (text!("table", "表"), Some(table.title.clone())),
@@ -112,13 +164,11 @@ pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
     ];
     let fields = filled(fields.map(|(key, words)| (key, words.into_iter().collect())));
     let rows = entry.figures().map(|(column, figure)| {
-        let figure = doc::Entry::new(Role::Strong, published(figure, column.decimals));
+        let figure = Entry::new(Role::Strong, published(figure, column.decimals));
         [column.name.clone().into(), figure, column.unit.clone().into()]
     });
     let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
-    let mut doc = Doc::new();
-    doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap();
-    doc.push(Fields::from(fields)).gap().push(Table::new(columns, rows).indent(2)).terminal(style)
+    Doc::of(Fields::from(fields)).with_gap().and(Doc::of(Table::new(columns, rows).indent(2)))
 }
 
 /// A run beside an entry, and what differs.
@@ -139,7 +189,7 @@ pub fn render_beside(beside: &Beside, style: &Style) -> String {
         [
             figure.name.clone().into(),
             published(figure.published, figure.decimals).into(),
-            doc::Entry::new(Role::Strong, value),
+            Entry::new(Role::Strong, value),
             figure.difference_percent.map(error_words).unwrap_or_default().into(),
             figure.unit.clone().into(),
         ]

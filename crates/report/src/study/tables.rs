@@ -32,36 +32,21 @@ pub(super) fn figure_name(column: &ColumnResult) -> Text {
     if unit.is_empty() { name.clone() } else { text!("{name}, {unit}", "{name} ({unit})"; name) }
 }
 
-/// The tables of a part: one for each column where figures are published, one for all columns where none are; with what
-/// all of its figures are, if they are all the same and no column tells it.
-pub(super) fn part_tables(part: &PartResult, notes: &mut Notes) -> Vec<(Table, Option<Text>)> {
-    if part.has_published() {
-        (0..part.columns.len()).map(|column| (beside(part, column, notes), None)).collect()
-    } else {
-        vec![side_by_side(part, notes)]
-    }
-}
-
 /// The columns that name a row: `first`, then the axes.
-fn row_columns(part: &PartResult, first: Text) -> Vec<Column> {
+pub(super) fn row_columns(part: &PartResult, first: Text) -> Vec<Column> {
     let axes = part.axes.iter().map(|axis| Column::left(axis.parameter.clone()));
     std::iter::once(Column::left(first).wrap_to(NARROWEST_NAME)).chain(axes).collect()
 }
 
-fn status_column() -> Column {
-    Column::left(text!("which is", "区分")).wrap_to(NARROWEST_WORDS)
-}
-
-/// The name of a row, left out where it is that of the row above; then its values on the axes.
-fn row_names(part: &PartResult, index: usize, notes: &mut Notes) -> Vec<Entry> {
-    let row = &part.rows[index];
-    let same = |above: &RowResult| above.label == row.label && !row.values.is_empty();
-    let repeated = index.checked_sub(1).and_then(|above| part.rows.get(above)).is_some_and(same);
-    let mut name = if repeated { Text::default() } else { row.label.clone() };
-    if let Some(error) = &row.error {
-        name = marked(&name, &notes.mark(error));
-    }
-    std::iter::once(name.into()).chain(row.values.iter().map(|value| value.clone().into())).collect()
+/// The name of a row, with the mark of what went wrong with it; then its values on the axes.
+pub(super) fn row_names(part: &PartResult, row: &RowResult, notes: &mut Notes) -> Vec<Entry> {
+    let marked = |error| marked(&row.label, &notes.mark(error));
+    let name = row.error.as_ref().map_or_else(|| row.label.clone(), marked);
+    let values = row.values.iter().zip(&part.axes).map(|(value, axis)| {
+        let place = axis.values.iter().position(|other| other == value).unwrap_or_default();
+        Entry::number(value.clone(), place as f64)
+    });
+    std::iter::once(name.into()).chain(values).collect()
 }
 
 fn marked(words: &Text, mark: &str) -> Text {
@@ -69,7 +54,7 @@ fn marked(words: &Text, mark: &str) -> Text {
 }
 
 /// One column: published, kurabe, error, and what the figure is.
-fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Table {
+pub(super) fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Table {
     let column = &part.columns[index];
     let mut columns = row_columns(part, figure_name(column));
     let fixed = columns.len();
@@ -77,96 +62,23 @@ fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Table {
         Column::right(text!("published", "公表値")),
         Column::right("kurabe".to_owned()),
         Column::right(text!("error", "誤差")),
-        status_column(),
+        Column::left(text!("which is", "区分")).wrap_to(NARROWEST_WORDS),
     ]);
-    let cells =
-        part.rows.iter().enumerate().filter_map(|(row, result)| Some((row, result.cells.get(index)?)));
+    let cells = part.rows.iter().filter_map(|row| Some((row, row.cells.get(index)?)));
     let rows = cells.map(|(row, cell)| {
         let mut entries = row_names(part, row, notes);
-        let published = cell.published.map(|figure| published(figure, column.decimals));
-        entries.push(published.unwrap_or_else(none).into());
+        let published = |figure| published(figure, column.decimals);
+        entries.push(cell.published.map_or_else(|| Text::same(number::NONE), published).into());
         entries.push(Entry::new(Role::Strong, value_words(cell, column)));
         entries.push(cell.error_percent.map(error_words).unwrap_or_default().into());
-        entries.push(status_words(cell, notes).into());
+        entries.push(status_words(cell, None, notes).into());
         entries
     });
     Table::new(columns, rows.collect::<Vec<_>>()).parted_behind(fixed)
 }
 
-/// All columns. A figure of which there is more to know has a number before it, which the notes tell; what the others are
-/// stands in a last column, or once below if it is the same for all.
-fn side_by_side(part: &PartResult, notes: &mut Notes) -> (Table, Option<Text>) {
-    let mut columns = row_columns(part, Text::default());
-    let fixed = columns.len();
-    columns.extend(part.columns.iter().map(|column| Column::right(figure_name(column))));
-    let mut numbered = false;
-    let mut rows: Vec<Vec<Entry>> = Vec::new();
-    let mut kinds_of_rows: Vec<Text> = Vec::new();
-    for (index, row) in part.rows.iter().enumerate() {
-        let mut entries = row_names(part, index, notes);
-        let mut kinds: Vec<Text> = Vec::new();
-        for (cell, column) in row.cells.iter().zip(&part.columns) {
-            let value = value_words(cell, column);
-            let note = cell_note(cell);
-            numbered |= note.is_some();
-            if note.is_none() && cell.value.is_some() {
-                kinds.push(status_word(cell.status));
-            }
-            let mark = note.map(|note| notes.mark(&note));
-            entries
-                .push(mark.map_or(value.clone(), |mark| value.map(|value| format!("{mark} {value}"))).into());
-        }
-        kinds.dedup();
-        rows.push(entries);
-        kinds_of_rows.push(Text::list(kinds));
-    }
-    let mut kinds: Vec<&Text> = kinds_of_rows.iter().filter(|kind| !kind.is_empty()).collect();
-    let count = kinds.len();
-    kinds.dedup();
-    let all_are = match kinds.as_slice() {
-        [kind] if count > 1 || numbered => Some(all_are(kind, numbered)),
-        _ => None,
-    };
-    if all_are.is_none() && !(kinds.is_empty() && numbered) {
-        columns.push(status_column());
-        rows.iter_mut().zip(kinds_of_rows).for_each(|(row, kind)| row.push(kind.into()));
-    }
-    (Table::new(columns, rows).parted_behind(fixed), all_are)
-}
-
-/// What all figures of a table are, those with a number before them left aside.
-fn all_are(kind: &Text, numbered: bool) -> Text {
-    match numbered {
-        true => text!(
-            "A figure with a number in front is what the note says; all others: {kind}.",
-            "番号の付いた値は注の通りです。ほかの値の区分はすべて「{kind}」です。";
-            kind
-        ),
-        false => text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。"; kind),
-    }
-}
-
-/// What to know of a figure beside what it is, as a note; nothing of one that is not there.
-fn cell_note(cell: &CellResult) -> Option<Text> {
-    cell.value?;
-    let kind = status_word(cell.status);
-    let missed = text!("{kind}, not reached", "{kind}、到達せず"; kind);
-    let parts = [
-        cell.reason.as_ref().map(|why| (kind, why)),
-        cell.anomaly.as_ref().map(|why| (text!("anomaly", "異常値"), why)),
-        cell.unreachable.as_ref().map(|why| (missed, why)),
-    ];
-    let notes =
-        parts.into_iter().flatten().map(|(kind, why)| text!("{kind}: {why}", "{kind}: {why}"; kind, why));
-    Some(Text::join(notes, ["; ", "。"])).filter(|note| !note.is_empty())
-}
-
-fn none() -> Text {
-    Text::same(number::NONE)
-}
-
-fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
-    cell.value.map_or_else(none, |value| number::fixed(value, column.decimals).into())
+pub(super) fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
+    number::fixed(cell.value.unwrap_or(f64::NAN), column.decimals).into()
 }
 
 /// `2,500.0`, `150–200`, `> 2,000`, `about 900`.
@@ -197,10 +109,10 @@ pub(super) fn status_word(status: Status) -> Text {
     }
 }
 
-/// What a figure is, and what to know of it; of a figure that is not there only the latter.
-fn status_words(cell: &CellResult, notes: &mut Notes) -> Text {
+/// What a figure is, unless it is what is usual, and what to know of it; of a figure that is not there only the latter.
+pub(super) fn status_words(cell: &CellResult, usual: Option<Status>, notes: &mut Notes) -> Text {
     let mut words = Vec::new();
-    if cell.value.is_some() {
+    if cell.value.is_some() && usual != Some(cell.status) {
         words.push(status_word(cell.status));
         words.extend(cell.reason.as_ref().map(|reason| notes.mark(reason).into()));
     }

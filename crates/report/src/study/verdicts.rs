@@ -62,7 +62,7 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
     }
     sentences.extend(caveats(verdict).into_iter().map(plain));
     let Some(article) = &verdict.article else { return sentences };
-    let (role, judged) = article.agreement.map_or((Role::Plain, Text::default()), agreement);
+    let (role, judged) = article.agreement.map(agreement).unwrap_or_default();
     let says = &article.says;
     let words = text!("The article: {says}. {judged}", "記事: {says}。{judged}"; says, judged);
     sentences.push((role, words.map(|words| words.trim_end().to_owned())));
@@ -152,29 +152,35 @@ fn agreement(agreement: Agreement) -> (Role, Text) {
     }
 }
 
+/// The same as a sign with a word, and the class by which a page marks it.
+const BADGES: [(Agreement, &str, [&str; 2]); 5] = [
+    (Agreement::Agrees, "good", ["✓ agrees", "○ 一致"]),
+    (Agreement::Partly, "open", ["≈ in part", "△ 一部一致"]),
+    (Agreement::Differs, "bad", ["✗ differs", "× 不一致"]),
+    (Agreement::CannotBeTold, "none", ["? cannot tell", "? 判断できない"]),
+    (Agreement::WasGiven, "none", ["= was given", "＝ 前提どおり"]),
+];
+
+/// How a page marks a verdict: a class, and a sign with a word.
+pub fn verdict_badge(verdict: &QuestionResult) -> Option<(&'static str, Text)> {
+    let agreement = verdict.article.as_ref()?.agreement?;
+    let (_, class, [en, ja]) = BADGES.into_iter().find(|(of, ..)| *of == agreement)?;
+    Some((class, Text::of(en, ja)))
+}
+
 /// How often the figures come to what the article concludes.
-fn summary(result: &StudyResult) -> Option<Text> {
-    let agreements: Vec<Agreement> =
-        result.verdicts.iter().filter_map(|verdict| verdict.article.as_ref()?.agreement).collect();
-    let count = |agreement: Agreement| agreements.iter().filter(|one| **one == agreement).count();
+pub fn study_summary(result: &StudyResult) -> Option<Text> {
+    let agreement = |verdict: &QuestionResult| verdict.article.as_ref()?.agreement;
+    let agreements: Vec<Agreement> = result.verdicts.iter().filter_map(agreement).collect();
     let all = agreements.len();
-    let parts = [
-        (count(Agreement::Agrees), text!("agree in", "一致")),
-        (count(Agreement::Partly), text!("agree in part in", "一部一致")),
-        (count(Agreement::Differs), text!("differ in", "不一致")),
-        (count(Agreement::CannotBeTold), text!("cannot tell", "判断できない")),
-        (count(Agreement::WasGiven), text!("were given", "前提として与えたもの")),
-    ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let parts = Text::list(parts.map(|(count, words)| words.map(|words| format!("{words} {count}"))));
-    (all > 0).then(|| match all {
-        1 => text!("Of the article's one conclusion: the figures {parts}.", "記事の結論 1 件: {parts}。"; parts),
-        _ => text!(
-            "Of the article's {all} conclusions the figures {parts}.",
-            "記事の結論 {all} 件のうち: {parts}。";
-            parts
-        ),
-    })
+    let parts = BADGES.into_iter().filter_map(|(of, _, [en, ja])| {
+        let count = agreements.iter().filter(|one| **one == of).count();
+        (count > 0).then(|| text!("{en} {count}", "{ja} {count}"))
+    });
+    let parts = Text::list(parts);
+    let words =
+        text!("Of the article's conclusions ({all}): {parts}.", "記事の結論 {all} 件: {parts}。"; parts);
+    (all > 0).then_some(words)
 }
 
 /// Questions that were left out.
@@ -188,6 +194,13 @@ fn unasked(result: &StudyResult) -> Option<Text> {
     })
 }
 
+/// What stands behind an answer.
+pub fn verdict_doc(verdict: &QuestionResult) -> Doc {
+    let closed_up = |words: Text| Text::of(words.en, names::closed_up(&words.ja));
+    let paragraph = |(role, words)| Paragraph::new(closed_up(words)).listed().indent(2, 2).role(role);
+    sentences(verdict).into_iter().map(paragraph).collect()
+}
+
 /// The verdicts; nothing if the study asks nothing.
 pub(super) fn doc(result: &StudyResult) -> Doc {
     let mut doc = Doc::new();
@@ -197,12 +210,9 @@ pub(super) fn doc(result: &StudyResult) -> Doc {
     doc.gap().heading(2, text!("Verdicts", "判定"));
     for verdict in &result.verdicts {
         doc.gap().heading(3, verdict.title.clone()).aside(verdict_answer(verdict));
-        for (role, words) in sentences(verdict) {
-            let words = Text::of(words.en, names::closed_up(&words.ja));
-            doc.push(Paragraph::new(words).listed().indent(2, 2).role(role));
-        }
+        doc.append(verdict_doc(verdict));
     }
-    let ends: Vec<Text> = summary(result).into_iter().chain(unasked(result)).collect();
+    let ends: Vec<Text> = study_summary(result).into_iter().chain(unasked(result)).collect();
     if !ends.is_empty() {
         doc.gap();
     }

@@ -7,6 +7,7 @@ use kurabe_core::Text;
 use kurabe_explain::{CellLimit, Limit};
 use kurabe_stats::{Concordance, FittedLine};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,6 +16,8 @@ pub struct QuestionResult {
     pub id: String,
     /// What was asked.
     pub title: Text,
+    /// The tables that the answer rests on.
+    pub parts: BTreeSet<String>,
     /// The use that choices are ranked for, if it is one: name and title.
     pub purpose: Option<(String, Text)>,
     /// What there was to choose from.

@@ -47,7 +47,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
         let nothing = text!("No model has all of these words.", "すべての語を含むモデルはありません。");
         let page = html! {
             p { (words.get(lang)) }
-            (search.form("/models", &text!("Words", "語句"), &chips(lang), lang))
+            (search.form("/models", &text!("Words", "語句"), &search.chips("/models", &chips(), lang), lang))
             @if cards.is_empty() { p.empty { (nothing.get(lang)) } }
             @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
             ul.models data-waits=[(figures.is_none() && busy.is_none()).then_some("1")] { @for card in cards { (card) } }
@@ -58,8 +58,8 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
 }
 
 /// Kinds that people look for, as words of the search.
-fn chips(lang: Lang) -> Markup {
-    let kinds = [
+fn chips() -> [(&'static str, Text); 7] {
+    [
         ("disk", text!("hard disks", "ハードディスク")),
         ("ssd", text!("SSDs", "SSD")),
         ("card", text!("cards and emulators", "カードとエミュレーター")),
@@ -67,10 +67,7 @@ fn chips(lang: Lang) -> Markup {
         ("usb", text!("USB", "USB")),
         ("pcie", text!("PCIe", "PCIe")),
         ("raid", text!("RAID", "RAID")),
-    ];
-    html! {
-        span.ways { @for (word, name) in &kinds { a href={ "/models?q=" (word) } { (name.get(lang)) } " " } }
-    }
+    ]
 }
 
 /// Everything of a model that a word is looked for in.

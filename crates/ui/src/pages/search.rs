@@ -18,7 +18,7 @@ pub(crate) struct Search {
 impl Search {
     /// The first page for these words.
     pub(crate) fn of(q: String) -> Self {
-        Self { q, page: 0 }
+        Self { q, ..Self::default() }
     }
 
     /// Whether something has all of the words, in whatever case.
@@ -38,6 +38,15 @@ impl Search {
                 button { (text!("search", "検索").get(lang)) }
                 (more)
             }
+        }
+    }
+
+    /// Words that people look for, as ways to what has them.
+    pub(crate) fn chips(&self, path: &str, kinds: &[(&str, Text)], lang: Lang) -> Markup {
+        html! {
+            span.ways { @for (word, name) in kinds {
+                a href={ (path) "?q=" (word) } aria-current=[(self.q == *word).then_some("true")] { (name.get(lang)) } " "
+            } }
         }
     }
 

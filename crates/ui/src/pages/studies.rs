@@ -1,21 +1,24 @@
-//! Studies: what an article found, and what models make of it. Verdicts come first.
+//! Studies: what an article found, and what models make of it. Verdicts come first, each with its evidence behind it.
 
-use crate::pages::frame::written;
+use crate::pages::frame::{ways_to, written};
 use crate::pages::{Visit, titled};
 use axum::extract::Path;
 use axum::response::Response;
-use kurabe_core::{Result, text};
+use kurabe_core::{Lang, Result, Text, text};
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
-use kurabe_report::study_docs;
+use kurabe_report::{study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc};
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{STUDIES, StudyOptions, StudyResult, study_named};
-use maud::html;
+use kurabe_study::{QuestionResult, STUDIES, StudyOptions, StudyResult, study_named};
+use maud::{Markup, html};
 use std::sync::{Mutex, PoisonError};
 
 /// `GET /studies`
 pub(crate) async fn page(visit: Visit) -> Response {
     titled(visit, move |_, lang| {
         let published = Catalogue::built_in();
+        // While a study is computed nobody can look.
+        let kept = COMPUTED.try_lock().ok();
+        let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.study == name);
         let words = text!(
             "Published comparisons, computed again on models: what was claimed, and whether it comes out.",
             "公開されている比較記事を、モデルで計算し直したものです。記事の結論が再現するかを示します。"
@@ -25,7 +28,11 @@ pub(crate) async fn page(visit: Visit) -> Response {
             ul.models {
                 @for (name, _) in STUDIES {
                     @let study = study_named(name, published)?;
-                    li { a href={ "/studies/" (name) } { b { (study.title.get(lang)) } small { (name) } } }
+                    @let asks = || Text::join(study.questions.iter().take(2).map(|one| one.title.clone()), [" · "; 2]);
+                    @let outcome = computed(*name).and_then(study_summary).unwrap_or_else(asks);
+                    li { a href={ "/studies/" (name) } {
+                        b { (study.title.get(lang)) } small { (name) } p { (outcome.get(lang)) }
+                    } }
                 }
             }
         };
@@ -41,14 +48,39 @@ static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 pub(crate) async fn study(visit: Visit, Path(name): Path<String>) -> Response {
     titled(visit, move |shared, lang| {
         let result = computed(&name, shared)?;
-        let [verdicts, tables] = study_docs(&result);
+        let [about, ending] = study_frame(&result);
         let page = html! {
-            section.verdicts { (written(&verdicts, lang)) }
-            section.evidence { (written(&tables, lang)) }
+            @if let Some(summary) = study_summary(&result) { p.summary { (summary.get(lang)) } }
+            h2.unseen { (text!("Verdicts", "判定").get(lang)) }
+            div.verdicts { @for verdict in &result.verdicts { (card(verdict, &result, lang)) } }
+            div.evidence {
+                (written(&about, lang))
+                @for (id, title, tables) in study_tables(&result) {
+                    section id={ "table-" (id) } { h2 { (title.get(lang)) } (written(&tables, lang)) }
+                }
+                (written(&ending, lang))
+            }
         };
-        Ok((result.title, page))
+        Ok((result.title.clone(), page))
     })
     .await
+}
+
+/// A verdict as a sentence, which unfolds what it rests on, with the ways to its tables.
+fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
+    let tables = result.parts.iter().filter(|part| verdict.parts.contains(&part.id));
+    let tables = tables.map(|part| (format!("#table-{}", part.id), part.title.clone()));
+    html! {
+        details {
+            summary {
+                @if let Some((class, word)) = verdict_badge(verdict) { em class=(class) { (word.get(lang)) } " " }
+                small { (verdict.title.get(lang)) }
+                (verdict_answer(verdict).get(lang))
+            }
+            (written(&verdict_doc(verdict), lang))
+            (ways_to(tables, lang))
+        }
+    }
 }
 
 fn computed(name: &str, shared: &crate::shared::Site) -> Result<StudyResult> {

@@ -26,14 +26,10 @@ impl Table {
     /// and it may be parted behind those that name a row.
     pub(super) fn pieces(&self, style: &Style) -> Vec<Self> {
         let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
+        let rows = self.words(style);
         let width_of = |place: usize| {
-            let words = self.rows.iter().filter_map(|row| match &row.entries.get(place)?.shown {
-                EntryBody::Words(words) => Some(words),
-                _ => None,
-            });
-            let all = words.chain([&self.columns[place].title]);
-            let widest = all.map(|words| display_width(words.get(style.lang))).max().unwrap_or(0);
-            widest.min(self.columns[place].least) + GAP
+            let title = display_width(self.columns[place].title.get(style.lang));
+            widest(&rows, place).max(title).min(self.columns[place].least) + GAP
         };
         let room = style.width.saturating_sub(self.indent) + GAP;
         let names: usize = (0..fixed).map(width_of).sum();

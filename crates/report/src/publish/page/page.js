@@ -24,7 +24,7 @@
       const sign = next === 'ascending' ? 1 : -1;
       const key = (row) => {
         const cell = row.cells[column];
-        return numbers ? (cell.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell.textContent;
+        return numbers ? (cell?.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell?.textContent || '';
       };
       rows.sort((a, b) => {
         const [one, two] = [key(a), key(b)];

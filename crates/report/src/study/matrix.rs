@@ -1,0 +1,70 @@
+//! All figures of a table of a study in one: in every cell kurabe's figure, and below it the published one if there is one.
+//!
+//! The model: the words of a cell are those of the terminal's tables. How near both figures are stands there as a sign
+//! beside the error; the colour only says it again.
+
+use super::tables::{
+    Notes, error_words, figure_name, published, row_columns, row_names, status_words, value_words,
+};
+use crate::doc::{Column, Entry, Paragraph, Role, Table, TableForm};
+use kurabe_core::{Text, text};
+use kurabe_study::{CellResult, ColumnResult, PartResult, RowResult, Status};
+
+/// How near a figure is to the published one: up to so many percent, its role and its sign.
+const NEARNESS: [(f64, Role, [&str; 2]); 3] =
+    [(10.0, Role::Good, ["✓", "○"]), (25.0, Role::Warn, ["≈", "△"]), (f64::INFINITY, Role::Bad, ["✗", "×"])];
+
+/// How near a figure is, judged by the error as it is printed, and that error behind its sign.
+fn nearness(error_percent: f64) -> (Role, Text) {
+    let (tenths, error) = ((error_percent.abs() * 10.0).round(), error_words(error_percent));
+    let is_in = |(most, ..): &(f64, Role, [&str; 2])| tenths <= most * 10.0;
+    let (_, role, [en, ja]) = NEARNESS.into_iter().find(is_in).unwrap_or(NEARNESS[2]);
+    (role, text!("{en} {error}", "{ja} {error}"))
+}
+
+/// How to read a cell.
+pub(super) fn matrix_legend() -> Paragraph {
+    let tag = |(most, _, [en, ja]): (f64, _, [&str; 2])| match most.is_finite() {
+        true => text!("{en} within {most} %", "{ja} {most} % 以内"),
+        false => text!("{en} beyond", "{ja} それを超える"),
+    };
+    let how = "In each cell: kurabe's figure, below it the published one and the error.";
+    Paragraph::new(text!("{how}", "各セルは、上が kurabe の値、下が公表値と誤差です。"))
+        .tags(NEARNESS.map(tag).to_vec())
+}
+
+/// All of a part's figures in one table.
+pub(super) fn matrix(part: &PartResult, notes: &mut Notes) -> Table {
+    let mut columns = row_columns(part, Text::default());
+    let fixed = columns.len();
+    columns.extend(part.columns.iter().map(|column| Column::right(figure_name(column))));
+    let row = |row: &RowResult| {
+        let mut entries = row_names(part, row, notes);
+        entries.extend(row.cells.iter().zip(&part.columns).map(|(cell, column)| entry(cell, column, notes)));
+        entries
+    };
+    let rows: Vec<Vec<Entry>> = part.rows.iter().map(row).collect();
+    Table::new(columns, rows).parted_behind(fixed).on_page(&part.title, TableForm::Cards)
+}
+
+fn entry(cell: &CellResult, column: &ColumnResult, notes: &mut Notes) -> Entry {
+    let figure = cell.published.map(|figure| published(figure, column.decimals));
+    let figure = figure.map(|figure| text!("published {figure}", "公表値 {figure}"; figure));
+    let (role, error) = cell.error_percent.map(nearness).unwrap_or_default();
+    let facts = [error, status_words(cell, Some(Status::Predicted), notes)];
+    let facts = Text::join(facts.into_iter().filter(|fact| !fact.is_empty()), [" · "; 2]);
+    let under = Text::join(figure.into_iter().chain([facts]), ["\n"; 2]);
+    Entry { role, value: cell.value, ..Entry::plain(value_words(cell, column)).under(under) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearness_is_that_of_the_printed_error() {
+        let sign = |percent| nearness(percent).1.en.chars().next().unwrap_or_default();
+        let errors = [0.0, -10.0, 10.04, 10.06, -25.0, 25.1, -90.0];
+        assert_eq!(errors.map(sign), ['✓', '✓', '✓', '≈', '≈', '✗', '✗']);
+    }
+}
