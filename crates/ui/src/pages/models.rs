@@ -6,7 +6,7 @@ use crate::pages::{Visit, titled};
 use crate::shared::Site;
 use axum::extract::Query;
 use axum::response::Response;
-use kurabe_core::{Lang, Result, number, text};
+use kurabe_core::{Lang, Result, Text, number, text};
 use kurabe_lab::{CardFigures, card_figures, in_parallel};
 use kurabe_report::{card_names, row_of_layers};
 use kurabe_sim::{DEVICES, DeviceSpec, device_named};
