@@ -56,7 +56,7 @@ fn an_axis_draws_its_curve_and_changed_rows_have_no_error() {
     assert!(page.contains("over memory.access") && page.contains('█'), "{page}");
     // The model has 1 us anyway, so the first row is the study's own.
     assert_eq!(
-        (page.matches("predicted\n").count(), page.matches("calibrated [1]").count()),
+        (page.matches("  predicted\n").count(), page.matches("calibrated [1]").count()),
         (6, 1),
         "{page}"
     );
@@ -73,7 +73,10 @@ fn an_axis_with_the_studys_own_values_is_no_change_and_what_is_calibrated_elsewh
     let page = lab.kurabe(&study).ok().out;
     let again = lab.kurabe(&[&study[..], &["--axis", "raid.strip=8KiB..1MiB"]].concat()).ok().out;
     assert_eq!(again, page);
-    assert!(page.contains("[1] calibrated: as in table raid-card/array: "), "{page}");
+    assert!(
+        page.contains("(calibrated [1])") && page.contains("[1] as in table raid-card/array: "),
+        "{page}"
+    );
     let wider = lab.kurabe(&[&study[..], &["--axis", "raid.strip=64KiB..2MiB"]].concat()).ok().out;
     assert!(wider.contains("A model was changed"), "{wider}");
 }
