@@ -6,7 +6,9 @@
 
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
+use crate::pictures::write;
 use serde_json::json;
+use std::path::Path;
 
 /// The checker, from its package.
 const AXE: &str = include_str!("axe/axe.min.js");
@@ -51,6 +53,12 @@ impl Looked {
         assert_eq!(self.reader.words("document.documentElement.lang"), self.lang, "{path}");
     }
 
+    /// Keeps a picture of what is shown in target/tmp/pages, for who wants to see it.
+    fn keep(&self, name: &str, width: u32) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+        write(&self.reader, &folder, &format!("{}-{}-{width}", file_name(name), self.lang));
+    }
+
     /// Checks what is shown in its themes, and at the width of a phone.
     fn check(&mut self, name: &str) {
         let browser = &self.reader.browser;
@@ -62,16 +70,23 @@ impl Looked {
             browser.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
             self.wrong.extend(violations(&self.reader).iter().map(|line| format!("{name}, {theme}: {line}")));
         }
+        self.keep(name, 1280);
         for (media, (width, height)) in [("screen", PHONE), ("print", PAPER)] {
             browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": media }));
             browser.resize(width, height);
             let lines = browser.run(TOO_WIDE);
             let lines = lines.as_array().expect("a list").iter();
             self.wrong.extend(lines.map(|line| format!("{name}, {media}, {width} px: {line}")));
+            self.keep(name, width);
         }
         browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": "" }));
         browser.resize(1280, 900);
     }
+}
+
+/// A file's name that tells where a page is.
+pub fn file_name(path: &str) -> String {
+    path.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(40).collect()
 }
 
 /// What reaches beyond the window, if that makes the page itself scroll sideways.

@@ -135,11 +135,7 @@ fn of_all(reader: &Reader, runs: &[String], folder: &Path, ending: &str, (width,
         reader.wait_for(selector);
         let length = reader.browser.run("return document.documentElement.scrollHeight").as_u64().unwrap_or(0);
         reader.browser.resize(width, length.min(LONGEST) as u32);
-        let name: String = path
-            .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
-            .take(40)
-            .collect();
+        let name = accessible::file_name(&path);
         write(reader, folder, &format!("{name}-{ending}"));
         reader.browser.resize(width, height);
     }
@@ -152,7 +148,8 @@ fn resize(reader: &Reader, (width, height): (u32, u32)) {
     reader.browser.devtools("Emulation.setDeviceMetricsOverride", &size);
 }
 
-fn write(reader: &Reader, folder: &Path, name: &str) {
+/// Writes a picture of what is shown.
+pub fn write(reader: &Reader, folder: &Path, name: &str) {
     let picture = reader.browser.picture();
     std::fs::create_dir_all(folder).expect("a folder");
     std::fs::write(folder.join(format!("{name}.png")), &picture).expect("written");
