@@ -10,7 +10,7 @@ use kurabe_lab::{
     leave_terminal, log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
 use kurabe_report::{
-    Mode, attached_json, attached_lines, detached_lines, kept_server_lines, control_lines, served_lines,
+    Mode, attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
     serving_json, serving_line, serving_lines, waiting_line,
 };
 use kurabe_serve::{Address, ControlRequest, ServedFigures, attachments_folder, read_answer};
@@ -166,7 +166,11 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     if global.json {
         return print_json(&json!({ "event": "done", "answer": done }));
     }
-    print_texts(&control_lines(&request, done)?)
+    match request {
+        ControlRequest::Stats => print_texts(&served_lines(&read_answer(done)?)),
+        ControlRequest::Cut => print_texts(&[power_cut_line(&read_answer(done)?)]),
+        _ => print_texts(&[text!("done", "変更しました")]),
+    }
 }
 
 /// A line each second, until the server ends.

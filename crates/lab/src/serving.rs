@@ -11,7 +11,7 @@ mod record;
 
 pub use background::{is_background, leave_terminal, log_of_attachments, start_in_background};
 pub use devices::{Detached, control_server, detach, refuse_others_than_root, remove_left_devices};
-pub use noted::{ServedNote, ServedNow, served_now, tell_served};
+pub use noted::{ServedNote, ServedNow, served_notes, served_now};
 pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers};
 
 use crate::model::{load_model, model_name};
@@ -115,7 +115,7 @@ impl PreparedServer {
         let serving = Serving::start(&self.request)?;
         // Who cannot be found is still served.
         let folder = self.asked.noted_in.as_deref();
-        let note = folder.and_then(|folder| KeptNote::keep(folder, serving.facts()).ok());
+        let note = folder.and_then(|folder| KeptNote::keep(folder, serving.facts()));
         Ok(RunningServer { serving, prepared: self, _note: note })
     }
 }

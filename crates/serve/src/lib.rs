@@ -24,8 +24,7 @@ mod workers;
 pub mod protocol;
 
 pub use attach::{
-    Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments,
-    make_attachments_folder, refuse_used,
+    Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments, refuse_used,
 };
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};

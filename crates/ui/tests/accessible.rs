@@ -6,6 +6,7 @@
 
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
+use crate::served::{read, served};
 use serde_json::json;
 
 /// The checker, from its package.
@@ -103,6 +104,7 @@ pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
         ("/studies".to_owned(), "ul.models"),
         ("/studies/raid-strip".to_owned(), ".verdicts"),
         ("/catalogue".to_owned(), "main table"),
+        ("/served".to_owned(), "#served dl"),
         ("/nowhere".to_owned(), "main h1"),
         ("/runs/zzzz".to_owned(), "main h1"),
         ("/compare".to_owned(), "main h1"),
@@ -133,6 +135,13 @@ fn is_for_everybody(lang: &'static str, theme: &'static str) {
     looked.reader.browser.click("#stop");
     looked.reader.wait_for("#board .after");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| looked.reader.measured(model));
+    looked.shown("/served", "#served .empty");
+    looked.check("nothing served");
+    looked.reader.browser.click("[popovertarget=keys]");
+    looked.reader.wait_for("#keys:popover-open");
+    looked.check("keys");
+    let (_server, socket) = served(looked.reader.page.folder(), "samsung-870-evo");
+    read(&socket, 40);
     looked.shown("/", "#board .after");
     looked.check("after a run");
     let image = looked.reader.page.folder().join("image");

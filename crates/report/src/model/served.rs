@@ -1,16 +1,14 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
-use crate::doc::layout::display_width;
-use crate::doc::{Column, Doc, Entry, Fields, Table, TableForm};
+use crate::doc::{Doc, Fields};
 use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
 use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
-use kurabe_core::{Lang, Result, Text, shown, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
-    Address, AttachBy, ClientFigures, ControlRequest, CutReport, FrontKind, Grants, KeepingUp, MOST_WAY_NS,
+    Address, AttachBy, ClientFigures, CutReport, FrontKind, Grants, KeepingUp, Lateness, MOST_WAY_NS,
     ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
-    read_answer,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -174,130 +172,83 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     )
 }
 
-/// How a time went, in words.
-struct ServedPace {
-    depth: String,
-    requests: String,
-    bytes: String,
-    times: String,
-    share: String,
-    p99: String,
-}
-
-impl ServedPace {
-    fn of(figures: &ServedFigures) -> Self {
-        let per_s = |amount: f64| amount * 1e9 / figures.served_ns.max(1) as f64;
-        let lateness = &figures.lateness;
-        let answers = lateness.answers as f64;
+/// One line a second: that second, and in brackets all so far.
+pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
+    let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
+    let answers = last.lateness.answers as f64;
+    let (requests, clients) = (whole(per_s(answers)), figures.clients);
+    let bytes = rate(per_s((last.read_bytes + last.written_bytes) as f64));
+    let depth = fixed(answers * last.lateness.mean_real_ns / last.served_ns.max(1) as f64, 1);
+    let shown = |lateness: &Lateness| {
         let percent = lateness.in_time_share.map(|share| share * 100.0);
         let [times, share] = [(lateness.slowdown.map(|slowdown| slowdown.mean), 2), (percent, 1)]
             .map(|(value, digits)| value.map_or(NONE.to_owned(), |value| fixed(value, digits)));
-        Self {
-            depth: fixed(per_s(answers) * lateness.mean_real_ns / 1e9, 1),
-            requests: whole(per_s(answers)),
-            bytes: rate(per_s((figures.read_bytes + figures.written_bytes) as f64)).to_string(),
-            times,
-            share,
-            p99: latency_ns(lateness.p99_ns),
-        }
-    }
-}
-
-/// One line a second: that second, and in brackets all so far.
-pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
-    let clients = figures.clients;
-    let ServedPace { depth, requests, bytes, times, share, p99 } = ServedPace::of(last);
-    let ServedPace { times: all_times, share: all_share, p99: all_p99, .. } = ServedPace::of(figures);
+        (times, share, latency_ns(lateness.p99_ns))
+    };
+    let ((times, share, p99), (all_times, all_share, all_p99)) =
+        (shown(&last.lateness), shown(&figures.lateness));
     text!(
         "{clients} clients  depth {depth}  {requests}/s  {bytes}  took × {times} ({all_times})  in time {share} % ({all_share} %)  p99 late by {p99} ({all_p99})",
         "接続 {clients}  深さ {depth}  毎秒 {requests} 件  {bytes}  応答時間 {times} 倍({all_times} 倍)  時間どおり {share} %({all_share} %)  遅れ p99 {p99}({all_p99})"
     )
 }
 
-/// How it goes, for a page: what was last seen of it, beside all so far, and then as [`served_lines`] has it.
+/// How it goes, for a page: first since the last look. Two spaces and more part what stands in columns of a terminal.
 pub fn served_doc(figures: &ServedFigures, last: &ServedFigures) -> Doc {
-    let paces = [last, figures].map(ServedPace::of);
-    let row = |name: Text, shown: fn(&ServedPace) -> Text| {
-        [vec![Entry::plain(name)], paces.iter().map(|pace| Entry::plain(shown(pace))).collect()].concat()
+    let parts = |line: &Text| -> Vec<Text> {
+        let [en, ja] = [&line.en, &line.ja].map(|words| {
+            words.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>()
+        });
+        en.into_iter().zip(ja).map(|(en, ja)| Text::of(en, ja)).collect()
     };
-    let rows = [
-        row(text!("answers", "応答時間"), |pace| text!("× {}", "{} 倍", pace.times)),
-        row(text!("in time", "時間どおり"), |pace| text!("{} %", "{} %", pace.share)),
-        row(text!("late by, p99", "遅れ p99"), |pace| Text::same(pace.p99.as_str())),
-        row(text!("depth", "深さ"), |pace| Text::same(pace.depth.as_str())),
-        row(text!("requests", "要求"), |pace| text!("{}/s", "毎秒 {} 件", pace.requests)),
-        row(text!("data", "データ"), |pace| Text::same(pace.bytes.as_str())),
-    ];
     let time = moment(last.served_ns);
-    let columns = [
-        Column::untitled(),
-        Column::right(text!("the last {time}", "直近 {time}")),
-        Column::right(text!("all so far", "開始から")),
-    ];
-    let caption = text!("how well the model keeps its time", "モデルの時間の守り方");
-    let lines = served_fields(figures).into_iter().map(|(key, words)| (key, vec![words])).collect::<Vec<_>>();
-    Doc::new()
-        .push(Table::new(columns, rows).on_page(&caption, TableForm::Facts))
-        .push(Fields::from(lines))
-        .say(served_time(figures))
-        .say_all(figures.cuts.iter().map(power_cut_line))
-        .done()
+    let key = text!("last {time} (all so far)", "直近 {time}(開始から)");
+    let (mut fields, mut others) = (vec![(key, parts(&serving_line(figures, last)))], Vec::new());
+    for mut parts in served_lines(figures).iter().map(parts) {
+        match parts.len() {
+            1 => others.append(&mut parts),
+            _ => fields.push((parts.remove(0), parts)),
+        }
+    }
+    Doc::of(Fields::from(fields)).say_all(others).done()
 }
 
 /// How it went.
 pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
-    let line = |(key, words): (Text, Text)| {
-        let room = |lang| " ".repeat(9usize.saturating_sub(display_width(key.get(lang))));
-        let (room_en, room_ja) = (room(Lang::En), room(Lang::Ja));
-        text!("  {key}{room_en} {words}", "  {key}{room_ja} {words}"; key, words)
-    };
-    let lines = std::iter::once(served_time(figures)).chain(served_fields(figures).into_iter().map(line));
-    lines.chain(figures.cuts.iter().map(power_cut_line)).collect()
-}
-
-/// For how long, and what it did.
-fn served_time(figures: &ServedFigures) -> Text {
     let time = moment(figures.served_ns);
     let [reads, writes, flushes, trims] =
         [figures.reads, figures.writes, figures.flushes, figures.trims].map(count);
     let [read, written] = [figures.read_bytes, figures.written_bytes].map(format_bytes);
-    text!(
+    let mut lines = vec![text!(
         "served {time}: {reads} reads ({read}), {writes} writes ({written}), {flushes} flushes, {trims} trims",
         "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、TRIM {trims} 回"
-    )
-}
-
-/// How well it kept its time, and who was to blame: a word for each line, and the line.
-fn served_fields(figures: &ServedFigures) -> Vec<(Text, Text)> {
-    let mut lines = Vec::new();
+    )];
     let lateness = &figures.lateness;
     if let Some(Slowdown { mean, p50, p99 }) = lateness.slowdown {
         let mean = fixed(mean, 2);
         let [p50, p99] = [p50, p99].map(|times| times.map_or(NONE.to_owned(), |times| fixed(times, 2)));
-        let words = text!(
-            "took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
-            "モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
-        );
-        lines.push((text!("answers", "応答時間"), words));
+        lines.push(text!(
+            "  answers   took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
+            "  応答時間  モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
+        ));
     }
     if let Some(share) = lateness.in_time_share {
         let share = fixed(share * 100.0, 1);
         let mean = latency(lateness.mean_service_ns);
-        let words = text!(
-            "{share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
-            "{share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
-        );
-        lines.push((text!("in time", "時間どおり"), words));
+        lines.push(text!(
+            "  in time   {share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
+            "  時間どおり  {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
+        ));
         let [p50, p90, p99, p999, most] =
             [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
                 .map(latency_ns);
-        let words = text!(
-            "p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, at most {most}",
-            "p50 {p50}、p90 {p90}、p99 {p99}、p99.9 {p999}、最大 {most}"
-        );
-        lines.push((text!("late by", "遅れ"), words));
+        lines.push(text!(
+            "  late by   p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, at most {most}",
+            "  遅れ      p50 {p50}、p90 {p90}、p99 {p99}、p99.9 {p999}、最大 {most}"
+        ));
     }
-    lines.extend(blame_fields(figures));
+    lines.extend(blame_lines(figures));
+    lines.extend(figures.cuts.iter().map(power_cut_line));
     lines
 }
 
@@ -327,44 +278,43 @@ pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
 }
 
 /// Who was to blame.
-fn blame_fields(figures: &ServedFigures) -> Vec<(Text, Text)> {
+fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
     let mut lines = Vec::new();
     if let Some(client) = figures.client {
         let ClientFigures { answers, depth, rate_per_s, model_rate_per_s, limit } = client;
         let (answers, depth) = (count(answers), fixed(depth, 1));
         let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
-        let words = text!(
-            "kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
-            "平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
-        );
-        lines.push((text!("client", "深さ"), words));
-        lines.push((text!("limit", "上限"), limit_words(limit, figures)));
+        lines.push(text!(
+            "  client    kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
+            "  深さ      平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
+        ));
+        lines.push(limit_line(limit, figures));
     }
     let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
     let bound = count(figures.server_bound_seconds);
-    let words = text!(
-        "worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
-        "稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
-    );
-    lines.push((text!("server", "サーバー"), words));
+    lines.push(text!(
+        "  server    worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
+        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
+    ));
     if figures.refused_connections + figures.slow_connections + figures.errors > 0 {
         let [refused, slow, errors] =
             [figures.refused_connections, figures.slow_connections, figures.errors].map(count);
-        let words = text!(
-            "{errors} requests refused, {refused} clients too many, {slow} too slow",
-            "拒否した要求 {errors} 件、上限超過の接続 {refused} 件、時間切れの接続 {slow} 件"
-        );
-        lines.push((text!("clients", "接続"), words));
+        lines.push(text!(
+            "  clients   {errors} requests refused, {refused} clients too many, {slow} too slow",
+            "  接続      拒否した要求 {errors} 件、上限超過の接続 {refused} 件、時間切れの接続 {slow} 件"
+        ));
     }
-    lines.extend(figures.defect.clone().map(|defect| (text!("defect", "不具合"), defect)));
+    if let Some(defect) = &figures.defect {
+        lines.push(text!("  {defect}", "  {defect}"; defect));
+    }
     lines
 }
 
 /// What bounded the client.
-fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
+fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
     let way = latency_ns(figures.round_trip_ns);
     let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
-    match limit {
+    let limit = match limit {
         ServedLimit::Model => text!("the model", "モデル"),
         ServedLimit::Client => {
             text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
@@ -377,23 +327,12 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
             "what else these processors do (the host of a virtual machine took {steal})",
             "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
         ),
-    }
-}
-
-/// What a server did when it was asked or told something.
-///
-/// # Errors
-/// When the server is of another version.
-pub fn control_lines(request: &ControlRequest, done: Value) -> Result<Vec<Text>> {
-    Ok(match request {
-        ControlRequest::Stats => served_lines(&read_answer(done)?),
-        ControlRequest::Cut => vec![power_cut_line(&read_answer(done)?)],
-        _ => vec![text!("done", "変更しました")],
-    })
+    };
+    text!("  limit     {limit}", "  上限      {limit}"; limit)
 }
 
 /// What a power cut did.
-fn power_cut_line(cut: &CutReport) -> Text {
+pub fn power_cut_line(cut: &CutReport) -> Text {
     let [writes, at_stake, sectors, lost] =
         [cut.acknowledged_writes, cut.writes_at_stake, cut.sectors_at_stake, cut.sectors_lost].map(count);
     text!(
@@ -462,7 +401,6 @@ fn kept_server_line(kept: &KeptServer) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_serve::Lateness;
 
     fn figures(served_ns: u64, answers: u64, mean_real_ns: f64) -> ServedFigures {
         let lateness = Lateness {
@@ -491,7 +429,7 @@ mod tests {
             lines[1].en.starts_with("  answers   took 1.25 × as long as the model says (p50 1.01, p99 2.50)")
         );
         assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
-        assert_says(&lines, &[("in time   75.0 %", "時間どおり 75.0 %")]);
+        assert_says(&lines, &[("in time   75.0 %", "時間どおり  75.0 %")]);
         assert!(!lines.iter().any(|line| line.en.contains("limit")), "nothing is known of a client");
         let (rate_per_s, model_rate_per_s) = (14_500.0, 99_008.0);
         for (limit, words) in [

@@ -63,35 +63,6 @@ pub fn attachments_folder() -> Result<PathBuf> {
     })
 }
 
-/// Makes the folder of attachments, unless it is there already.
-///
-/// # Errors
-/// When it is not this user's alone: names in it are trusted, so nobody else may make any.
-pub fn make_attachments_folder(folder: &Path) -> Result<()> {
-    let shown = shown::path(folder);
-    let cannot = |error: io::Error| cannot_keep(&shown, &error);
-    match std::fs::DirBuilder::new().mode(OWNER_ALONE).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(cannot(error)),
-        _ => {}
-    }
-    let facts = rustix::fs::lstat(folder).map_err(|error| cannot(error.into()))?;
-    let is_ours = FileType::from_raw_mode(facts.st_mode) == FileType::Directory
-        && facts.st_uid == rustix::process::geteuid().as_raw()
-        && !Mode::from_raw_mode(facts.st_mode).intersects(Mode::RWXG | Mode::RWXO);
-    if is_ours {
-        return Ok(());
-    }
-    Err(ErrorKind::Refused
-        .error(text!(
-            "{shown} is not a folder of this user alone",
-            "{shown} はこのユーザー専用のフォルダーではありません"
-        ))
-        .remedy(text!(
-            "`chmod 700` it if it is yours, or set {VARIABLE} to another folder",
-            "自分のものなら `chmod 700` するか、{VARIABLE} で別のフォルダーを指定してください"
-        )))
-}
-
 /// All attachments of a user; one process at a time looks after them.
 #[derive(Debug)]
 pub(super) struct Attachments {
@@ -103,8 +74,28 @@ pub(super) struct Attachments {
 impl Attachments {
     /// Those in a folder, which is made if it is not there.
     pub(super) fn open(folder: &Path) -> Result<Self> {
-        make_attachments_folder(folder)?;
-        let cannot = |error: io::Error| cannot_keep(&shown::path(folder), &error);
+        let shown = shown::path(folder);
+        let cannot = |error: io::Error| cannot_keep(&shown, &error);
+        match std::fs::DirBuilder::new().mode(OWNER_ALONE).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(cannot(error)),
+            _ => {}
+        }
+        // Names in it are trusted, so nobody else may make any.
+        let facts = rustix::fs::lstat(folder).map_err(|error| cannot(error.into()))?;
+        let is_ours = FileType::from_raw_mode(facts.st_mode) == FileType::Directory
+            && facts.st_uid == rustix::process::geteuid().as_raw()
+            && !Mode::from_raw_mode(facts.st_mode).intersects(Mode::RWXG | Mode::RWXO);
+        if !is_ours {
+            return Err(ErrorKind::Refused
+                .error(text!(
+                    "{shown} is not a folder of this user alone",
+                    "{shown} はこのユーザー専用のフォルダーではありません"
+                ))
+                .remedy(text!(
+                    "`chmod 700` it if it is yours, or set {VARIABLE} to another folder",
+                    "自分のものなら `chmod 700` するか、{VARIABLE} で別のフォルダーを指定してください"
+                )));
+        }
         let lock =
             File::options().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"));
         let lock = lock.map_err(cannot)?;

@@ -1,8 +1,8 @@
 //! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
 
-use super::{Hub, HubParts};
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
+use super::{Hub, HubParts};
 use crate::power::CutReport;
 use crate::rehearsal::Rehearsal;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
