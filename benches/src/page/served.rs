@@ -38,8 +38,14 @@ impl Served {
     /// Of a store.
     pub(super) fn new(store: &Path) -> Result<Self> {
         let command = Vec::new();
-        let page =
-            Ui::bind(Options { store: store.to_owned(), port: 0, listen: None, lang: Lang::En, command })?;
+        let page = Ui::bind(Options {
+            store: store.to_owned(),
+            port: 0,
+            listen: None,
+            lang: Lang::En,
+            command,
+            served: None,
+        })?;
         let (own_address, launch_address) = (page.launch_address()?, page.launch_address()?);
         let (telling, happened) = channel();
         page.listen(Box::new(move |envelope| {

@@ -6,6 +6,7 @@ use crate::output::{print, print_json, say};
 use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_core::{Result, text};
+use kurabe_serve::attachments_folder;
 use kurabe_ui::{Options, Ui};
 
 /// Runs the command.
@@ -21,6 +22,7 @@ pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()>
         listen: args.listen,
         lang: lang(),
         command: command_line.to_vec(),
+        served: attachments_folder().ok(),
     })?;
     let closer = page.closer();
     signals::listen_for_end(move || closer.close())?;

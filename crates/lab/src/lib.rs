@@ -63,9 +63,10 @@ pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingB
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
 pub use serving::{
-    Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedRequest, ServerRecord,
-    control_server, detach, front_word, is_background, kept_servers, leave_terminal, load_served_model,
-    log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
+    Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
+    ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,
+    leave_terminal, load_served_model, log_of_attachments, refuse_others_than_root, remove_left_devices,
+    served_notes, served_now, start_in_background,
 };
 pub use stores::{StorePlace, distinct_runs, observed, remove_run};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};

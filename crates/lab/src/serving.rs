@@ -2,14 +2,16 @@
 //!
 //! The model: a server is prepared (the model is made, and the places of its record are free), runs until somebody ends it or it
 //! ends by itself, and has a record then. Who serves in the background is a process of its own (`background`); devices of such
-//! servers are found by what they left under /run (`devices`).
+//! servers are found by what they left under /run (`devices`), and so is whatever is served now (`noted`).
 
 mod background;
 mod devices;
+mod noted;
 mod record;
 
 pub use background::{is_background, leave_terminal, log_of_attachments, start_in_background};
 pub use devices::{Detached, control_server, detach, refuse_others_than_root, remove_left_devices};
+pub use noted::{ServedNote, ServedNow, served_notes, served_now};
 pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers};
 
 use crate::model::{load_model, model_name};
@@ -17,6 +19,7 @@ use crate::stores::StorePlace;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{Address, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving};
 use kurabe_sim::DeviceSpec;
+use noted::KeptNote;
 use record::RecordPlaces;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -50,6 +53,8 @@ pub struct ServedRequest {
     pub power: Option<PowerRules>,
     /// A new file for the record.
     pub record: Option<PathBuf>,
+    /// The folder in which others find it, if there is one.
+    pub noted_in: Option<PathBuf>,
 }
 
 /// The model that a target names, with changed parameters and without some of its layers.
@@ -108,7 +113,10 @@ impl PreparedServer {
     /// When it cannot be served there.
     pub fn start(self) -> Result<RunningServer> {
         let serving = Serving::start(&self.request)?;
-        Ok(RunningServer { serving, prepared: self })
+        // Who cannot be found is still served.
+        let folder = self.asked.noted_in.as_deref();
+        let note = folder.and_then(|folder| KeptNote::keep(folder, serving.facts()));
+        Ok(RunningServer { serving, prepared: self, _note: note })
     }
 }
 
@@ -116,6 +124,7 @@ impl PreparedServer {
 pub struct RunningServer {
     serving: Serving,
     prepared: PreparedServer,
+    _note: Option<KeptNote>,
 }
 
 impl RunningServer {
@@ -159,7 +168,7 @@ impl RunningServer {
     /// # Errors
     /// When it ended by itself, or the file cannot be written.
     pub fn end(self) -> Result<EndedServer> {
-        let Self { mut serving, prepared: PreparedServer { asked, places, .. } } = self;
+        let Self { mut serving, prepared: PreparedServer { asked, places, .. }, _note } = self;
         let facts = serving.facts().clone();
         serving.end();
         let figures = serving.wait()?;

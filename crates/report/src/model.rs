@@ -14,8 +14,8 @@ pub use models::{
 };
 pub use recording::{recorded_json, recorded_lines};
 pub use served::{
-    attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
-    serving_json, serving_line, serving_lines, waiting_line,
+    attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_doc,
+    served_lines, serving_json, serving_line, serving_lines, waiting_line,
 };
 
 use crate::doc::Field;

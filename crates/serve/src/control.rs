@@ -11,6 +11,8 @@ use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{NoiseMark, NoiseWatch};
 use kurabe_sim::Control;
 use rustix::fd::OwnedFd;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -69,7 +71,8 @@ pub enum ControlRequest {
 pub(crate) struct Controls {
     commands: Sender<HubCommand>,
     bell: Arc<OwnedFd>,
-    model: ModelRecord,
+    /// As it is now.
+    model: Mutex<ModelRecord>,
     noise: (NoiseWatch, NoiseMark),
     /// The block devices, once they are there.
     pub(crate) devices: OnceLock<Vec<PathBuf>>,
@@ -79,7 +82,7 @@ impl Controls {
     pub(crate) fn new(commands: Sender<HubCommand>, bell: Arc<OwnedFd>, model: ModelRecord) -> Self {
         let watch = NoiseWatch::new(&Environment::default());
         let mark = watch.start();
-        Self { commands, bell, model, noise: (watch, mark), devices: OnceLock::new() }
+        Self { commands, bell, model: Mutex::new(model), noise: (watch, mark), devices: OnceLock::new() }
     }
 
     /// Tells the hub something.
@@ -118,9 +121,11 @@ impl Controls {
         match request {
             ControlRequest::Stats => Ok(json!(self.whole_figures().ok_or_else(gone)?)),
             ControlRequest::Watch => Ok(json!(self.figures().ok_or_else(gone)?)),
-            ControlRequest::Model => Ok(json!(self.model)),
+            ControlRequest::Model => Ok(json!(*self.model.lock().unwrap_or_else(PoisonError::into_inner))),
             ControlRequest::Set { parameter, value } => {
-                done(self.ask(|answer| HubCommand::Set(parameter, value, answer)))
+                let changed = self.ask(|answer| HubCommand::Set(parameter, value, answer));
+                *self.model.lock().unwrap_or_else(PoisonError::into_inner) = changed.ok_or_else(gone)??;
+                Ok(Value::Null)
             }
             ControlRequest::Offline { member, layer } => {
                 done(self.ask(|answer| HubCommand::Layer(layer, Control::FailMember(member), answer)))
@@ -206,7 +211,12 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
             ))
     };
     let ask = || -> std::io::Result<String> {
-        let mut socket = UnixStream::connect(path)?;
+        // A server that stands still takes no more clients than its queue is long, and the rest would wait for it.
+        let flags = SocketFlags::CLOEXEC;
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
+        rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        let mut socket = UnixStream::from(socket);
         socket.set_read_timeout(Some(2 * PATIENCE))?;
         socket.write_all(format!("{}\n", json!(request)).as_bytes())?;
         let mut line = String::new();

@@ -9,14 +9,14 @@
     const { error } = await answer.json().catch(() => ({}));
     return error ? [error.what, error.cause, error.remedy].filter(Boolean).join(' — ') : `HTTP ${answer.status}`;
   };
-  const say = (words) => { const ear = $('say'); if (ear && words) ear.textContent = words; };
+  const say = (words) => { if (words) $('say').textContent = words; };
   const wrong = (words) => {
     const place = $('wrong');
-    if (!place) return;
     place.textContent = words || '';
     place.hidden = !words;
   };
   const put = (place, markup) => { place.innerHTML = markup; };
+  const { classList } = document.body;
 
   // The door: the word behind # is exchanged for a cookie, once, and goes out of the address.
   if (document.body.dataset.door) {
@@ -35,7 +35,7 @@
       }
     };
     knock();
-    // The address may be opened where the door is shown already: then only what stands behind # changes.
+    // Where the door is shown already, only what stands behind # changes.
     addEventListener('hashchange', knock);
     return;
   }
@@ -47,16 +47,50 @@
     if (output) output.textContent = event.target.value + ' %';
   });
 
-  // A name for a run.
-  $('label')?.addEventListener('submit', async (event) => {
-    event.preventDefault();
+  // A form that asks for something says beside its button what came of it.
+  document.addEventListener('submit', async (event) => {
     const form = event.target;
-    const answer = await post(`/runs/${form.dataset.run}/label`, { name: form.elements.name.value });
-    say(answer.ok ? '✓' : await reason(answer));
-    form.querySelector('button').textContent = answer.ok ? '✓' : '✗';
+    if (!form.dataset.post) return;
+    event.preventDefault();
+    const answer = await post(form.dataset.post, Object.fromEntries(new FormData(form, event.submitter)));
+    form.querySelector('output').textContent = answer.ok ? '✓' : await reason(answer);
   });
 
-  // One run or none is nothing to compare: the button says what is missing.
+  // Keys do what elements do that name them, unless something is typed.
+  const letters = $('letters');
+  letters.checked = !localStorage['kurabe-no-keys'];
+  letters.onchange = () => { localStorage['kurabe-no-keys'] = letters.checked ? '' : 1; };
+  addEventListener('keydown', (event) => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || !letters.checked || document.activeElement.matches('input, select, textarea')) return;
+    const place = document.querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);
+    if (!place) return;
+    event.preventDefault();
+    if (place.name) place.focus(); else place.click();
+  });
+
+  // A part of a page as it is now.
+  const now = async (address, selector) => {
+    const answer = await fetch(address).catch(() => ({}));
+    return answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector(selector);
+  };
+  // Puts in place what is new; the rest keeps its focus and what was typed.
+  const renewed = (own, its) => {
+    const [old, fresh] = [own, its].map(({ childNodes }) => [...childNodes].filter(({ localName }) => localName !== 'output'));
+    if (own.id !== its.id || own.nodeName !== its.nodeName) own.replaceWith(its);
+    else if (old.length !== fresh.length) put(own, its.innerHTML);
+    else if (own.data !== its.data) own.data = its.data;
+    else old.forEach((part, place) => renewed(part, fresh[place]));
+  };
+  const served = $('served');
+  if (served) setInterval(async () => {
+    if (document.hidden) return;
+    const fresh = await now('/served', '#served');
+    classList.toggle('lost', !fresh);
+    if (fresh) renewed(served, fresh);
+  }, 1000);
+
+  // One run is nothing to compare: the button says so.
   const compared = $('compare');
   if (compared) {
     const button = compared.querySelector('button.main');
@@ -72,14 +106,7 @@
 
   // Cards of models that wait for their figures.
   const cards = document.querySelector('ul.models[data-waits]');
-  if (cards) {
-    const query = new URLSearchParams(location.search);
-    query.set('figures', 'true');
-    fetch('/models?' + query).then(async (answer) => {
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('ul.models');
-      if (answer.ok && fresh) cards.replaceWith(fresh);
-    });
-  }
+  if (cards) now(`/models${location.search || '?'}&figures=true`, 'ul.models').then((fresh) => fresh && cards.replaceWith(fresh));
 
   measuring();
   modelling();
@@ -185,16 +212,16 @@
     });
     show();
 
-    // The repetition that goes on; it may have begun while a board was fetched that does not show it.
+    // The repetition that goes on, which a board that was fetched meanwhile does not show.
     let begun = null;
+    const phase = ({ words }) => { const place = $('phase'); if (place) place.textContent = words; };
     const mark = () => {
       if (!begun) return;
       for (const tile of board.querySelectorAll('.tile')) {
         const isNow = tile.dataset.cell === String(begun.cell);
         tile.classList.toggle('now', isNow && !tile.classList.contains('done'));
       }
-      const place = $('phase');
-      if (place) place.textContent = begun.words;
+      phase(begun);
     };
     // What has the focus has it again on the new board, and what was unfolded stays so.
     const replace = (markup) => {
@@ -208,7 +235,7 @@
       if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
       show();
     };
-    // Pieces are made by the server; while one is fetched, and a rest after it, further wishes for it wait together.
+    // While a piece is fetched, and a rest after it, further wishes for it wait together.
     const piece = (address, take, rest) => {
       let fetching = false;
       let again = false;
@@ -227,7 +254,7 @@
       };
     };
     const renew = piece('/board', replace, 0);
-    // Only the drawing changes, so that who has scrolled it sideways still sees the same part.
+    // Only the drawing changes: who has scrolled it sideways still sees the same part.
     const plot = piece('/board/plot', (markup) => {
       const place = $('plot');
       if (!place) return;
@@ -238,10 +265,7 @@
       else put(place, markup);
     }, 200);
     // What was measured before on the same drive, once there is more of it.
-    const past = piece(location.pathname + location.search, (markup) => {
-      const fresh = new DOMParser().parseFromString(markup, 'text/html').getElementById('past');
-      if (fresh) $('past')?.replaceWith(fresh);
-    }, 0);
+    const past = () => now(location.href, '#past').then((fresh) => fresh && $('past').replaceWith(fresh));
 
     const draw = (now) => {
       // Nothing of this repetition has come back yet.
@@ -275,7 +299,7 @@
         if (over && $('past')) past();
       },
       plot: () => { if (!document.hidden) plot(); },
-      phase: ({ words }) => { const place = $('phase'); if (place) place.textContent = words; },
+      phase,
       begin: ({ cell, words }) => {
         // The repetitions of a cell are one curve.
         since = begun?.cell === cell && course.length ? course[course.length - 1][0] : 0;
@@ -291,11 +315,10 @@
       const message = JSON.parse(event.data);
       heard[message.t]?.(message);
     };
-    let lost = false;
-    events.onerror = () => { lost = true; document.body.classList.add('lost'); };
+    events.onerror = () => classList.add('lost');
     events.onopen = () => {
-      document.body.classList.remove('lost');
-      if (lost) { lost = false; renew(); }
+      if (classList.contains('lost')) renew();
+      classList.remove('lost');
     };
   }
 
@@ -327,41 +350,29 @@
     const scales = {
       linear: [(least, most, at) => least + (most - least) * at, (least, most, value) => (value - least) / (most - least)],
       log: [
-        (least, most, at) => Math.exp(Math.log(Math.max(least, most / 1e9, 1e-9)) * (1 - at) + Math.log(most) * at),
-        (least, most, value) => {
-          const low = Math.max(least, most / 1e9, 1e-9);
-          return Math.log(Math.max(value, low) / low) / Math.log(most / low);
-        },
+        (least, most, at) => least * (most / least) ** at,
+        (least, most, value) => Math.log(Math.max(value / least, 1)) / Math.log(most / least),
       ],
     };
-    scales['powers-of-two'] = scales.log;
-    scales.multiples = scales.log;
-    const reach = (slider) => {
-      // Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, the field goes everywhere.
-      const own = Number(slider.dataset.number);
-      const [least, most] = [Number(slider.dataset.least), Number(slider.dataset.most)];
-      if (slider.dataset.scale === 'linear' && most - least <= 100) return [least, most];
-      const around = own > 0 ? own : Math.min(most, 1);
-      return [Math.max(least, around / 16), Math.min(most, around * 16)];
-    };
     const shown = (slider, value) => {
-      const { scale, unit, step } = slider.dataset;
+      const { scale, unit, step, number: own, most } = slider.dataset;
       let number = value;
       if (scale === 'powers-of-two') number = 2 ** Math.round(Math.log2(value));
       // Sizes are multiples of some sector: nothing is finer than an eighth of the power of two below.
       else if (unit === 'B' && !step && value >= 8) { const grain = 2 ** (Math.floor(Math.log2(value)) - 3); number = Math.round(value / grain) * grain; }
       else if (step) number = Math.max(1, Math.round(value / step)) * step;
-      else if (unit || Number.isInteger(Number(slider.dataset.number)) && Number(slider.dataset.most) > 1) number = Math.round(value);
-      else number = Number(value.toPrecision(4));
+      else if (unit || own % 1 === 0 && most > 1) number = Math.round(value);
+      else number = +value.toPrecision(4);
       return `${number}${unit ? ' ' + unit : ''}`;
     };
-    for (const slider of bench.querySelectorAll('input[type=range][data-for]')) {
+    const sliders = bench.querySelectorAll('input[type=range][data-for]');
+    for (const slider of sliders) {
       const field = $(slider.dataset.for);
-      const [least, most] = reach(slider);
-      const [value, place] = scales[slider.dataset.scale] || scales.linear;
-      // A press of a key goes to the next power of two, or a hundredth of the way.
+      const [least, most] = [+slider.dataset.least, +slider.dataset.most];
+      const [value, place] = scales[slider.dataset.scale] || scales.log;
+      // A key goes to the next power of two, or a hundredth of the way.
       slider.step = slider.dataset.scale === 'powers-of-two' ? String(1000 / Math.max(1, Math.round(Math.log2(most / least)))) : '10';
-      const home = () => { slider.value = String(1000 * place(least, most, Number(slider.dataset.number))); };
+      const home = () => { slider.value = String(1000 * place(least, most, +slider.dataset.number)); };
       home();
       slider.addEventListener('input', () => {
         field.value = shown(slider, value(least, most, slider.value / 1000));
@@ -375,7 +386,7 @@
     form.addEventListener('submit', (event) => event.preventDefault());
     $('reset').addEventListener('click', () => {
       for (const field of fields) field.value = field.dataset.was;
-      for (const slider of bench.querySelectorAll('input[type=range][data-for]')) slider.home();
+      for (const slider of sliders) slider.home();
       figures();
     });
     // A box of the stack opens its layer.

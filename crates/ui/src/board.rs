@@ -159,10 +159,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             };
             json!({ "t": "board", "say": words.get(lang), "over": true })
         }
-        Event::FillProgress { done_bytes, total_bytes } => {
-            let share = *done_bytes as f64 / (*total_bytes).max(1) as f64;
-            json!({ "t": "phase", "words": filling(*done_bytes, *total_bytes).get(lang), "share": share })
-        }
+        Event::FillProgress { done_bytes, total_bytes } => phase(&filling(*done_bytes, *total_bytes), lang),
         Event::Preparing { what } => phase(what, lang),
         Event::Pause { length_ns } => phase(&pause(*length_ns), lang),
         Event::RepetitionStarted {
@@ -190,7 +187,6 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
                 "unit": rate_words.unit,
                 "iops": number::iops(operations as f64 / seconds).number,
                 "worst": number::latency(interval.read_worst_ns.max(interval.write_worst_ns) as f64).to_string(),
-                "writes": interval.write_bytes > interval.read_bytes,
             })
         }
         Event::Sampled { .. } => json!({ "t": "plot" }),

@@ -40,6 +40,12 @@ impl Message {
         });
         Self { what, cause: error.cause().map(Text::same), remedy, link: link.flatten().or(runs) }
     }
+
+    /// All of it in a line.
+    pub(crate) fn line(&self, lang: Lang) -> String {
+        let parts = [Some(&self.what), self.cause.as_ref(), self.remedy.as_ref()];
+        parts.into_iter().flatten().map(|part| part.line(lang)).collect::<Vec<_>>().join(" — ")
+    }
 }
 
 fn worded(text: &Text) -> (Text, Option<&'static str>) {

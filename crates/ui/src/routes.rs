@@ -64,6 +64,8 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/models/{name}/movers", get(pages::model::movers))
         .route("/models/{name}/figures", post(pages::model::figures))
         .route("/models/{name}/device.toml", get(pages::model::device))
+        .route("/served", get(pages::served::page))
+        .route("/served/{id}", post(pages::served::control))
         .route("/studies", get(pages::studies::page))
         .route("/studies/{name}", get(pages::studies::study))
         .route("/catalogue", get(pages::catalogue::page))

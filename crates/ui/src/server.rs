@@ -45,6 +45,8 @@ pub struct Options {
     pub lang: Lang,
     /// The command line that records keep.
     pub command: Vec<String>,
+    /// The folder in which servers of models are noted, if there is one.
+    pub served: Option<PathBuf>,
 }
 
 /// How long a client is waited for.
@@ -110,6 +112,7 @@ impl Ui {
             address: format!("http://{address}"),
             sessions: Sessions::default(),
             desk: Desk::new(options.command),
+            served: options.served,
             lang: options.lang,
             closing: watch::Sender::new(false),
         };

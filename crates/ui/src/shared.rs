@@ -20,6 +20,8 @@ pub(crate) struct Site {
     pub(crate) address: String,
     pub(crate) sessions: Sessions,
     pub(crate) desk: Desk,
+    /// Where servers of models are noted, if anywhere.
+    pub(crate) served: Option<PathBuf>,
     /// The language of who has not chosen one.
     pub(crate) lang: Lang,
     /// Whether the server is on its way out.

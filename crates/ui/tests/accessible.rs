@@ -7,6 +7,7 @@
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
 use crate::pictures::write;
+use crate::served::{read, served};
 use serde_json::json;
 use std::path::Path;
 
@@ -121,6 +122,7 @@ pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
         ("/catalogue".to_owned(), "main table"),
         ("/catalogue?q=nothing-has-this".to_owned(), ".empty"),
         ("/catalogue/cdm-9/samsung-990-pro-2tb".to_owned(), ".entry"),
+        ("/served".to_owned(), "#served dl"),
         ("/nowhere".to_owned(), "main h1"),
         ("/runs/zzzz".to_owned(), "main h1"),
         ("/compare".to_owned(), "main h1"),
@@ -151,6 +153,13 @@ fn is_for_everybody(lang: &'static str, theme: &'static str) {
     looked.reader.browser.click("#stop");
     looked.reader.wait_for("#board .after");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| looked.reader.measured(model));
+    looked.shown("/served", "#served .empty");
+    looked.check("nothing served");
+    looked.reader.browser.click("[popovertarget=keys]");
+    looked.reader.wait_for("#keys:popover-open");
+    looked.check("keys");
+    let (_server, socket) = served(looked.reader.page.folder(), "samsung-870-evo");
+    read(&socket, 40);
     looked.shown("/", "#board .after");
     looked.check("after a run");
     let image = looked.reader.page.folder().join("image");

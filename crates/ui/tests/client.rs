@@ -48,6 +48,7 @@ impl Served {
             listen: None,
             lang: Lang::En,
             command: vec!["kurabe".to_owned(), "ui".to_owned()],
+            served: Some(folder.path().join("run")),
         };
         let page = Ui::bind(options).expect("a port").with_patience(patience);
         let launch_address = page.launch_address().expect("an address");

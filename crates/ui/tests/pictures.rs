@@ -4,6 +4,7 @@
 use crate::accessible;
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
+use crate::served::{read, served};
 use serde_json::json;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ fn pages_are_written_as_pictures() {
     reader.measured("samsung-870-evo");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
     let drive = drive(&reader);
+    let (_server, socket) = served(reader.page.folder(), "hua722020-usb");
     let folder = PathBuf::from(&place);
     for lang in ["en", "ja"] {
         let forms = if place == "1" { &FORMS[..] } else { &ALL_FORMS[..] };
@@ -49,6 +51,8 @@ fn pages_are_written_as_pictures() {
             resize(&reader, (width, height));
             reader.go(&format!("/choose/theme/{theme}"));
             reader.go(&format!("/choose/lang/{lang}"));
+            // So much that the last second is one of them all.
+            read(&socket, 300);
             if place == "1" {
                 of_the_manual(&reader, &runs, drive.as_ref(), &ending, (width, height));
             } else {
@@ -86,6 +90,7 @@ fn of_the_manual(
         ("model", "/models/mirror3-usb".to_owned(), "#movers:not([hidden])"),
         ("studies", "/studies".to_owned(), "ul.models"),
         ("study", "/studies/raid-strip".to_owned(), ".verdicts"),
+        ("served", "/served".to_owned(), "#served dl"),
         ("catalogue", "/catalogue".to_owned(), "main table"),
     ];
     let drive = drive.map(|drive| {

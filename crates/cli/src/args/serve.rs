@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use kurabe_core::Result;
 use kurabe_lab::{ServedRequest, assignments, parse_writes};
-use kurabe_serve::PowerRules;
+use kurabe_serve::{PowerRules, attachments_folder};
 use std::path::PathBuf;
 
 const TIME_EN: &str = "Time";
@@ -86,6 +86,7 @@ impl ServedArgs {
                 lies_about_flush: self.lie_about_flush,
             }),
             record: self.record.clone(),
+            noted_in: attachments_folder().ok(),
         })
     }
 }

@@ -115,12 +115,9 @@ pub fn mounts() -> String {
     std::fs::read_to_string("/proc/self/mountinfo").unwrap()
 }
 
-/// The folders of attachments; beside them are a lock and a log.
+/// The folders of attachments; beside them are a lock, a log and notes of servers.
 pub fn attachments(lab: &Lab) -> Vec<String> {
-    names(&lab.beside("run"))
-        .into_iter()
-        .filter(|name| name != "lock" && !name.starts_with("attach.log"))
-        .collect()
+    names(&lab.beside("run")).into_iter().filter(|name| name.len() == 16).collect()
 }
 
 fn backing_file(device: &Path) -> Option<String> {

@@ -1,5 +1,6 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
+use crate::doc::{Doc, Fields};
 use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
 use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
@@ -192,6 +193,26 @@ pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
     )
 }
 
+/// How it goes, for a page: first since the last look. Two spaces and more part what stands in columns of a terminal.
+pub fn served_doc(figures: &ServedFigures, last: &ServedFigures) -> Doc {
+    let parts = |line: &Text| -> Vec<Text> {
+        let [en, ja] = [&line.en, &line.ja].map(|words| {
+            words.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>()
+        });
+        en.into_iter().zip(ja).map(|(en, ja)| Text::of(en, ja)).collect()
+    };
+    let time = moment(last.served_ns);
+    let key = text!("last {time} (all so far)", "直近 {time}(開始から)");
+    let (mut fields, mut others) = (vec![(key, parts(&serving_line(figures, last)))], Vec::new());
+    for mut parts in served_lines(figures).iter().map(parts) {
+        match parts.len() {
+            1 => others.append(&mut parts),
+            _ => fields.push((parts.remove(0), parts)),
+        }
+    }
+    Doc::of(Fields::from(fields)).say_all(others).done()
+}
+
 /// How it went.
 pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
     let time = moment(figures.served_ns);
@@ -216,7 +237,7 @@ pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
         let mean = latency(lateness.mean_service_ns);
         lines.push(text!(
             "  in time   {share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
-            "  時間どおり {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
+            "  時間どおり  {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
         ));
         let [p50, p90, p99, p999, most] =
             [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
@@ -408,7 +429,7 @@ mod tests {
             lines[1].en.starts_with("  answers   took 1.25 × as long as the model says (p50 1.01, p99 2.50)")
         );
         assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
-        assert_says(&lines, &[("in time   75.0 %", "時間どおり 75.0 %")]);
+        assert_says(&lines, &[("in time   75.0 %", "時間どおり  75.0 %")]);
         assert!(!lines.iter().any(|line| line.en.contains("limit")), "nothing is known of a client");
         let (rate_per_s, model_rate_per_s) = (14_500.0, 99_008.0);
         for (limit, words) in [

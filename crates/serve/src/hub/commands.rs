@@ -1,8 +1,8 @@
 //! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
 
-use super::Hub;
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
+use super::{Hub, HubParts};
 use crate::power::CutReport;
 use crate::rehearsal::Rehearsal;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
@@ -27,9 +27,10 @@ impl Hub {
             }
             HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
             HubCommand::Set(path, value, answer) => {
-                let changed = self.parts.stack.change(&path, &value);
+                let HubParts { spec, stack, .. } = &mut self.parts;
                 // Whatever is made anew of it has the same value.
-                drop(answer.send(changed.and_then(|()| self.parts.spec.set(&path, &value))));
+                let changed = stack.change(&path, &value).and_then(|()| spec.set(&path, &value));
+                drop(answer.send(changed.map(|()| stack.record(spec))));
             }
             HubCommand::Layer(layer, control, answer) => {
                 drop(answer.send(self.control_layer(layer.as_deref(), control)));

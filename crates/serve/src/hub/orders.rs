@@ -5,6 +5,7 @@ use crate::clock::Grants;
 use crate::honesty::Lateness;
 use crate::power::CutReport;
 use crate::rehearsal::{ClientFigures, Rehearsal};
+use kurabe_core::model::ModelRecord;
 use kurabe_core::{Result, Text};
 use kurabe_sim::Control;
 use kurabe_stats::since;
@@ -21,7 +22,8 @@ pub(crate) enum HubCommand {
     /// The round trip; clients may come.
     Measured(u64, Sender<Result<()>>),
     Figures(Sender<(ServedFigures, Option<Rehearsal>)>),
-    Set(String, String, Sender<Result<()>>),
+    /// A live parameter and its new value; the stack as it is then.
+    Set(String, String, Sender<Result<ModelRecord>>),
     Layer(Option<String>, Control, Sender<Result<()>>),
     Cut(Sender<Result<CutReport>>),
     PowerOn(Sender<Result<()>>),

@@ -109,11 +109,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
         footer.after {
             p.status { (status.get(lang)) }
             @if let Some(error) = error {
-                @let message = Message::of(error);
-                p.notice.warn {
-                    (message.what.line(lang))
-                    @if let Some(remedy) = message.remedy { " — " (remedy.line(lang)) }
-                }
+                p.notice.warn { (Message::of(error).line(lang)) }
             }
             @if !board.others.is_empty() {
                 p { a.next href=(compare_address(runs)) { (compare.get(lang)) } }

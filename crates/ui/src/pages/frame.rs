@@ -17,15 +17,38 @@ pub(crate) struct Frame<'a> {
     pub(crate) title: &'a Text,
 }
 
-/// The pages that one gets to from everywhere.
-fn ways() -> [(&'static str, Text); 5] {
+/// The pages that one gets to from everywhere, each with its key.
+fn ways() -> [(&'static str, &'static str, Text); 6] {
     [
-        ("/", text!("Measure", "測定")),
-        ("/runs", text!("Runs", "結果")),
-        ("/models", text!("Models", "モデル")),
-        ("/studies", text!("Studies", "スタディ")),
-        ("/catalogue", text!("Published", "公表値")),
+        ("/", "m", text!("Measure", "測定")),
+        ("/runs", "r", text!("Runs", "結果")),
+        ("/models", "o", text!("Models", "モデル")),
+        ("/served", "v", text!("Served", "提供中")),
+        ("/studies", "s", text!("Studies", "スタディ")),
+        ("/catalogue", "p", text!("Published", "公表値")),
     ]
+}
+
+/// What the keys do, for who asks.
+fn keys(lang: Lang) -> Markup {
+    let own = [("/", text!("search", "検索")), ("?", text!("these keys", "このキー一覧"))];
+    let name = text!("keys", "キー操作");
+    let letters = text!("Keys are on", "キー操作を使う");
+    let script = text!("Keys need the page's script, which is off.", "キー操作には JavaScript が必要です。");
+    html! {
+        button type="button" popovertarget="keys" aria-keyshortcuts="?" aria-label=(name.get(lang)) { "?" }
+        div #keys popover="auto" role="dialog" aria-label=(name.get(lang)) {
+            b { (text!("Keys", "キー操作").get(lang)) }
+            dl {
+                @for (key, name) in ways().into_iter().map(|(_, key, name)| (key, name)).chain(own) {
+                    dt { kbd { (key) } } dd { (name.get(lang)) }
+                }
+            }
+            // Who dictates to the computer would press them unawares.
+            label { input #letters type="checkbox" checked; " " (letters.get(lang)) }
+            (without_script(&script, lang))
+        }
+    }
 }
 
 impl Frame<'_> {
@@ -51,9 +74,9 @@ impl Frame<'_> {
                     header.bar {
                         a.brand href="/" { b { "kurabe" } " " span lang="ja" { "比べ" } }
                         nav aria-label=(text!("pages", "ページ").get(lang)) {
-                            @for (address, name) in ways() {
+                            @for (address, key, name) in ways() {
                                 @let current = self.is_in(address).then_some("page");
-                                a href=(address) aria-current=[current] { (name.get(lang)) }
+                                a href=(address) aria-keyshortcuts=(key) aria-current=[current] { (name.get(lang)) }
                             }
                         }
                         (self.choices())
@@ -98,6 +121,7 @@ impl Frame<'_> {
             div.choices {
                 a href=(self.choice("lang", word)) lang=(word) hreflang=(word) { (name) }
                 a href=(self.choice("theme", next.word())) { (title.get(lang)) }
+                (keys(lang))
             }
         }
     }

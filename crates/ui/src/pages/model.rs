@@ -145,12 +145,25 @@ fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
 fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     let label = text!("slider of {name}", "{name} のスライダー");
     html! {
-        @if let (Some((least, most)), Some(number)) = (parameter.range, parameter.number) {
+        @if let (Some(range), Some(number)) = (parameter.range, parameter.number) {
+            @let (least, most) = reach(range, number, parameter.scale);
             input type="range" min="0" max="1000" value="0" data-for={ "set-" (name) } data-least=(least)
                 data-most=(most) data-scale=(parameter.scale) data-step=[parameter.step] data-number=(number)
                 data-unit=(parameter.unit) aria-label=(label.get(lang));
         }
     }
+}
+
+/// Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, its field goes everywhere. A
+/// logarithm begins above zero.
+fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
+    let is_linear = scale == "linear";
+    let around = if number > 0.0 { number } else { most.min(1.0) };
+    let (low, high) = match is_linear && most - least <= 100.0 {
+        true => (least, most),
+        false => (least.max(around / 16.0), most.min(around * 16.0)),
+    };
+    (if is_linear { low } else { low.max(high / 1e9).max(1e-9) }, high)
 }
 
 fn mark(standing: Provenance) -> &'static str {

@@ -34,7 +34,7 @@ impl Search {
     pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
         html! {
             form.line method="get" action=(path) role="search" {
-                label { (label.get(lang)) " " input type="search" name="q" value=(shown::line(&self.q)); } " "
+                label { (label.get(lang)) " " input type="search" name="q" aria-keyshortcuts="/" value=(shown::line(&self.q)); } " "
                 button { (text!("search", "検索").get(lang)) }
                 (more)
             }

@@ -1,0 +1,140 @@
+//! Models that are served now: how well each keeps its time, its power, and what of it can be changed meanwhile.
+//!
+//! The model: the page is made anew for each look, and the script that asks for it every second puts in place what is new. Between
+//! two looks lies the time that stands beside the whole.
+
+use crate::message::Message;
+use crate::pages::frame::{choice, without_script, written};
+use crate::pages::{Visit, action, titled};
+use axum::Json;
+use axum::extract::Path;
+use axum::response::Response;
+use kurabe_core::mention::{ATTACH, SERVE};
+use kurabe_core::model::ModelRecord;
+use kurabe_core::{ErrorKind, Lang, Text, number, shown, text};
+use kurabe_lab::{ServedNote, ServedNow, served_notes, served_now};
+use kurabe_report::served_doc;
+use kurabe_serve::{ControlRequest, ServedFigures, ask_server};
+use kurabe_sim::KINDS;
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What was last seen of each server.
+static SEEN: Mutex<BTreeMap<String, ServedFigures>> = Mutex::new(BTreeMap::new());
+
+/// `GET /served`
+pub(crate) async fn page(visit: Visit) -> Response {
+    titled(visit, |shared, lang| {
+        // What clients got is computed, which would spoil what is measured.
+        let may_compute = shared.desk.refuse_beside_real().is_ok();
+        let request = if may_compute { ControlRequest::Stats } else { ControlRequest::Watch };
+        let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
+        let answers = served_now(&notes, &request);
+        let nothing = text!(
+            "No model is served now. As a block device of this machine (root), or as an NBD export:",
+            "提供中のモデルはありません。このマシンのブロックデバイス(root)または NBD エクスポートとして提供できます:"
+        );
+        let page = html! {
+            div #served {
+                @for (note, answer) in notes.iter().zip(&answers) { (server(note, answer, lang)) }
+                @if notes.is_empty() {
+                    div.empty {
+                        p { (nothing.get(lang)) }
+                        pre { code { (format!("{ATTACH:#} model:hua722020-usb\n{SERVE:#} model:hua722020-usb --socket disk.sock")) } }
+                    }
+                }
+            }
+        };
+        Ok((text!("Served models", "提供中のモデル"), page))
+    })
+    .await
+}
+
+fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
+    let model = answer.as_ref().map_or(&note.model, |(_, model)| model);
+    let name = shown::line(&model.name_with_changes());
+    let since = number::date_minute(&note.since);
+    let since = text!("since {since}", "開始 {since}");
+    html! {
+        section #(note.id) {
+            h2 { (shown::line(model.title.get(lang))) }
+            p.quiet {
+                @for address in &note.addresses { code { (shown::line(address)) } " · " }
+                (name) " · " (since.get(lang))
+            }
+            @match answer {
+                Ok((figures, model)) => {
+                    @let before = SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(note.id.clone(), figures.clone());
+                    div { (written(&served_doc(figures, &figures.since(&before.unwrap_or_default())), lang)) }
+                    (controls(&note.id, model, lang))
+                }
+                Err(error) => p.notice.warn { (Message::of(error).line(lang)) },
+            }
+        }
+    }
+}
+
+/// What can be changed while it is served. Power is cut by whoever has read what that takes.
+fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
+    let loss = text!(
+        "A cut takes away what was not flushed, as on the modelled device. Clients are cut off, and an attached device fails every request until power is on.",
+        "電源断では、フラッシュされていないデータが実機と同じように失われます。接続は切れ、接続したデバイスは電源を入れるまですべての要求がエラーになります。"
+    );
+    let live = live_parameters(model);
+    let parameters = live.iter().map(|(name, words)| (name.as_str(), words.clone()));
+    let script = text!("This needs the page's script, which is off.", "この操作には JavaScript が必要です。");
+    let value = text!("new value", "新しい値");
+    let button = |word: &str, name: Text| html! { button name="do" value=(word) { (name.get(lang)) } " " };
+    html! {
+        details {
+            summary { (text!("Power and parameters", "電源とパラメーター").get(lang)) }
+            form.line data-post={ "/served/" (id) } {
+                (choice(("parameter", text!("Parameter", "パラメーター")), parameters, None, lang))
+                label { (value.get(lang)) " " input name="value" spellcheck="false"; }
+                (button("set", text!("change", "変更")))
+                output {}
+            }
+            form.line data-post={ "/served/" (id) } {
+                p { (loss.get(lang)) }
+                (button("cut", text!("cut the power", "電源を切る")))
+                (button("power-on", text!("power on", "電源を入れる")))
+                output {}
+            }
+            (without_script(&script, lang))
+        }
+    }
+}
+
+/// The parameters that can be changed, with their values.
+fn live_parameters(model: &ModelRecord) -> Vec<(String, Text)> {
+    let mut live = Vec::new();
+    for layer in &model.layers {
+        let kind = KINDS.iter().find(|kind| kind.word == layer.kind);
+        for parameter in kind.into_iter().flat_map(|kind| kind.parameters).filter(|parameter| parameter.live)
+        {
+            let own = layer.parameters.iter().find(|own| own.key == parameter.key);
+            let name = format!("{}.{}", layer.name, parameter.key);
+            let value = own.map_or(number::NONE, |own| own.value.as_str());
+            let (en, ja) = parameter.meaning;
+            let words = text!("{name} = {value} ({en})", "{name} = {value}({ja})");
+            live.push((name, words));
+        }
+    }
+    live
+}
+
+/// `POST /served/NOTE`: what `kurabe control` can ask for.
+pub(crate) async fn control(
+    visit: Visit,
+    Path(id): Path<String>,
+    Json(request): Json<ControlRequest>,
+) -> Response {
+    action(visit, move |shared, _| {
+        let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
+        let ended = || ErrorKind::Target.error(text!("this server has ended", "このサーバーは終了しました"));
+        let note = notes.iter().find(|note| note.id == id).ok_or_else(ended)?;
+        ask_server(&note.control, &request)
+    })
+    .await
+}
