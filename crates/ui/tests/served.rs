@@ -66,6 +66,13 @@ impl Page {
         body
     }
 
+    /// Where the only server that is shown is told something.
+    fn target(&self) -> String {
+        let body = self.body();
+        let behind = body.split("data-post=\"").nth(1).expect("a form");
+        behind.split('"').next().expect("an address").to_owned()
+    }
+
     fn tell(&self, target: &str, request: &Value) -> (u16, Value) {
         let answer = self.0.page.send(&self.0.post(target, &request.to_string()));
         (answer.status, serde_json::from_str(&answer.body).expect("JSON"))
@@ -73,7 +80,7 @@ impl Page {
 }
 
 #[test]
-fn what_is_served_is_shown_and_told_things_until_it_is_dead() {
+fn what_is_served_is_shown_and_told_things() {
     let page = Page(Attacked::new());
     for command in
         ["kurabe attach model:hua722020-usb", "kurabe serve model:hua722020-usb --socket disk.sock"]
@@ -97,8 +104,7 @@ fn what_is_served_is_shown_and_told_things_until_it_is_dead() {
     ] {
         assert!(body.contains(words), "{words}: {body}");
     }
-    let target =
-        body.split("data-post=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a form").to_owned();
+    let target = page.target();
 
     // Whoever was not let in tells it nothing, and neither does another page.
     let cut = json!({ "do": "cut" });
@@ -125,8 +131,14 @@ fn what_is_served_is_shown_and_told_things_until_it_is_dead() {
     for id in ["served-0000000000000000", "..%2Fstate", "%00"] {
         assert_eq!(page.tell(&format!("/served/{id}"), &cut).0, 400, "{id}");
     }
+}
 
-    // A note that a dead server left, and one whose server stands still.
+#[test]
+fn a_server_that_is_dead_or_stands_still_is_shown_as_that_in_a_moment() {
+    let page = Page(Attacked::new());
+    let folder = page.0.page.folder();
+    let (server, _) = served(folder, "samsung-870-evo");
+    let target = page.target();
     let control = server.facts().control.clone().expect("a control socket");
     let note =
         std::fs::read_dir(folder.join("run")).expect("a folder").flatten().next().expect("a note").path();
@@ -140,7 +152,7 @@ fn what_is_served_is_shown_and_told_things_until_it_is_dead() {
     assert!(page.body().contains("the server does not answer"));
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     drop(still);
-    let (_, refused) = page.tell(&target, &cut);
+    let (_, refused) = page.tell(&target, &json!({ "do": "cut" }));
     assert!(
         refused["error"]["what"].as_str().is_some_and(|what| what.starts_with("cannot ask")),
         "{refused}"

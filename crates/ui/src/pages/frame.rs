@@ -33,20 +33,17 @@ fn ways() -> [(&'static str, &'static str, Text); 6] {
 fn keys(lang: Lang) -> Markup {
     let own = [("/", text!("search", "検索")), ("?", text!("these keys", "このキー一覧"))];
     let name = text!("keys", "キー操作");
-    let letters = text!("Keys are on", "キー操作を使う");
-    let script = text!("Keys need the page's script, which is off.", "キー操作には JavaScript が必要です。");
     html! {
         button type="button" popovertarget="keys" aria-keyshortcuts="?" aria-label=(name.get(lang)) { "?" }
         div #keys popover="auto" role="dialog" aria-label=(name.get(lang)) {
-            b { (text!("Keys", "キー操作").get(lang)) }
             dl {
                 @for (key, name) in ways().into_iter().map(|(_, key, name)| (key, name)).chain(own) {
                     dt { kbd { (key) } } dd { (name.get(lang)) }
                 }
             }
             // Who dictates to the computer would press them unawares.
-            label { input #letters type="checkbox" checked; " " (letters.get(lang)) }
-            (without_script(&script, lang))
+            label { input #letters type="checkbox" checked; " " (text!("Keys are on", "キー操作を使う").get(lang)) }
+            (without_script(&text!("Keys need the page's script, which is off.", "キー操作には JavaScript が必要です。"), lang))
         }
     }
 }

@@ -53,15 +53,13 @@ pub(crate) async fn page(visit: Visit) -> Response {
 
 fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
     let model = answer.as_ref().map_or(&note.model, |(_, model)| model);
-    let name = shown::line(&model.name_with_changes());
     let since = number::date_minute(&note.since);
-    let since = text!("since {since}", "開始 {since}");
     html! {
         section #(note.id) {
             h2 { (shown::line(model.title.get(lang))) }
             p.quiet {
                 @for address in &note.addresses { code { (shown::line(address)) } " · " }
-                (name) " · " (since.get(lang))
+                (shown::line(&model.name_with_changes())) " · " (text!("since {since}", "開始 {since}").get(lang))
             }
             @match answer {
                 Ok((figures, model)) => {
@@ -83,15 +81,13 @@ fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
     );
     let live = live_parameters(model);
     let parameters = live.iter().map(|(name, words)| (name.as_str(), words.clone()));
-    let script = text!("This needs the page's script, which is off.", "この操作には JavaScript が必要です。");
-    let value = text!("new value", "新しい値");
     let button = |word: &str, name: Text| html! { button name="do" value=(word) { (name.get(lang)) } " " };
     html! {
         details {
             summary { (text!("Power and parameters", "電源とパラメーター").get(lang)) }
             form.line data-post={ "/served/" (id) } {
                 (choice(("parameter", text!("Parameter", "パラメーター")), parameters, None, lang))
-                label { (value.get(lang)) " " input name="value" spellcheck="false"; }
+                label { (text!("new value", "新しい値").get(lang)) " " input name="value" spellcheck="false"; }
                 (button("set", text!("change", "変更")))
                 output {}
             }
@@ -101,7 +97,7 @@ fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
                 (button("power-on", text!("power on", "電源を入れる")))
                 output {}
             }
-            (without_script(&script, lang))
+            (without_script(&text!("This needs the page's script, which is off.", "この操作には JavaScript が必要です。"), lang))
         }
     }
 }
