@@ -96,7 +96,7 @@
     const button = compared.querySelector('button.main');
     const words = button.textContent;
     const count = () => {
-      button.disabled = compared.querySelectorAll('input[name=run]:checked').length < 2;
+      button.disabled = compared.querySelectorAll('input:checked').length < 2;
       button.textContent = button.disabled ? button.dataset.tooFew : words;
     };
     compared.addEventListener('change', count);

@@ -60,6 +60,7 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/history", get(pages::history::page))
         .route("/drive", get(pages::drive::page))
         .route("/models", get(pages::models::page))
+        .route("/models/compare", get(pages::compare::models))
         .route("/models/{name}", get(pages::model::page))
         .route("/models/{name}/movers", get(pages::model::movers))
         .route("/models/{name}/figures", post(pages::model::figures))

@@ -116,6 +116,7 @@ pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
         ("/history".to_owned(), "main h1"),
         ("/models".to_owned(), "ul.models"),
         ("/models/mirror3-usb".to_owned(), "#movers:not([hidden])"),
+        ("/models/compare?model=samsung-870-evo&model=hua722020-usb".to_owned(), ".answer"),
         ("/studies".to_owned(), "ul.models"),
         ("/studies/raid-strip".to_owned(), ".verdicts"),
         ("/studies/scsi-emulators".to_owned(), ".verdicts"),

@@ -1,57 +1,108 @@
-//! Runs side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
+//! Runs or models side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
 
-use crate::pages::frame::{choice, compare_address, report_tabs, tabs, written};
+use crate::pages::frame::{address_of, choice, report_tabs, tabs, written};
+use crate::pages::model::own_model;
 use crate::pages::run::{MARGIN, load};
 use crate::pages::{Visit, framed};
 use axum::extract::Query;
 use axum::response::Response;
 use kurabe_compare::{USES, Use, UseWork, recommend};
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, Text, number, text};
+use kurabe_lab::{Procedure, RunHandle, RunRequest, in_parallel, what_if};
 use kurabe_report::{Report, directed, recommendation_doc};
 use maud::{Markup, html};
 
 /// More runs than this make no page that can be read.
 const MOST_RUNS: usize = 50;
+/// Models are computed while the reader waits.
+const MOST_MODELS: usize = 6;
+/// What models are held against each other by.
+const MODELS_PROFILE: &str = "quick";
+
+/// What is compared: the address, and the word in it before each side.
+struct Sides<'a> {
+    path: &'static str,
+    key: &'static str,
+    names: Vec<&'a str>,
+}
 
 /// `GET /compare?run=A&run=B…`
 pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
     framed(visit, move |shared, lang| {
-        let mut ids: Vec<&str> = Vec::new();
-        for (_, id) in asked.iter().filter(|(key, _)| key == "run") {
-            if !ids.contains(&id.as_str()) {
-                ids.push(id);
-            }
-        }
-        if !(2..=MOST_RUNS).contains(&ids.len()) {
-            return Err(ErrorKind::Usage
-                .error(text!(
-                    "two to {MOST_RUNS} runs are compared",
-                    "比べられるのは 2 件から {MOST_RUNS} 件までです"
-                ))
-                .remedy(text!("tick them in the list of runs", "結果の一覧で選んでください")));
-        }
-        let runs = ids.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
-        let list: Vec<&RunRecord> = runs.iter().collect();
-        let report = Report::new(list.clone(), MARGIN, &[], None, lang);
-        let mut parts = report_tabs(&report, lang);
-        parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(&list, &asked, lang))));
-        let asked = |key: &str| asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-        // Who weighs a use wants to see it.
-        let tab = asked("tab").or(asked("use").map(|_| "use"));
-        let address = compare_address(ids.iter().copied());
-        let page = html! {
-            header.report { (written(&report.head_doc(), lang)) }
-            (tabs(&address, parts, tab, lang)?)
-        };
-        Ok((report.title(), page))
+        let sides = Sides::ticked("/compare", "run", &asked, MOST_RUNS)?;
+        let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
+        side_by_side(&sides, &runs, &asked, lang)
     })
     .await
 }
 
+/// `GET /models/compare?model=A&model=B…`
+pub(crate) async fn models(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
+    framed(visit, move |shared, lang| {
+        let sides = Sides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
+        shared.desk.refuse_beside_real()?;
+        let profile = profile_named(MODELS_PROFILE)?;
+        let compute = |name: &&str| {
+            own_model(name, &[])?;
+            let procedure = Procedure::Given(Box::new(profile.clone()));
+            let target = format!("model:{name}").into();
+            what_if(RunRequest { target, procedure, ..RunRequest::default() }, &RunHandle::default())
+        };
+        let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
+        side_by_side(&sides, &runs, &asked, lang)
+    })
+    .await
+}
+
+impl<'a> Sides<'a> {
+    /// Those that were ticked, each once: two at least.
+    fn ticked(
+        path: &'static str,
+        key: &'static str,
+        asked: &'a [(String, String)],
+        most: usize,
+    ) -> Result<Self> {
+        let mut names: Vec<&str> = Vec::new();
+        for (_, name) in asked.iter().filter(|(word, _)| word == key) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        if !(2..=most).contains(&names.len()) {
+            return Err(ErrorKind::Usage
+                .error(text!("two to {most} are compared", "比べられるのは 2 件から {most} 件までです"))
+                .remedy(text!("tick them in the list", "一覧で選んでください")));
+        }
+        Ok(Self { path, key, names })
+    }
+}
+
+fn side_by_side(
+    sides: &Sides<'_>,
+    runs: &[RunRecord],
+    asked: &[(String, String)],
+    lang: Lang,
+) -> Result<(Text, Markup)> {
+    let list: Vec<&RunRecord> = runs.iter().collect();
+    let report = Report::new(list.clone(), MARGIN, &[], None, lang);
+    let mut parts = report_tabs(&report, lang);
+    parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, asked, lang))));
+    let word = |key: &str| asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+    // Who weighs a use wants to see it.
+    let tab = word("tab").or(word("use").map(|_| "use"));
+    let address = address_of(sides.path, sides.key, sides.names.iter().copied());
+    let page = html! {
+        header.report { (written(&report.head_doc(), lang)) }
+        (tabs(&address, parts, tab, lang)?)
+    };
+    Ok((report.title(), page))
+}
+
 /// Which run is the better one for a use, whose parts the reader weighs.
-fn purpose(runs: &[&RunRecord], asked: &[(String, String)], lang: Lang) -> Result<Markup> {
+fn purpose(sides: &Sides<'_>, runs: &[&RunRecord], asked: &[(String, String)], lang: Lang) -> Result<Markup> {
     let value = |name: &str| asked.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let chosen = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     let mut uses = vec![("", Text::same("–"))];
@@ -61,8 +112,8 @@ fn purpose(runs: &[&RunRecord], asked: &[(String, String)], lang: Lang) -> Resul
     let weighed = chosen.map(|name| weighed_use(name, value)).transpose()?;
     Ok(html! {
         div #weigh {
-            form method="get" action="/compare" {
-                @for run in runs { input type="hidden" name="run" value=(run.header.id); }
+            form method="get" action=(sides.path) {
+                @for name in &sides.names { input type="hidden" name=(sides.key) value=(name); }
                 p.line {
                     (choice(("use", text!("Use", "用途")), uses, chosen, lang))
                     button { (text!("weigh", "評価する").get(lang)) }

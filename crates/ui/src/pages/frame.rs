@@ -195,8 +195,27 @@ pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang:
 
 /// Where runs are compared.
 pub(crate) fn compare_address<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
-    let runs: Vec<String> = ids.into_iter().map(|id| format!("run={}", encoded(id))).collect();
-    format!("/compare?{}", runs.join("&"))
+    address_of("/compare", "run", ids)
+}
+
+/// An address that asks for several by one word.
+pub(crate) fn address_of<'a>(path: &str, key: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("{key}={}", encoded(name))).collect();
+    format!("{path}?{}", names.join("&"))
+}
+
+/// A form of things to tick, and the button that compares them.
+pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
+    html! {
+        form #compare method="get" action=(path) {
+            (things)
+            p.actions {
+                button.main data-too-few=(text!("tick two or more to compare", "比べるものを 2 つ以上選んでください").get(lang)) {
+                    (text!("Compare the ticked ones", "選んだものを比べる").get(lang))
+                }
+            }
+        }
+    }
 }
 
 /// A box to tick a run by its date, which leads to the run.

@@ -68,7 +68,7 @@ pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
 }
 
 /// One of kurabe's own models: no file is read because a page names it.
-fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     if !DEVICES.iter().any(|(own, _)| *own == name) {
         return device_named(name);
     }

@@ -1,6 +1,7 @@
 //! The models that there are, each with three figures; they are computed once, for the first reader.
 
 use crate::message::Message;
+use crate::pages::frame::to_compare;
 use crate::pages::search::Search;
 use crate::pages::{Visit, titled};
 use crate::shared::Site;
@@ -50,11 +51,15 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
             (search.form("/models", &text!("Words", "語句"), &search.chips("/models", &chips(), lang), lang))
             @if cards.is_empty() { p.empty { (nothing.get(lang)) } }
             @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
-            ul.models data-waits=[(figures.is_none() && busy.is_none()).then_some("1")] { @for card in cards { (card) } }
+            (to_compare("/models/compare", &cards_of(&cards, figures.is_none() && busy.is_none()), lang))
         };
         Ok((text!("Models", "モデル"), page))
     })
     .await
+}
+
+fn cards_of(cards: &[Markup], wait_for_figures: bool) -> Markup {
+    html! { ul.models data-waits=[wait_for_figures.then_some("1")] { @for card in cards { (card) } } }
 }
 
 /// Kinds that people look for, as words of the search.
@@ -81,6 +86,10 @@ fn card(name: &str, model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lan
     };
     html! {
         li {
+            label.tick {
+                input type="checkbox" name="model" value=(name) aria-label=(text!("compare {name}", "{name} を比べる").get(lang)); " "
+                (text!("compare", "比べる").get(lang))
+            }
             a href={ "/models/" (name) } {
                 b { (model.title.get(lang)) }
                 small { (name) " · " (row_of_layers(&model.layers)) }

@@ -1,6 +1,6 @@
 //! The runs of the store: filtered, ticked, compared.
 
-use crate::pages::frame::{encoded, ways_to};
+use crate::pages::frame::{encoded, to_compare, ways_to};
 use crate::pages::search::Search;
 use crate::pages::{Visit, titled};
 use axum::extract::Query;
@@ -81,23 +81,15 @@ fn table(runs: &[ListedRun], lang: Lang) -> Markup {
         (text!("best write", "最高書き込み"), Some("n")),
         (text!("4 KiB random read", "4 KiB ランダム読み出し"), Some("n")),
     ];
-    html! {
-        form #compare method="get" action="/compare" {
-            div.scroll tabindex="0" role="region" aria-label=(text!("runs", "測定").get(lang)) {
-                table.list {
-                    thead {
-                        tr { @for (name, class) in &columns { th scope="col" class=[class] { (name.get(lang)) } } }
-                    }
-                    tbody { @for run in runs { (row(run, lang)) } }
-                }
-            }
-            p.actions {
-                button.main data-too-few=(text!("tick two or more to compare", "比べる測定を 2 つ以上選んでください").get(lang)) {
-                    (text!("Compare the ticked ones", "選んだ測定を比べる").get(lang))
-                }
+    let table = html! {
+        div.scroll tabindex="0" role="region" aria-label=(text!("runs", "測定").get(lang)) {
+            table.list {
+                thead { tr { @for (name, class) in &columns { th scope="col" class=[class] { (name.get(lang)) } } } }
+                tbody { @for run in runs { (row(run, lang)) } }
             }
         }
-    }
+    };
+    to_compare("/compare", &table, lang)
 }
 
 fn row(listed: &ListedRun, lang: Lang) -> Markup {
