@@ -23,7 +23,7 @@ const MOST_MODELS: usize = 6;
 const MODELS_PROFILE: &str = "quick";
 
 /// What is compared: the address, and the word in it before each side.
-struct Sides<'a> {
+struct TickedSides<'a> {
     path: &'static str,
     key: &'static str,
     names: Vec<&'a str>,
@@ -32,7 +32,7 @@ struct Sides<'a> {
 /// `GET /compare?run=A&run=B…`
 pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
     framed(visit, move |shared, lang| {
-        let sides = Sides::ticked("/compare", "run", &asked, MOST_RUNS)?;
+        let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
         let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
         side_by_side(&sides, &runs, &asked, lang)
     })
@@ -42,7 +42,7 @@ pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>
 /// `GET /models/compare?model=A&model=B…`
 pub(crate) async fn models(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
     framed(visit, move |shared, lang| {
-        let sides = Sides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
+        let sides = TickedSides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
         shared.desk.refuse_beside_real()?;
         let profile = profile_named(MODELS_PROFILE)?;
         let compute = |name: &&str| {
@@ -57,7 +57,7 @@ pub(crate) async fn models(visit: Visit, Query(asked): Query<Vec<(String, String
     .await
 }
 
-impl<'a> Sides<'a> {
+impl<'a> TickedSides<'a> {
     /// Those that were ticked, each once: two at least.
     fn ticked(
         path: &'static str,
@@ -81,7 +81,7 @@ impl<'a> Sides<'a> {
 }
 
 fn side_by_side(
-    sides: &Sides<'_>,
+    sides: &TickedSides<'_>,
     runs: &[RunRecord],
     asked: &[(String, String)],
     lang: Lang,
@@ -102,7 +102,12 @@ fn side_by_side(
 }
 
 /// Which run is the better one for a use, whose parts the reader weighs.
-fn purpose(sides: &Sides<'_>, runs: &[&RunRecord], asked: &[(String, String)], lang: Lang) -> Result<Markup> {
+fn purpose(
+    sides: &TickedSides<'_>,
+    runs: &[&RunRecord],
+    asked: &[(String, String)],
+    lang: Lang,
+) -> Result<Markup> {
     let value = |name: &str| asked.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let chosen = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     let mut uses = vec![("", Text::same("–"))];
