@@ -401,7 +401,10 @@
       if (!answer.ok) return;
       for (const { name, words } of await answer.json()) {
         const parameter = $('set-' + name).closest('.parameter');
-        parameter.querySelector('small').textContent = `${name.split('.')[0]} · ${words}`;
+        // The source stays, on one line.
+        const source = parameter.querySelector('small');
+        source.title = source.textContent;
+        source.before(Object.assign(document.createElement('small'), { textContent: `${name.split('.')[0]} · ${words}` }));
         $('movers').append(parameter);
         $('movers').hidden = false;
       }
