@@ -2,9 +2,7 @@
 //!
 //! The model: each parameter that is a number is doubled by itself, or halved where it can be no more, and the figures are computed again.
 
-use crate::handle::RunHandle;
 use crate::model::load_model;
-use crate::request::{Procedure, RunRequest};
 use crate::what_if::what_if;
 use kurabe_compare::values;
 use kurabe_core::model::ModelRecord;
@@ -72,13 +70,8 @@ pub fn card_figures(model: &str, sets: &[(String, String)]) -> Option<CardFigure
         step(Pattern::Random, 4096, 32, Direction::Write, MOST_RANDOM_BYTES),
     ];
     let rules = Rules { size_bytes: SIZE_BYTES, ..Rules::once() };
-    let request = RunRequest {
-        target: format!("model:{model}").into(),
-        procedure: Procedure::Given(Box::new(Profile::of_steps("card", Text::default(), rules, steps))),
-        sets: sets.to_vec(),
-        ..RunRequest::default()
-    };
-    let record = what_if(request, &RunHandle::default()).ok()?;
+    let profile = Profile::of_steps("card", Text::default(), rules, steps);
+    let record = what_if(model, profile, sets.to_vec()).ok()?;
     let rate = |place: usize| values(record.cells.get(place)?).first().copied();
     Some([rate(0), rate(1), rate(2)])
 }
@@ -111,13 +104,14 @@ pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
 pub fn movers_of(run: &RunRecord) -> Vec<Mover> {
     let of_model = |model: &ModelRecord| {
         let spec = device_named(&model.name).ok()?;
-        let is_whole =
-            spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name));
+        if !spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name)) {
+            return None;
+        }
         let split = |change: &String| {
             change.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned()))
         };
         let sets: Vec<(String, String)> = model.changes().iter().filter_map(split).collect();
-        movers(&model.name, &sets).ok().filter(|_| is_whole)
+        movers(&model.name, &sets).ok()
     };
     run.header.model.as_ref().and_then(of_model).unwrap_or_default()
 }

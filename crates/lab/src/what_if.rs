@@ -2,18 +2,21 @@
 
 use crate::handle::RunHandle;
 use crate::prepared::Prepared;
-use crate::request::RunRequest;
+use crate::request::{Procedure, RunRequest};
 use kurabe_core::Result;
 use kurabe_core::event::Event;
+use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_engine::Session;
 
-/// Computes a run on a model.
+/// Computes a profile on a model that comes with kurabe, with parameters set.
 ///
 /// # Errors
-/// When the request names no model, cannot be carried out, or is stopped.
-pub fn what_if(request: RunRequest, handle: &RunHandle) -> Result<RunRecord> {
-    let fills = !request.no_fill;
+/// When there is no such model or parameter, or the profile cannot be carried out on it.
+pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Result<RunRecord> {
+    let (target, procedure) = (format!("model:{model}").into(), Procedure::Given(Box::new(profile)));
+    let request = RunRequest { target, procedure, sets, ..RunRequest::default() };
+    let handle = RunHandle::default();
     let prepared = Prepared::new(request)?;
     let mut record = RunRecord::begun(prepared.header_with(&[], &[])?);
     let (plan, name, mut model) = prepared.into_model()?;
@@ -22,7 +25,7 @@ pub fn what_if(request: RunRequest, handle: &RunHandle) -> Result<RunRecord> {
         Ok(())
     };
     Session::on_model(&mut *model, &name, &plan.profile, handle.engine_stop(), &mut emit)
-        .with_fill(fills)
+        .with_fill(true)
         .with_traces(plan.traces)
         .run()?;
     record.status = RunStatus::Complete;

@@ -11,7 +11,7 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, Text, number, text};
-use kurabe_lab::{Procedure, RunHandle, RunRequest, in_parallel, what_if};
+use kurabe_lab::{in_parallel, what_if};
 use kurabe_report::{Report, directed, recommendation_doc};
 use maud::{Markup, html};
 
@@ -47,9 +47,7 @@ pub(crate) async fn models(visit: Visit, Query(asked): Query<Vec<(String, String
         let profile = profile_named(MODELS_PROFILE)?;
         let compute = |name: &&str| {
             own_model(name, &[])?;
-            let procedure = Procedure::Given(Box::new(profile.clone()));
-            let target = format!("model:{name}").into();
-            what_if(RunRequest { target, procedure, ..RunRequest::default() }, &RunHandle::default())
+            what_if(name, profile.clone(), Vec::new())
         };
         let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
         side_by_side(&sides, &runs, &asked, lang)

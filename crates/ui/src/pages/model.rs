@@ -16,7 +16,7 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, text};
-use kurabe_lab::{Mover, Procedure, RunHandle, RunRequest, load_model, what_if};
+use kurabe_lab::{Mover, load_model, what_if};
 use kurabe_report::{
     LayerDescription, ParameterDescription, Provenance, Report, describe_model, mover_words,
 };
@@ -230,16 +230,15 @@ pub(crate) async fn figures(
         shared.desk.refuse_beside_real()?;
         own_model(&name, &sets)?;
         let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
-        let compute = |sets: Vec<(String, String)>| {
-            let target = format!("model:{name}").into();
-            let procedure = Procedure::Given(Box::new(profile.clone()));
-            what_if(RunRequest { target, procedure, sets, ..RunRequest::default() }, &RunHandle::default())
-        };
+        let compute = |sets| what_if(&name, profile.clone(), sets);
         let key = (name.clone(), profile.name.clone());
         let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
-        let before = kept.map_or_else(|| compute(Vec::new()), Ok)?;
-        *as_it_is() = Some((key, before.clone()));
-        let mut runs = vec![before];
+        let compute_kept = || -> Result<RunRecord> {
+            let before = compute(Vec::new())?;
+            *as_it_is() = Some((key, before.clone()));
+            Ok(before)
+        };
+        let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];
         if !sets.is_empty() {
             runs.push(compute(sets)?);
             for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")])

@@ -6,6 +6,7 @@ use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
 use crate::compare::verdict::verdict_marks;
 use crate::doc::{Column, Entry, EntryBody, Marks, Role, Table, TableForm, TableRow};
+use crate::publish::pictures::drawn_ratio;
 use crate::run::{derived, remarks};
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
@@ -178,11 +179,9 @@ fn reach(pair: &Pair) -> f64 {
 /// A ratio with its interval over the margin within which a difference does not matter.
 fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
     let place = |ratio: f64| 0.5 + ratio.ln() / (2.0 * reach);
-    let Estimate { value, low, high } = *speed;
-    let [low, high] = if low.is_finite() && high.is_finite() { [low, high] } else { [value; 2] };
+    let (value, low, high) = drawn_ratio(speed)?;
     let band = Some([1.0 / (1.0 + margin), 1.0 + margin].map(place));
-    (value.is_finite() && value > 0.0)
-        .then(|| Marks { dots: vec![[low.max(f64::MIN_POSITIVE), value, high].map(place)], band })
+    Some(Marks { dots: vec![[low, value, high].map(place)], band })
 }
 
 /// `1.30 ×`

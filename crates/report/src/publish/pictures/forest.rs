@@ -10,7 +10,7 @@ use kurabe_stats::{Estimate, Verdict};
 pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     let row = |cell: &ComparedCell| ForestRow {
         label: view.say(&cell_name(cell)),
-        ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
+        ratio: cell.compared.as_ref().and_then(|compared| drawn_ratio(&compared.speed)),
         outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
             Some(Verdict::Faster) => RatioVerdict::Better,
             Some(Verdict::Slower) => RatioVerdict::Worse,
@@ -46,7 +46,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
 const FARTHEST: f64 = 1e3;
 
 /// The ratio with its interval; of single figures, of which no spread is known, without a width.
-fn ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
+pub(crate) fn drawn_ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
     let Estimate { value, low, high } = *speed;
     if !value.is_finite() || value <= 0.0 {
         return None;
