@@ -17,8 +17,8 @@ pub trait Model {
     /// Bytes that offsets may cover.
     fn span_bytes(&self) -> u64;
 
-    /// A device for so many operations in flight.
-    fn device(&mut self, slots: usize) -> Self::Device<'_>;
+    /// A device for as many operations in flight as the queues have.
+    fn device(&mut self, queues: Queues) -> Self::Device<'_>;
 
     /// The model's clock.
     fn now_ns(&self) -> u64;
@@ -34,6 +34,29 @@ pub trait Model {
 
     /// The sums that one of its devices took, with the names of what they are of.
     fn account(&self, sums: &TimeSums) -> TimeAccount;
+}
+
+/// How operations come to a modelled device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queues {
+    /// Threads that issue them, each on a processor of its own.
+    pub threads: u32,
+    /// Operations that each of them keeps in flight.
+    pub iodepth: u32,
+    /// Whether a write is done only when it is safe (`O_SYNC`).
+    pub o_sync: bool,
+}
+
+impl Queues {
+    /// One thread's queue of ordinary operations.
+    pub const fn of_one(iodepth: u32) -> Self {
+        Self { threads: 1, iodepth, o_sync: false }
+    }
+
+    /// Operations in flight in all.
+    pub const fn slots(self) -> usize {
+        self.threads as usize * self.iodepth as usize
+    }
 }
 
 /// How an operating system copies a file.

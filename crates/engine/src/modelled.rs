@@ -18,7 +18,7 @@ use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
-use kurabe_core::model::Model;
+use kurabe_core::model::{Model, Queues};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
@@ -148,7 +148,15 @@ impl<M: Model> Ground for Modelled<'_, M> {
 
     fn flush(&mut self, context: &mut Context<'_>) -> Result<()> {
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: true };
-        self.run_sources(context, Vec::<Generator>::new(), 1, (&plan, false), None, &mut progress).map(drop)
+        self.run_sources(
+            context,
+            Vec::<Generator>::new(),
+            Queues::of_one(1),
+            (&plan, false),
+            None,
+            &mut progress,
+        )
+        .map(drop)
     }
 
     fn repeat(
@@ -168,11 +176,11 @@ impl<M: Model> Ground for Modelled<'_, M> {
             Work::Replay(step) => {
                 let (_, source) = context.replay_source(&self.facts, step, task.step_index, attempt)?;
                 let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-                let slots = step.in_flight() as usize;
+                let queues = Queues::of_one(step.in_flight());
                 let played = self.run_sources(
                     context,
                     vec![source],
-                    slots,
+                    queues,
                     (&plan, false),
                     Some(attempt),
                     &mut progress,
@@ -201,22 +209,24 @@ impl<M: Model> Modelled<'_, M> {
             time_ns: workload.end.time_ns,
             end_sync: workload.writes() && workload.sync.at_end != EndSync::None,
         };
-        let slots = workload.iodepth as usize * workload.threads as usize;
+        let Workload { iodepth, threads, ref sync, .. } = *workload;
+        let queues = Queues { threads, iodepth, o_sync: sync.o_sync };
         let timed_sync = workload.sync.at_end == EndSync::Timed;
         let sources = Generator::for_threads(workload);
-        self.run_sources(context, sources, slots, (&plan, timed_sync), attempt, tell)
+        self.run_sources(context, sources, queues, (&plan, timed_sync), attempt, tell)
     }
 
     fn run_sources(
         &mut self,
         context: &mut Context<'_>,
         sources: Vec<impl Source>,
-        slots: usize,
+        queues: Queues,
         (plan, timed_sync): (&Plan, bool),
         attempt: Option<&Attempt>,
         tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
     ) -> Result<Repetition> {
-        let mut device = self.model.device(slots);
+        let slots = queues.slots();
+        let mut device = self.model.device(queues);
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let (sender, intervals) = channel();
@@ -267,7 +277,12 @@ impl<M: Model> Modelled<'_, M> {
         let Self { model, facts, .. } = self;
         let mut content = Content::new(Data::Zero, 0, 0);
         let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, model.now_ns());
-        let tracks = sampling.run(&mut model.device(1), SampleSpan::of(facts), &mut content, &mut watch)?;
+        let tracks = sampling.run(
+            &mut model.device(Queues::of_one(1)),
+            SampleSpan::of(facts),
+            &mut content,
+            &mut watch,
+        )?;
         let repetition = |mut track: CellSamples| {
             let account = track.sums.take().map(|sums| model.account(&sums));
             Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }

@@ -21,6 +21,10 @@ const ROOM_ON_EXACT_LINES: f64 = 0.96;
 const MUCH_ROOM: f64 = 0.5;
 /// Rates within this of each other are one.
 const SAME: f64 = 0.06;
+/// What packets of PCI Express leave for data: of 128, 256 and 512 bytes, with headers of 24.
+const PACKET_SHARES: [f64; 3] = [128.0 / 152.0, 256.0 / 280.0, 512.0 / 536.0];
+/// A rate within this of such a share is that of full packets: flash and controllers end anywhere.
+const FULL_PACKETS: f64 = 0.003;
 
 /// A connection's most.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +37,8 @@ pub(crate) struct Ceiling {
     pub(crate) usual: f64,
     /// Whether nothing but the line itself ends at this share of it: packets take no other share by their size.
     pub(crate) exact: bool,
+    /// Whether its data go in packets of few sizes.
+    pub(crate) packets: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
     pub(crate) one_command: bool,
     /// `PCIe 3 ×4`, if the device can more than it is given.
@@ -51,18 +57,21 @@ pub(crate) struct AtCeiling {
 impl Ceiling {
     /// Of a connection on which nothing but the line ends, of which good devices reach this share.
     fn exact(name: Text, raw: f64, share: f64) -> Self {
-        Self { name, raw, usual: raw * share, exact: true, one_command: false, could: None }
+        Self { name, raw, usual: raw * share, exact: true, packets: false, one_command: false, could: None }
     }
 
     /// Whether a rate is the connection's: it is near what good devices reach there, and either the other direction ends
-    /// at the same rate, which a medium's reads and writes hardly do, or nothing but the line ends so near to its end.
+    /// at the same rate, which a medium's reads and writes hardly do, or nothing but the line ends so near to its end, or
+    /// just where full packets end.
     /// `other` is the rate of the same work in the other direction.
     pub(crate) fn ends(&self, rate: f64, other: Option<f64>) -> Option<AtCeiling> {
         if rate < self.usual * AT_CEILING || self.is_exceeded(rate) {
             return None;
         }
         let both_ways = other.filter(|other| (other / rate - 1.0).abs() <= SAME);
-        let alone = self.exact && rate >= self.usual * QUITE_AT_CEILING;
+        let is_full = |share: &f64| self.packets && (rate / (self.raw * share) - 1.0).abs() <= FULL_PACKETS;
+        let alone =
+            (self.exact && rate >= self.usual * QUITE_AT_CEILING) || PACKET_SHARES.iter().any(is_full);
         (both_ways.is_some() || alone).then_some(AtCeiling { rate, both_ways })
     }
 
@@ -142,6 +151,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 raw,
                 usual,
                 exact: speed <= 480.0,
+                packets: false,
                 one_command: bot,
                 could: None,
             })
@@ -159,6 +169,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 raw: now,
                 usual: now * 0.88,
                 exact: false,
+                packets: true,
                 one_command: false,
                 could: (most > now * 1.01).then_some(most),
             })
@@ -228,6 +239,7 @@ mod tests {
         assert_eq!(pcie.ends(3.5e9, Some(3.0e9)), None);
         assert_eq!(pcie.ends(3.5e9, Some(3.4e9)), Some(AtCeiling { rate: 3.5e9, both_ways: Some(3.4e9) }));
         assert_eq!(pcie.ends(3.2e9, Some(3.2e9)), None);
+        assert!(pcie.ends(3.6e9, None).is_some(), "packets of 256 bytes, full");
         assert_eq!(pcie.ends(4.5e9, Some(4.5e9)), None);
         let sata =
             ceiling(&Link::Sata { speed_gbit_per_s: Some(6.0), speed_max_gbit_per_s: None, ncq_depth: None })

@@ -18,7 +18,7 @@ use crate::model::{load_model, model_name};
 use crate::stores::StorePlace;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{Address, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving};
-use kurabe_sim::DeviceSpec;
+use kurabe_sim::{COMPUTER, DeviceSpec};
 use noted::KeptNote;
 use record::RecordPlaces;
 use std::path::{Path, PathBuf};
@@ -57,13 +57,18 @@ pub struct ServedRequest {
     pub noted_in: Option<PathBuf>,
 }
 
-/// The model that a target names, with changed parameters and without some of its layers.
+/// The model that a target names, with changed parameters and without some of its layers. The computer before it is a real one,
+/// so the time of a modelled one is left out, unless it is asked for.
 ///
 /// # Errors
 /// When it names none, or the model has no such parameter or layer.
 pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let Some(name) = model_name(target) else { return Err(no_model(target)) };
-    load_model(name, sets, without)
+    let mut all = sets.to_vec();
+    if load_model(name, &[], &[])?.computer.is_some() {
+        all.insert(0, (COMPUTER.to_owned(), "none".to_owned()));
+    }
+    load_model(name, &all, without)
 }
 
 fn no_model(target: &Path) -> Error {

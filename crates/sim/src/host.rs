@@ -5,7 +5,11 @@
 //! for it. A write of parts of sectors reads these sectors first. How files are copied is told to whoever copies. Other
 //! work of the processor (`noise`) delays when completions are noticed, and nothing else.
 //!
-//! Not modelled: a page cache between requests.
+//! Every thread that asks has a processor of its own, which all its requests share: a request takes it for the program's
+//! and the system's work from the call to the completion, by direction and by page. A thread that has nothing to do sleeps,
+//! and a completion wakes it first; one that is at work sees it at once.
+//!
+//! Not modelled: a page cache between requests; threads that are more than the processors.
 
 mod noise;
 
@@ -36,6 +40,10 @@ parameters! {
         "in_flight" in_flight: Count(1, 65_536),
             usual("256", "assumed: more than any device here takes").live();
         "command_time" command_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "read_time" read_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "write_time" write_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "page_time" page_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "wake_time" wake_ns: Time, usual("0 ns", "assumed: small beside the device").live();
         "noise_gap" noise_gap_ns: Time, usual("0 ns", "assumed: nothing else runs");
         "noise_time" noise_ns: Time, usual("0 ns", "assumed: nothing else runs");
         "sector" sector_bytes: Bytes(1, LONGEST_BYTES),
@@ -62,6 +70,8 @@ const SECTOR_READ: u64 = 1 << 32;
 #[derive(Clone)]
 struct Active {
     job: JobId,
+    /// What its thread's processor has still to do for it, its commands beside.
+    own_ns: u64,
     /// What is still to be sent of it.
     next_bytes: u64,
     end_bytes: u64,
@@ -73,12 +83,31 @@ struct Active {
     read_first: bool,
 }
 
+/// A thread of a program, on a processor of its own.
+#[derive(Clone, Copy, Default)]
+struct Thread {
+    processor: Timeline,
+    /// When it is awake after the completion that woke it last.
+    awake_ns: u64,
+}
+
+impl Thread {
+    /// When it sees a completion that is there now.
+    fn seen_ns(&mut self, now_ns: u64, wake_ns: u64) -> u64 {
+        if self.processor.free_ns().max(self.awake_ns) <= now_ns {
+            self.awake_ns = now_ns.saturating_add(wake_ns);
+        }
+        self.awake_ns.max(now_ns)
+    }
+}
+
 #[derive(Clone)]
 struct Host {
     below: LayerId,
     capacity_bytes: u64,
     copy: CopyHabits,
-    processor: Timeline,
+    /// One for each thread that has asked.
+    threads: Vec<Thread>,
     in_flight: u64,
     actives: Vec<Option<Active>>,
     free: Vec<usize>,
@@ -92,7 +121,9 @@ struct Host {
 words! {
     struct Words from "host" {
         waiting: line("queue");
+        busy: cause("processor-busy");
         command: cause("command");
+        waking: cause("waking");
         other_work: cause("other-work");
     }
 }
@@ -112,7 +143,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
             memory_read_bytes_per_s: values.memory_read_bytes_per_s,
             memory_write_bytes_per_s: values.memory_write_bytes_per_s,
         },
-        processor: Timeline::default(),
+        threads: Vec::new(),
         in_flight: 0,
         actives: Vec::new(),
         free: Vec::new(),
@@ -124,7 +155,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(Built::new(host, capacity_bytes))
 }
 
+/// The unit in which memory is handed to a device.
+const PAGE_BYTES: u64 = 4096;
+
 impl Host {
+    /// What the thread's processor takes for a request, all its commands beside.
+    fn request_ns(&self, request: &Request) -> u64 {
+        let Values { read_ns, write_ns, page_ns, .. } = self.values;
+        let by_kind_ns = if request.kind == RequestKind::Read { read_ns } else { write_ns };
+        let pages = u64::from(request.length_bytes).div_ceil(PAGE_BYTES);
+        by_kind_ns.saturating_add(page_ns.saturating_mul(pages))
+    }
+
     /// Sends what may be sent.
     fn pump(&mut self, world: &mut World) {
         while self.in_flight < self.values.in_flight {
@@ -132,9 +174,12 @@ impl Host {
             let Some(active) = &mut self.actives[slot] else { return };
             let request = world.request(active.job);
             let now_ns = world.now_ns();
-            let (start_ns, end_ns) = self.processor.take(now_ns, self.values.command_ns);
+            let length_ns = self.values.command_ns.saturating_add(std::mem::take(&mut active.own_ns));
+            let processor = &mut self.threads[usize::from(request.thread)].processor;
+            let (start_ns, end_ns) = processor.take(now_ns, length_ns);
             if active.out == 0 {
-                world.charge(active.job, self.words.waiting, start_ns);
+                world.charge(active.job, self.words.waiting, now_ns);
+                world.charge(active.job, self.words.busy, start_ns);
                 world.charge(active.job, self.words.command, end_ns);
             }
             let (command, tag) = if active.read_first {
@@ -171,8 +216,11 @@ impl Layer for Host {
             end = end.next_multiple_of(self.values.sector_bytes).min(self.capacity_bytes);
         }
         let whole = start == request.offset_bytes && end == request.end_bytes();
+        let threads = self.threads.len().max(usize::from(request.thread) + 1);
+        self.threads.resize(threads, Thread::default());
         let active = Active {
             job,
+            own_ns: self.request_ns(&request),
             next_bytes: start,
             end_bytes: end,
             out: 0,
@@ -203,13 +251,14 @@ impl Layer for Host {
             if child.tag & SECTOR_READ != 0 {
                 self.queue.push_front(slot);
             } else if active.out == 0 && active.next_bytes >= active.end_bytes {
-                let noticed_ns = self.noise.as_mut().map(|noise| noise.noticed_ns(world.now_ns()));
-                if let Some(noticed_ns) = noticed_ns.filter(|noticed_ns| *noticed_ns > world.now_ns()) {
-                    world.charge(active.job, self.words.other_work, noticed_ns);
-                    world.finish_at(noticed_ns, active.job);
-                } else {
-                    world.finish(active.job);
-                }
+                let (job, now_ns) = (active.job, world.now_ns());
+                let thread = usize::from(world.request(job).thread);
+                let seen_ns = self.threads[thread].seen_ns(now_ns, self.values.wake_ns);
+                let noticed_ns = self.noise.as_mut().map_or(now_ns, |noise| noise.noticed_ns(now_ns));
+                let end_ns = seen_ns.max(noticed_ns);
+                world.charge(job, self.words.waking, seen_ns);
+                world.charge(job, self.words.other_work, end_ns);
+                world.finish_at(end_ns, job);
                 self.actives[slot] = None;
                 self.free.push(slot);
             }
@@ -228,10 +277,11 @@ impl Layer for Host {
 
 #[cfg(test)]
 mod tests {
+    use super::Thread;
     use crate::fixture::{account, device, request, run};
     use crate::spec::DeviceSpec;
     use crate::stack::Stack;
-    use crate::world::RequestKind;
+    use crate::world::{Request, RequestKind};
 
     /// A medium of 1 ms and 1 MB/s behind a host with two commands in flight of 64 KiB at most and 10 µs each.
     fn spec() -> DeviceSpec {
@@ -276,6 +326,31 @@ mod tests {
             time_on(slow, RequestKind::Read, 0, 192 << 10),
             3 * 100_000_000 + 1_000_000 + (64 << 10) * 1000
         );
+    }
+
+    /// Two requests at once, of these threads, on a medium that serves both at once in 1 ms: when each ends, in µs.
+    fn ends_us(threads: [u16; 2]) -> [u64; 2] {
+        let host = "host read_time=10_us page_time=1_us wake_time=5_us";
+        let spec = device(&[host, "constant capacity=1_MiB access=1_ms rate=1_TB/s parallel=2"]);
+        let requests = threads.map(|thread| Request { thread, ..request(RequestKind::Read, 0, 8192) });
+        let mut stack = Stack::new(&spec, 1).unwrap();
+        let ends_ns = run(&mut stack, &requests, 2);
+        account(&mut stack);
+        [ends_ns[0] / 1000, ends_ns[1] / 1000]
+    }
+
+    #[test]
+    fn a_thread_has_a_processor_and_sleeps_while_it_has_nothing_to_do() {
+        // 12 µs of its processor for each; a completion wakes the thread, and what comes 12 µs later wakes it again.
+        assert_eq!(ends_us([0, 0]), [1017, 1029]);
+        assert_eq!(ends_us([0, 1]), [1017, 1017]);
+    }
+
+    #[test]
+    fn a_thread_at_work_sees_a_completion_at_once() {
+        let mut thread = Thread::default();
+        thread.processor.take(0, 100);
+        assert_eq!([50, 100, 103, 120].map(|now_ns| thread.seen_ns(now_ns, 7)), [50, 107, 107, 127]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::spec::DeviceSpec;
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, mention::MODELS, nearest_of_many, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::MODELS, nearest, nearest_of_many, text};
 
 macro_rules! library {
     ($folder:literal: $($name:literal),* $(,)?) => {
@@ -17,6 +17,16 @@ pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments/":
     "power-macintosh-8100",
     "windows-xp-2009",
     "zfs-mirror",
+];
+
+/// Name and text of every computer that a device can stand in: a host alone, by system and way of asking.
+pub const COMPUTERS: &[(&str, &str)] = library!["computers/":
+    "windows-desktop",
+    "windows-notebook",
+    "windows-pcie3",
+    "linux-libaio",
+    "linux-io-uring",
+    "none",
 ];
 
 /// Name and text of every device, in the order in which they are listed.
@@ -45,6 +55,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "iomega-zip100-mac",
     "hitachi-hds721616plat80",
     "hitachi-hua722020ala330",
+    "wd-red-3tb",
     // SCSI disks that DiskSim was validated on.
     "seagate-cheetah-9lp",
     "quantum-atlas-10k",
@@ -73,7 +84,10 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "crucial-p1",
     "samsung-870-qvo",
     "wd-black-sn770",
+    "samsung-980-pro",
     "samsung-990-pro",
+    "samsung-9100-pro",
+    "samsung-pm963",
     "mqsim-512g",
     "toshiba-hg2-agta0104",
     "toshiba-hg2-agya0201",
@@ -87,12 +101,27 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "ideal-ram-disk",
 ];
 
-/// A device that comes with kurabe.
+/// Names that people think of, each with the device that stands for its kind.
+pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
+    ("hdd-7200", "hitachi-hua722020ala330"),
+    ("hdd-nas", "wd-red-3tb"),
+    ("ssd-sata", "samsung-870-evo"),
+    ("ssd-nvme", "samsung-990-pro"),
+    ("ssd-nvme-dramless", "wd-black-sn770"),
+    ("ssd-qlc", "crucial-p1"),
+    ("ssd-enterprise", "samsung-pm963"),
+    ("sd-a1", "sandisk-extreme-a1-sd"),
+    ("usb-stick", "samsung-fit-plus-exfat"),
+];
+
+/// A device that comes with kurabe, by its name or the kind that it stands for.
 ///
 /// # Errors
 /// When there is none of this name; the nearest is named.
 pub fn device_named(name: &str) -> Result<DeviceSpec> {
-    let (file, source) = embedded(DEVICES, name).ok_or_else(|| no_model(name, DEVICES))?;
+    let name = KINDS_OF_DRIVES.iter().find(|(kind, _)| *kind == name).map_or(name, |(_, device)| device);
+    let (file, source) = embedded("devices", DEVICES, name)
+        .ok_or_else(|| no_model(name, &[KINDS_OF_DRIVES, DEVICES].concat()))?;
     DeviceSpec::parse(&file, source, &find)
 }
 
@@ -119,8 +148,24 @@ fn find(name: &str, user: &str) -> Result<(String, String)> {
         let source = read_file(&path)?;
         return Ok((path, source));
     }
-    let device = embedded(DEVICES, name).or_else(|| embedded(FRAGMENTS, name));
-    let (file, source) = device.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS].concat()))?;
+    let device = [("devices", DEVICES), ("devices/fragments", FRAGMENTS), ("computers", COMPUTERS)]
+        .into_iter()
+        .find_map(|(folder, files)| embedded(folder, files, name));
+    let (file, source) = device.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS, COMPUTERS].concat()))?;
+    Ok((file, source.to_owned()))
+}
+
+/// Name and text of a computer, by its name or the path of a file of the user's own.
+pub(crate) fn find_computer(name: &str) -> Result<(String, String)> {
+    if is_path(name) {
+        return Ok((name.to_owned(), read_file(name)?));
+    }
+    let names: Vec<&str> = COMPUTERS.iter().map(|(name, _)| *name).collect();
+    let (file, source) = embedded("computers", COMPUTERS, name).ok_or_else(|| {
+        ErrorKind::Usage
+            .error(text!("there is no computer named `{name}`", "`{name}` というコンピューターはありません"))
+            .remedy(nearest(name, &names))
+    })?;
     Ok((file, source.to_owned()))
 }
 
@@ -132,10 +177,8 @@ fn read_file(path: &str) -> Result<String> {
     text_of_file(path, &text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"))
 }
 
-fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {
+fn embedded(folder: &str, files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {
     let (_, source) = files.iter().find(|(file, _)| *file == name)?;
-    let folder =
-        if DEVICES.iter().any(|(device, _)| *device == name) { "devices" } else { "devices/fragments" };
     Some((format!("{folder}/{name}.toml"), source))
 }
 

@@ -5,7 +5,7 @@ use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{CompletedRequest, Request, RequestKind};
 use kurabe_core::device::{self, Buffer, Device, Wait};
-use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
+use kurabe_core::model::{CopyHabits, Model, ModelRecord, Queues, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, text};
 
@@ -49,11 +49,11 @@ impl Model for ModelTarget {
         self.stack.capacity_bytes()
     }
 
-    fn device(&mut self, slots: usize) -> ModelDevice<'_> {
+    fn device(&mut self, queues: Queues) -> ModelDevice<'_> {
         // What was counted before is nobody's.
         self.stack.take_sums();
         self.stack.keep_each(false);
-        ModelDevice { stack: &mut self.stack, flying: (0..slots).map(|_| None).collect() }
+        ModelDevice { stack: &mut self.stack, queues, flying: (0..queues.slots()).map(|_| None).collect() }
     }
 
     fn now_ns(&self) -> u64 {
@@ -111,6 +111,7 @@ impl Buffer for ModelBuffer {
 /// The device of a modelled target.
 pub struct ModelDevice<'m> {
     stack: &'m mut Stack,
+    queues: Queues,
     flying: Vec<Option<(ModelBuffer, OpKind, u64, u32)>>,
 }
 
@@ -136,8 +137,13 @@ impl Device for ModelDevice<'_> {
             offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
         });
         let identical = kind == RequestKind::Write && held;
-        let request = Request { identical, ..Request::new(kind, op.offset_bytes, op.length_bytes) };
         let slot = buffer.slot;
+        let request = Request {
+            identical,
+            fua: self.queues.o_sync && kind == RequestKind::Write,
+            thread: (slot / self.queues.iodepth.max(1) as usize) as u16,
+            ..Request::new(kind, op.offset_bytes, op.length_bytes)
+        };
         self.flying[slot] = Some((buffer, op.kind, op.offset_bytes, op.length_bytes));
         self.stack.submit(now_ns, request, slot as u64);
         Ok(now_ns)

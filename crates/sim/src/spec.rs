@@ -7,6 +7,7 @@
 
 use crate::kinds::KINDS;
 use crate::layer::{Below, LayerKind};
+use crate::library::{COMPUTERS, find_computer};
 use crate::schema::Parameter;
 use crate::settings::{LayerSettings, Setting};
 use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::SET, nearest, text};
@@ -14,6 +15,9 @@ use std::sync::LazyLock;
 
 /// Keys of a file.
 const KEYS: &[&str] = &["schema", "name", "title", "note", "layer"];
+
+/// What [`DeviceSpec::set`] takes for the computer that a device stands in.
+pub const COMPUTER: &str = "computer";
 
 /// Devices that use devices that use devices: no further than this.
 const DEEPEST_USE: u32 = 8;
@@ -27,6 +31,8 @@ pub struct DeviceSpec {
     pub title: Text,
     /// What to know about the model: what it leaves out, where it stops being true.
     pub note: Option<Text>,
+    /// The computer that it stands in, by the name of its file, if it is one that others share.
+    pub computer: Option<String>,
     /// Its layers, host at the top.
     pub layers: Vec<LayerSpec>,
 }
@@ -88,6 +94,7 @@ impl DeviceSpec {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
             note: root.get("note").map(|note| note.text()).transpose()?,
+            computer: computer_of(&list)?,
             layers: reader.layers(&list)?,
         };
         check_ends(&spec.layers, &list)?;
@@ -95,11 +102,15 @@ impl DeviceSpec {
         Ok(spec)
     }
 
-    /// Changes a parameter: `raid.strip` to `256KiB`. Every layer of that name is changed.
+    /// Changes a parameter: `raid.strip` to `256KiB`. Every layer of that name is changed. `computer` is the computer that the
+    /// device stands in, by its name or file.
     ///
     /// # Errors
-    /// When there is no such layer or parameter, or the value is of another kind.
+    /// When there is no such layer, parameter or computer, or the value is of another kind.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
+        if path == COMPUTER {
+            return self.put_in_computer(value);
+        }
         let (layer, key) = split_path(path)?;
         let mut names: Vec<&str> = self.all_layers().iter().map(|spec| spec.name.as_str()).collect();
         if !names.contains(&layer) {
@@ -111,6 +122,26 @@ impl DeviceSpec {
                 .remedy(nearest(layer, &names)));
         }
         change(&mut self.layers, layer, key, value)
+    }
+
+    /// Gives its host the parameters that a computer's file tells.
+    fn put_in_computer(&mut self, name: &str) -> Result<()> {
+        let find = |name: &str, _: &str| find_computer(name);
+        let reader = SpecReader { find: &find, file: "", depth: 0, partial: true };
+        let computer = reader.file_layers(name)?;
+        let host = self.layers.iter_mut().find(|layer| layer.kind.of_host);
+        let (Some(host), [computer]) = (host, &computer[..]) else {
+            let what = text!(
+                "{SET} computer={name}: a computer is a host, and the device has one",
+                "{SET} computer={name}: コンピューターのファイルは host の層 1 つだけで、デバイス側にも host が必要です"
+            );
+            return Err(ErrorKind::Usage.error(what));
+        };
+        for setting in &computer.settings.list {
+            host.settings.put(Setting { changed: true, ..setting.clone() });
+        }
+        self.computer = Some(name.to_owned());
+        Ok(())
     }
 
     /// Takes a layer out; what stood below it stands below what stood above.
@@ -136,6 +167,9 @@ impl DeviceSpec {
 
     /// The text of a parameter, as it stands: `raid.strip`.
     pub fn get(&self, path: &str) -> Option<String> {
+        if path == COMPUTER {
+            return self.computer.clone();
+        }
         let (layer, key) = path.split_once('.')?;
         let mut settings = self.all_layers().into_iter().filter(|spec| spec.name == layer);
         settings.find_map(|spec| Some(spec.settings.find(key)?.written.clone()))
@@ -159,6 +193,14 @@ impl DeviceSpec {
         add(&self.layers, &mut all);
         all
     }
+}
+
+/// The computer that a list of layers begins with, if others share it.
+fn computer_of(list: &Value<'_>) -> Result<Option<String>> {
+    let Some(first) = list.elements().into_iter().next() else { return Ok(None) };
+    let Some(used) = first.any_table()?.get("use") else { return Ok(None) };
+    let name = used.string()?;
+    Ok(COMPUTERS.iter().any(|(computer, _)| *computer == name).then(|| name.to_owned()))
 }
 
 fn are_same_layers(one: &[LayerSpec], other: &[LayerSpec]) -> bool {

@@ -46,7 +46,7 @@ use refresh::Refresh;
 use schedule::Schedule;
 use store::{FlashStore, UnitPlace};
 use words::{Causes, Counters};
-use write::{Latest, OpenRow};
+use write::{Latest, OpenRow, Saving};
 
 /// The kind.
 pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, parameters::PARAMETERS, build);
@@ -69,6 +69,7 @@ struct Ssd {
     rows_used: u64,
     open_row: Option<OpenRow>,
     latest: Latest,
+    saving: Saving,
     /// The die whose turn it is to get a row.
     next_die: u32,
     mapping: Option<MappingCache>,
@@ -103,6 +104,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         rows_used: 0,
         open_row: None,
         latest: Latest::new(&config),
+        saving: Saving::default(),
         next_die: 0,
         mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
         ahead: ReadAhead::new(config.values.read_ahead_bytes),
@@ -122,6 +124,12 @@ impl Ssd {
         let unit_bytes = self.config.geometry.unit_bytes;
         let last = (request.end_bytes() - 1) / unit_bytes;
         (request.offset_bytes / unit_bytes) as u32..=last as u32
+    }
+
+    /// What the firmware takes for the units of a read before anything of it is read.
+    fn unit_latency_ns(&self, request: &Request) -> u64 {
+        let units = u64::from(request.length_bytes).div_ceil(self.config.geometry.unit_bytes);
+        units.saturating_mul(self.config.values.unit_latency_ns)
     }
 
     /// When the parts of the mapping table that a request needs are in memory.
@@ -257,6 +265,7 @@ impl Ssd {
         let unit_bytes = self.config.geometry.unit_bytes;
         let first = request.offset_bytes.div_ceil(unit_bytes);
         self.ahead.written(request.offset_bytes, request.end_bytes());
+        self.saving.is_due = true;
         // The last unit of the drive may be cut short.
         let whole = if request.end_bytes() == self.config.geometry.capacity_bytes {
             u64::from(self.config.geometry.units)
@@ -293,7 +302,10 @@ impl Layer for Ssd {
         world.charge(job, self.causes.controller_wait, start_ns);
         let write_ns =
             if request.kind == RequestKind::Write { self.config.values.write_latency_ns } else { 0 };
-        let from_ns = end_ns.saturating_add(self.config.values.command_latency_ns).saturating_add(write_ns);
+        let units_ns =
+            if request.kind == RequestKind::Read && !hit { self.unit_latency_ns(&request) } else { 0 };
+        let latency_ns = self.config.values.command_latency_ns.saturating_add(write_ns);
+        let from_ns = end_ns.saturating_add(latency_ns).saturating_add(units_ns);
         world.charge(job, self.causes.controller, from_ns);
         if request.length_bytes == 0 && request.kind != RequestKind::Flush {
             return world.finish_at(from_ns, job);

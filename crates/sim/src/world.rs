@@ -47,6 +47,8 @@ pub struct Request {
     pub kind: RequestKind,
     /// Which of the things below a shared bus it is for, from 0.
     pub unit: u16,
+    /// Which thread of the computer asks, from 0.
+    pub thread: u16,
     /// First byte.
     pub offset_bytes: u64,
     /// Length; 0 for a flush.
@@ -68,6 +70,7 @@ impl Request {
         Self {
             kind,
             unit: 0,
+            thread: 0,
             offset_bytes,
             length_bytes,
             identical: false,

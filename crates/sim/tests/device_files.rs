@@ -1,7 +1,7 @@
 //! Device files: what is read, and what is refused, with its line.
 
 use kurabe_core::ErrorKind;
-use kurabe_sim::{DEVICES, DeviceSpec, FRAGMENTS, Stack, load_device, read_device};
+use kurabe_sim::{COMPUTERS, DEVICES, DeviceSpec, FRAGMENTS, Stack, load_device, read_device};
 
 const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
 const MEDIUM: &str = "[[layer]]\nkind = \"constant\"\ncapacity = { value = \"1 MiB\", source = \"t\" }\n\
@@ -168,6 +168,25 @@ fn an_error_in_a_fragment_shows_its_line_and_who_uses_it() {
     let place = error.place().unwrap();
     assert!(place.file.ends_with("host.toml") && place.line == 4, "{place:?}");
     assert!(error.what().en.ends_with("device.toml, line 5)"), "{error}");
+}
+
+#[test]
+fn a_device_stands_in_the_computer_that_is_set() {
+    let keys = ["read_time", "write_time", "page_time", "wake_time"];
+    for (name, source) in COMPUTERS {
+        let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+        spec.set("computer", name).unwrap();
+        let record = Stack::new(&spec, 1).unwrap().record(&spec);
+        let changed: Vec<_> = record.layers[0].parameters.iter().filter(|setting| setting.changed).collect();
+        // A computer leaves nothing of the one before.
+        assert_eq!(changed.iter().map(|setting| setting.key.as_str()).collect::<Vec<_>>(), keys, "{name}");
+        assert!(changed.iter().all(|setting| source.contains(&setting.source)), "{name}");
+    }
+    let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+    let error = spec.set("computer", "windows-desktp").unwrap_err();
+    assert!(error.to_string().contains("windows-desktp"), "{error}");
+    assert!(error.remedy_text().unwrap().en.contains("windows-desktop"), "{error:?}");
+    assert!(spec.set("computer", "toshiba-hg3").is_err());
 }
 
 #[test]

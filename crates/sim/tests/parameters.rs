@@ -335,6 +335,8 @@ fn a_change_in_the_midst_of_work_gives_the_times_of_a_stack_built_so() {
         "constant.access",
         "filesystem.gap",
         "host.command_time",
+        "host.read_time",
+        "host.wake_time",
         "pcie.latency",
         "raid.latency",
         "raid.request_time",

@@ -5,6 +5,7 @@
 
 use kurabe_core::quantity::{format_bytes, format_time_setting, parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::AXIS, text};
+use kurabe_sim::COMPUTER;
 use serde::Serialize;
 
 /// Most values of an axis.
@@ -35,9 +36,10 @@ impl StudyAxis {
     }
 }
 
-/// `layer.parameter`
+/// `layer.parameter`, or the computer that a device stands in.
 pub(crate) fn is_parameter(words: &str) -> bool {
-    words.split_once('.').is_some_and(|(layer, key)| !layer.is_empty() && !key.is_empty())
+    words == COMPUTER
+        || words.split_once('.').is_some_and(|(layer, key)| !layer.is_empty() && !key.is_empty())
 }
 
 fn usage(words: &str, what: &Text) -> Error {

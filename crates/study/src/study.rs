@@ -36,6 +36,7 @@ pub const STUDIES: &[(&str, &str)] = library![
     "usb-exfat-apfs",
     "sata-usb",
     "toshiba-ssd",
+    "crystaldiskmark",
 ];
 
 /// Profiles that only studies use.

@@ -16,7 +16,7 @@ use crate::modelled::Modelled;
 use crate::steps::copy_loop::{CopyEnds, CopySide, Pass, copy};
 use crate::task::Attempt;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
-use kurabe_core::model::{CopyHabits, Model};
+use kurabe_core::model::{CopyHabits, Model, Queues};
 use kurabe_core::profile::CopyPart;
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
@@ -61,7 +61,7 @@ impl<M: Model> Modelled<'_, M> {
         }
         let turn_bytes = if part == CopyPart::Within { habits.turn_bytes } else { size_bytes };
         let pass = Pass::of(part, size_bytes, turn_bytes, size_bytes);
-        let mut device = self.model.device(habits.iodepth as usize);
+        let mut device = self.model.device(Queues::of_one(habits.iodepth));
         let mut host = CopyHost::new(&mut device, habits);
         let copied = copy(&mut host, &pass, interrupt)?;
         let recorder = host.into_recorder();

@@ -230,9 +230,10 @@ fn part_of_one(
         _ => CLEARLY,
     };
     if share < least {
-        // What only writes need is no part that is told apart, and of large operations parts may pass beside one another.
-        let is_small_read = !single.is_write() && single.is_random();
-        let is_told = is_small_read && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
+        // What only writes need is no part that is told apart. Of large operations parts may pass beside one another, unless those
+        // that are in flight together are faster: then each has waited for more than its bytes.
+        let has_parts = !single.is_write() && (single.is_random() || beside.is_some());
+        let is_told = has_parts && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
         return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
     }
     let limit = match part {
@@ -320,6 +321,9 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         };
     }
     match &storage.link {
+        Some(link) if facts.is_alone() && gains(facts, fastest) && link.has_room(facts.rate, true) => {
+            Some(words::device_rate(facts, link, evidence.turns()))
+        }
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>

@@ -7,7 +7,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRo
 use kurabe_core::mention::{MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
-use kurabe_sim::{DeviceSpec, LayerSpec, ParameterScale, ParameterType, Setting};
+use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -195,7 +195,7 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
     let rows = models.iter().map(|model| {
         [
             Entry::new(Role::Strong, shown::line(&model.name)),
-            model.title.clone().into(),
+            with_kind(model).into(),
             Entry::new(Role::Quiet, row_of_layers(&model.layers)),
         ]
     });
@@ -207,6 +207,15 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
     let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
     Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
+}
+
+/// What a model is, and the kind of drive that it stands for, if it does.
+fn with_kind(model: &DeviceSpec) -> Text {
+    let title = &model.title;
+    match KINDS_OF_DRIVES.iter().find(|(_, device)| *device == model.name) {
+        Some((kind, _)) => text!("{title}; model:{kind}, too", "{title}。model:{kind} でも可"; title),
+        None => title.clone(),
+    }
 }
 
 /// `host → raid → 4 × ssd`; different members in brackets.

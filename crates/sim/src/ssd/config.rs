@@ -134,6 +134,14 @@ impl Config {
         })
     }
 
+    /// Time of saving the mapping table: of a row of it, unless it is given.
+    pub(super) fn save_ns(&self) -> u64 {
+        match self.values.save_ns {
+            0 => self.slc_program_ns,
+            given_ns => given_ns,
+        }
+    }
+
     /// Time of the wires for so many bytes.
     pub(super) fn transfer_ns(&self, bytes: u64) -> u64 {
         transfer_ns(bytes, self.values.channel_bytes_per_s)

@@ -39,6 +39,7 @@ parameters! {
         "write_rate" write_bytes_per_s: Rate, usual("1 TB/s", "assumed: as controller_rate");
         "command_time" command_ns: Time, usual("1 us", "assumed").live();
         "command_latency" command_latency_ns: Time, usual("5 us", "assumed").live();
+        "unit_latency" unit_latency_ns: Time, usual("0 ns", "assumed: small beside the flash").live();
         "hit_time" hit_ns: Time, usual("1 us", "assumed").live();
         "write_latency" write_latency_ns: Time, usual("0 ns", "assumed: as reads").live();
         "write_command_time" write_command_ns: Time,
@@ -46,6 +47,8 @@ parameters! {
         "buffer" buffer_bytes: SIZE, usual("1 MiB", "assumed");
         "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("128 KiB", "assumed");
         "flush_waits" flush_waits: Flag, usual("true", "assumed: as the standards ask").live();
+        "save_time" save_ns: Time,
+            usual("0 ns", "assumed: a row, in cells with one bit where the drive has them").derived_from(&["slc_program_time", "program_time"]).live();
         "power_loss_protection" power_loss_protection: Flag, usual("false", "assumed: a client drive");
         "suspend" suspend: Word(&["none", "program", "program-and-erase"]), usual("none", "assumed");
         "suspend_time" suspend_ns: Time, usual("20 us", "assumed").live();

@@ -16,6 +16,7 @@ words! {
         channel_wait: cause("channel-wait");
         channel: cause("channel");
         program: cause("flash-write");
+        saving: cause("saving");
         controller_wait: cause("controller-wait");
         controller: cause("controller");
         data_path: cause("data-path");

@@ -4,6 +4,9 @@
 //! its first unit comes, is programmed when it is full, and gives its place back when it is programmed. When no place is
 //! free, the write waits for the program that ends first, and that one is committed: reads that come later do not delay
 //! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
+//!
+//! What must survive a power cut (a flush, a write with FUA) is done when it is programmed and the mapping table that finds
+//! it is saved after it; flushes that come while a save goes on share the next one. A drive with capacitors does neither.
 
 use super::Ssd;
 use super::config::{Config, FlashGeometry};
@@ -32,6 +35,27 @@ pub(super) struct Latest {
     /// How many were ever put in, and how many of them were programmed when flushes ended, with their ends.
     count: u64,
     programmed: VecDeque<(u64, u64)>,
+}
+
+/// How the mapping table is saved: all at once, one save after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Saving {
+    /// Whether it has changed since the last save.
+    pub(super) is_due: bool,
+    /// Begin and end of that.
+    begin_ns: u64,
+    end_ns: u64,
+}
+
+impl Saving {
+    /// The table is wanted as it is at a time: when it is saved. What is there before a save begins is in it.
+    fn take(&mut self, from_ns: u64, length_ns: u64) -> u64 {
+        if std::mem::take(&mut self.is_due) && from_ns >= self.begin_ns {
+            self.begin_ns = self.end_ns.max(from_ns);
+            self.end_ns = self.begin_ns.saturating_add(length_ns);
+        }
+        self.end_ns.max(from_ns)
+    }
 }
 
 /// Row of bytes that were taken out of the mapping table.
@@ -116,6 +140,7 @@ impl Ssd {
             there_ns = self.inlet.book(world.now_ns(), there_ns, inlet_ns).1;
         }
         self.ahead.written(request.offset_bytes, request.end_bytes());
+        self.saving.is_due = true;
         let units = self.units(request);
         world.count(self.counters.written, u64::from(units.end() - units.start()) + 1);
         let mut at_ns = from_ns;
@@ -133,7 +158,9 @@ impl Ssd {
                 None => return world.fail(job, ErrorNumber::NO_SPACE),
             }
         }
-        if self.config.buffer_rows == 0 || (request.fua && self.flush_programs()) {
+        if request.fua && self.flush_programs() {
+            at_ns = self.make_durable(job, at_ns, world);
+        } else if self.config.buffer_rows == 0 {
             at_ns = self.program_all(job, at_ns, world);
         }
         world.charge(job, self.causes.data_path, there_ns);
@@ -249,13 +276,21 @@ impl Ssd {
         end_ns
     }
 
+    /// Everything in the buffer is programmed, and then the mapping table saved that finds it: when that is done.
+    fn make_durable(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
+        let programmed_ns = self.program_all(job, from_ns, world);
+        let saved_ns = self.saving.take(programmed_ns, self.config.save_ns());
+        world.charge(job, self.causes.saving, saved_ns);
+        saved_ns
+    }
+
     /// Whether the firmware programs what must be safe; with a capacitor everything is.
     fn flush_programs(&self) -> bool {
         self.config.values.flush_waits && !self.config.values.power_loss_protection
     }
 
     pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {
-        let end_ns = if self.flush_programs() { self.program_all(job, from_ns, world) } else { from_ns };
+        let end_ns = if self.flush_programs() { self.make_durable(job, from_ns, world) } else { from_ns };
         world.finish_at(end_ns, job);
     }
 }

@@ -70,7 +70,7 @@ fn figures_that_drives_are_sold_with() {
     assert_near("980 reads", near(Load::reads(4096, 1, 500)), 17_000.0, 0.02);
     assert_near("980 reads", near(Load::reads(4096, 128, 20_000)), 500_000.0, 0.02);
     assert_near("980 writes", near(Load::writes(4096, 1, 500)), 54_000.0, 0.02);
-    assert_near("980 writes", near(Load::writes(4096, 32, 5000)), 480_000.0, 0.1);
+    assert_near("980 writes", near(Load::writes(4096, 512, 50_000)), 480_000.0, 0.1);
     assert_near("P1 write", rate("crucial-p1", mib(Load::writes, 8)), 1.6e9, 0.03);
     // 16 threads with 32 requests each; how many dies read at a time was chosen on the reads.
     assert_near("990 PRO reads", iops("samsung-990-pro", Load::reads(4096, 512, 50_000)), 1.2e6, 0.04);
@@ -140,5 +140,5 @@ fn a_write_may_cost_the_processor_more_than_a_read() {
     let of = |load: Load| {
         load.run(&mut Stack::new(&device_named("crucial-p1").unwrap(), 1).unwrap()).0 / f64::from(load.bytes)
     };
-    assert_near("P1 writes", of(Load::writes(4096, 32, 20_000)), 240_000.0, 0.02);
+    assert_near("P1 writes", of(Load::writes(4096, 512, 50_000)), 240_000.0, 0.02);
 }

@@ -69,7 +69,14 @@ fn drives() -> Vec<Row> {
         ("samsung-870-evo", &[], "sequential writes", write, 530e6, 5.3),
         ("samsung-870-evo", &[], "random writes, depth 1", Requests(writes(1)), 36_000.0, -5.8),
         ("samsung-870-evo", &[], "random writes, depth 32", Requests(writes(32)), 88_000.0, 12.5),
-        ("samsung-980", NEAR, "random writes, depth 32", Requests(writes(32)), 480_000.0, 4.0),
+        (
+            "samsung-980",
+            NEAR,
+            "random writes, depth 512",
+            Requests(Load::writes(4096, 512, 50_000)),
+            480_000.0,
+            4.0,
+        ),
         (
             "crucial-p1",
             &[],
