@@ -13,7 +13,7 @@ use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::
 use std::sync::LazyLock;
 
 /// Keys of a file.
-const KEYS: &[&str] = &["schema", "name", "title", "note", "layer"];
+const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
 /// Devices that use devices that use devices: no further than this.
 const DEEPEST_USE: u32 = 8;
@@ -25,6 +25,8 @@ pub struct DeviceSpec {
     pub name: String,
     /// What it is.
     pub title: Text,
+    /// About when what is modelled came to the market; nothing is computed from it.
+    pub year: Option<u16>,
     /// What to know about the model: what it leaves out, where it stops being true.
     pub note: Option<Text>,
     /// Its layers, host at the top.
@@ -87,6 +89,7 @@ impl DeviceSpec {
         let spec = Self {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
+            year: root.read("year", |year| year.integer(1950..=2100))?.map(|year| year as u16),
             note: root.get("note").map(|note| note.text()).transpose()?,
             layers: reader.layers(&list)?,
         };

@@ -75,16 +75,14 @@ impl Board {
         if !matches!(event, Event::CellBegun { .. }) {
             self.record.apply(event);
         }
+        if let Some(words) = phase(event) {
+            (self.now, self.phase) = (None, Some(words));
+        }
         match event {
-            Event::FillProgress { done_bytes, total_bytes } => {
-                self.phase = Some(filling(*done_bytes, *total_bytes));
-            }
             Event::FillDone { .. } => self.phase = None,
             Event::StepsAdded { planned_ns, .. } => {
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }
-            Event::Preparing { what } => (self.now, self.phase) = (None, Some(what.clone())),
-            Event::Pause { length_ns } => (self.now, self.phase) = (None, Some(pause(*length_ns))),
             Event::RepetitionStarted { cell_index, .. } => (self.now, self.phase) = (Some(*cell_index), None),
             Event::RepetitionDone { repetition, .. } => {
                 self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
@@ -122,9 +120,17 @@ impl Board {
     }
 }
 
-fn filling(done_bytes: u64, total_bytes: u64) -> Text {
-    let share = number::percent(done_bytes as f64 / total_bytes.max(1) as f64);
-    text!("writing the test file: {share}", "テストファイルを書き込み中: {share}")
+/// What goes on beside the measuring of cells, if the event tells of such a thing.
+fn phase(event: &Event) -> Option<Text> {
+    match event {
+        Event::FillProgress { done_bytes, total_bytes } => {
+            let share = number::percent(*done_bytes as f64 / (*total_bytes).max(1) as f64);
+            Some(text!("writing the test file: {share}", "テストファイルを書き込み中: {share}"))
+        }
+        Event::Preparing { what } => Some(what.clone()),
+        Event::Pause { length_ns } => Some(pause(*length_ns)),
+        _ => None,
+    }
 }
 
 /// What a window is told of an event; `None` if it changes nothing there.
@@ -136,7 +142,7 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
                 "{blocks} blocks, {settled} of {comparisons} comparisons clear",
                 "{blocks} ブロック、比較 {comparisons} 件中 {settled} 件が確定"
             );
-            Some(phase(&words, lang))
+            Some(phase_message(&words, lang))
         }
         Happening::Turns(TurnsEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
         Happening::Point(_) => None,
@@ -144,13 +150,15 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
 }
 
 fn of_run(event: &Event, lang: Lang) -> Option<Value> {
-    let again = json!({ "t": "board" });
+    if let Some(words) = phase(event) {
+        return Some(phase_message(&words, lang));
+    }
     Some(match event {
         Event::RunStarted { .. }
         | Event::Notice { .. }
         | Event::FillDone { .. }
         | Event::StepsAdded { .. }
-        | Event::Programs { .. } => again,
+        | Event::Programs { .. } => json!({ "t": "board" }),
         Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
@@ -159,9 +167,6 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             };
             json!({ "t": "board", "say": words.get(lang), "over": true })
         }
-        Event::FillProgress { done_bytes, total_bytes } => phase(&filling(*done_bytes, *total_bytes), lang),
-        Event::Preparing { what } => phase(what, lang),
-        Event::Pause { length_ns } => phase(&pause(*length_ns), lang),
         Event::RepetitionStarted {
             cell_index,
             label,
@@ -190,13 +195,11 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             })
         }
         Event::Sampled { .. } => json!({ "t": "plot" }),
-        Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::RoundDone { .. } => {
-            return None;
-        }
+        _ => return None,
     })
 }
 
-fn phase(words: &Text, lang: Lang) -> Value {
+fn phase_message(words: &Text, lang: Lang) -> Value {
     json!({ "t": "phase", "words": shown::line(words.get(lang)).to_string() })
 }
 

@@ -6,7 +6,6 @@
 
 use crate::desk::Desk;
 use crate::door::Door;
-use crate::gate::Names;
 use crate::routes;
 use crate::seats::Seats;
 use crate::session::Sessions;
@@ -95,20 +94,18 @@ impl Ui {
         let first = options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let (listener, address) = listen(SocketAddr::new(first, options.port))?;
         let mut listeners = vec![listener];
-        let mut names = Names::loopback(address.port());
-        match options.listen {
-            Some(_) => names = names.and(address.to_string()),
+        let port = address.port();
+        let mut names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        if options.listen.is_some() {
+            names.push(address.to_string());
+        } else if let Ok((listener, _)) = listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)) {
             // Browsers may take `localhost` for either; a machine without IPv6 has the first alone.
-            None => listeners.extend(
-                listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port()))
-                    .ok()
-                    .map(|(listener, _)| listener),
-            ),
+            listeners.push(listener);
         }
         let shared = Site {
             store: options.store,
             names,
-            cookie_name: format!("kurabe-{}", address.port()),
+            cookie_name: format!("kurabe-{port}"),
             address: format!("http://{address}"),
             sessions: Sessions::default(),
             desk: Desk::new(options.command),
@@ -130,7 +127,8 @@ impl Ui {
     /// # Errors
     /// When the system has no random numbers.
     pub fn launch_address(&self) -> Result<String> {
-        self.shared.launch_address()
+        let Site { address, sessions, .. } = &*self.shared;
+        Ok(format!("{address}/#{}", sessions.launch()?))
     }
 
     /// Leads a browser to an address of its own, where there is one to start; the way is there as long as the door.

@@ -3,8 +3,8 @@
 use crate::shared::{LANG_COOKIE, THEME_COOKIE};
 use axum::extract::{Path, Query};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use kurabe_report::PageTheme;
+use axum::response::{IntoResponse, Redirect, Response};
+use kurabe_chart::Theme;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -20,13 +20,12 @@ pub(crate) async fn choose(
 ) -> Response {
     let choice = match (what.as_str(), word.as_str()) {
         ("lang", "ja" | "en") => Some((LANG_COOKIE, word.as_str())),
-        ("theme", word) => PageTheme::named(word).map(|theme| (THEME_COOKIE, theme.word())),
+        ("theme", word) => Theme::named(word).map(|theme| (THEME_COOKIE, theme.word())),
         _ => None,
     };
     let Some((name, word)) = choice else { return StatusCode::NOT_FOUND.into_response() };
     let cookie = format!("{name}={word}; Path=/; Max-Age=31536000; SameSite=Strict");
-    let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, own_page(&back).to_owned())];
-    (StatusCode::SEE_OTHER, headers).into_response()
+    ([(header::SET_COOKIE, cookie)], Redirect::to(own_page(&back))).into_response()
 }
 
 /// The page to come back to: one of this server, or the first.

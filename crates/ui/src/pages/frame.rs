@@ -3,10 +3,11 @@
 use crate::assets::links;
 use crate::shared::Reader;
 use axum::response::Html;
+use kurabe_chart::Theme;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::shown::Shown;
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_report::{Doc, PageTheme, Report};
+use kurabe_report::{Doc, Report};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 /// What a page is framed with.
@@ -27,6 +28,19 @@ fn ways() -> [(&'static str, &'static str, Text); 6] {
         ("/studies", "s", text!("Studies", "スタディ")),
         ("/catalogue", "p", text!("Published", "公表値")),
     ]
+}
+
+/// The head of every page.
+pub(crate) fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            (links())
+        }
+    }
 }
 
 /// What the keys do, for who asks.
@@ -52,20 +66,14 @@ impl Frame<'_> {
     /// The whole page.
     pub(crate) fn around(&self, content: &Markup) -> Markup {
         let Reader { lang, theme } = self.reader;
-        let forced = Some(theme.word()).filter(|_| theme != PageTheme::Auto);
+        let forced = Some(theme.word()).filter(|_| theme != Theme::Auto);
         let picture = text!("save this table as a picture", "この表を画像で保存");
         let computed = text!("computed by a model, not measured", "モデルの計算値(実測ではありません)");
         let note = self.is_modelled().then(|| computed.get(lang));
         html! {
             (DOCTYPE)
             html lang=(lang.pick("en", "ja")) data-theme=[forced] {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (self.title.line(lang)) " · kurabe" }
-                    (links())
-                }
+                (head(&format!("{} · kurabe", self.title.line(lang))))
                 body data-picture=(picture.get(lang)) data-note=[note] {
                     a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
                     header.bar {
@@ -94,12 +102,12 @@ impl Frame<'_> {
     /// Whether the page is the one of this address, or below it.
     fn is_in(&self, address: &str) -> bool {
         let own = self.address.split('?').next().unwrap_or_default();
-        let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
-        let measures = own == "/drive" && address == "/";
-        own == address
-            || compares
-            || measures
-            || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
+        let above = match own {
+            "/compare" | "/matrix" | "/history" => "/runs",
+            "/drive" => "/",
+            own => own,
+        };
+        above == address || above.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 
     fn choices(&self) -> Markup {
@@ -109,9 +117,9 @@ impl Frame<'_> {
             Lang::Ja => ("en", "English"),
         };
         let (next, words) = match theme {
-            PageTheme::Auto => (PageTheme::Dark, text!("dark", "ダーク")),
-            PageTheme::Dark => (PageTheme::Light, text!("light", "ライト")),
-            PageTheme::Light => (PageTheme::Auto, text!("as the system", "システムに合わせる")),
+            Theme::Auto | Theme::Page => (Theme::Dark, text!("dark", "ダーク")),
+            Theme::Dark => (Theme::Light, text!("light", "ライト")),
+            Theme::Light => (Theme::Auto, text!("as the system", "システムに合わせる")),
         };
         let title = text!("theme: {words}", "テーマ: {words}"; words);
         html! {
@@ -139,16 +147,9 @@ pub(crate) fn written(doc: &Doc, lang: Lang) -> Markup {
     PreEscaped(doc.html(lang))
 }
 
-/// A piece of an address: what is neither letter, digit nor `-._~` as its bytes (RFC 3986, 2.1).
+/// A piece of an address.
 pub(crate) fn encoded(words: &str) -> String {
-    let mut out = String::new();
-    for byte in words.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    shown::address(words.as_bytes(), &[])
 }
 
 /// Ways to elsewhere: addresses, and what they are called.
@@ -218,13 +219,25 @@ pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
     }
 }
 
-/// A box to tick a run by its date, which leads to the run.
-pub(crate) fn dated_run(id: &str, started_at: &str, is_ticked: bool) -> Markup {
+/// Runs of one device by their dates, each of which leads to its run; those that are ticked are laid over each other at an
+/// address, which may want a target, too.
+pub(crate) fn dated_runs<'a>(
+    address: &str,
+    target: Option<&str>,
+    runs: impl IntoIterator<Item = (&'a str, &'a str, bool)>,
+    lang: Lang,
+) -> Markup {
     html! {
-        label {
-            input type="checkbox" name="run" value=(id) checked[is_ticked]; " "
-            a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
-        } " "
+        form.line method="get" action=(address) {
+            @if let Some(target) = target { input type="hidden" name="target" value=(target); }
+            @for (id, started_at, is_ticked) in runs {
+                label {
+                    input type="checkbox" name="run" value=(id) checked[is_ticked]; " "
+                    a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
+                } " "
+            }
+            button { (text!("lay over each other", "重ねて比べる").get(lang)) }
+        }
     }
 }
 

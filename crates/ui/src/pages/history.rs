@@ -1,14 +1,14 @@
 //! Devices over time: what was measured again in the same way, and what became of it.
 
-use crate::pages::frame::{dated_run, encoded, ways_to, written};
+use crate::pages::Made;
+use crate::pages::frame::{dated_runs, encoded, ways_to, written};
 use crate::pages::run::MARGIN;
 use crate::pages::search::Search;
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, digest, measured_again};
 use kurabe_core::record::RunSummary;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Lang, Result, text};
 use kurabe_report::history_doc;
 use kurabe_store::Filter;
 use maud::{Markup, html};
@@ -20,37 +20,34 @@ const ON_A_PAGE: usize = 4;
 const MOST_DATES: usize = 60;
 
 /// `GET /history`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response {
-    titled(visit, move |shared, lang| {
-        let store = shared.open_store()?;
-        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-        let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
-        let filter = Filter { device, ..Filter::default() };
-        let runs = filter.apply(store.list()?);
-        let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
-        let groups = measured_again(&runs, &digests, None);
-        let nothing = text!(
-            "No such device was measured twice in the same way.",
-            "同じ条件で 2 回以上測ったデバイスはありません。"
-        );
-        let (shown, has_more) = asked.part(&groups, ON_A_PAGE);
-        let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
-        let page = html! {
-            (asked.form("/history", &text!("Device", "デバイス"), &html! {}, lang))
-            @if groups.is_empty() { p.empty { (nothing.get(lang)) } }
-            @for (device, ids) in shown {
-                @let ends = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
-                @let history = kurabe_compare::history(&ends.0, &ends.1, ids, &digests, MARGIN);
-                section {
-                    (written(&history_doc(&history, device, [&ends.0.header, &ends.1.header]), lang))
-                    (dates(device, ids, &by_id, lang))
-                }
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
+    let filter = Filter { device, ..Filter::default() };
+    let runs = filter.apply(store.list()?);
+    let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let groups = measured_again(&runs, &digests, None);
+    let nothing = text!(
+        "No such device was measured twice in the same way.",
+        "同じ条件で 2 回以上測ったデバイスはありません。"
+    );
+    let (shown, has_more) = asked.part(&groups, ON_A_PAGE);
+    let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
+    let page = html! {
+        (asked.form("/history", &text!("Device", "デバイス"), &html! {}, lang))
+        @if groups.is_empty() { p.empty { (nothing.get(lang)) } }
+        @for (device, ids) in shown {
+            @let ends = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
+            @let history = kurabe_compare::history(&ends.0, &ends.1, ids, &digests, MARGIN);
+            section {
+                (written(&history_doc(&history, device, [&ends.0.header, &ends.1.header]), lang))
+                (dates(device, ids, &by_id, lang))
             }
-            (asked.further("/history", has_more, ways, lang))
-        };
-        Ok((text!("Over time", "経時変化"), page))
-    })
-    .await
+        }
+        (asked.further("/history", has_more, ways, lang))
+    };
+    Ok(Made::Page(text!("Over time", "経時変化"), page))
 }
 
 /// The newest runs by their dates, of which two are laid over each other.
@@ -61,16 +58,13 @@ fn dates(device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: 
         format!("/runs?q={}", encoded(device)),
         text!("and {earlier} earlier ones", "これより前の {earlier} 件"),
     )];
+    let dated = shown.iter().enumerate().filter_map(|(place, id)| {
+        let run = runs.get(id.as_str())?;
+        let date = run.measured_at.as_ref().unwrap_or(&run.started_at);
+        Some((id.as_str(), date.as_str(), place == 0 || place + 1 == shown.len()))
+    });
     html! {
-        form.line method="get" action="/compare" {
-            @for (place, id) in shown.iter().enumerate() {
-                @if let Some(run) = runs.get(id.as_str()) {
-                    @let date = run.measured_at.as_ref().unwrap_or(&run.started_at);
-                    (dated_run(id, date, place == 0 || place + 1 == shown.len()))
-                }
-            }
-            button { (text!("lay over each other", "重ねて比べる").get(lang)) }
-        }
+        (dated_runs("/compare", None, dated, lang))
         @if earlier > 0 { (ways_to(ways, lang)) }
     }
 }

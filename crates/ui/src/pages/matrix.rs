@@ -1,12 +1,12 @@
 //! All runs at once: values of a key in rows or columns, cells beside them, each held against the others.
 
+use crate::pages::Made;
 use crate::pages::frame::{choice, written};
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest, pivot};
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Lang, Result, Text, text};
 use kurabe_report::{PIVOT_WORDS, pivot_doc};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -42,34 +42,31 @@ impl Default for MatrixQuery {
 }
 
 /// `GET /matrix`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<MatrixQuery>) -> Response {
-    titled(visit, move |shared, lang| {
-        let store = shared.open_store()?;
-        let runs = store.list()?;
-        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-        let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
-        let request = PivotRequest {
-            by: vec![asked.by.clone()],
-            baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
-            profile: Some(asked.profile.clone()).filter(|profile| !profile.is_empty()),
-            cell: None,
-            filters: Vec::new(),
-            margin: MARGIN,
-        };
-        let first = if asked.by == "run" { runs.len().saturating_sub(MOST_RUNS) } else { 0 };
-        let (count, most) = (runs.len(), MOST_RUNS);
-        let newest = text!(
-            "The newest {most} of {count} runs stand here.",
-            "{count} 件のうち新しい {most} 件を並べています。"
-        );
-        let page = html! {
-            (form(&asked, &profiles, lang))
-            @if first > 0 { p.quiet { (newest.get(lang)) } }
-            (written(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang))
-        };
-        Ok((text!("All runs side by side", "全結果の比較表"), page))
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let runs = store.list()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
+    let request = PivotRequest {
+        by: vec![asked.by.clone()],
+        baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
+        profile: Some(asked.profile.clone()).filter(|profile| !profile.is_empty()),
+        cell: None,
+        filters: Vec::new(),
+        margin: MARGIN,
+    };
+    let first = if asked.by == "run" { runs.len().saturating_sub(MOST_RUNS) } else { 0 };
+    let (count, most) = (runs.len(), MOST_RUNS);
+    let newest = text!(
+        "The newest {most} of {count} runs stand here.",
+        "{count} 件のうち新しい {most} 件を並べています。"
+    );
+    let page = html! {
+        (form(&asked, &profiles, lang))
+        @if first > 0 { p.quiet { (newest.get(lang)) } }
+        (written(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang))
+    };
+    Ok(Made::Page(text!("All runs side by side", "全結果の比較表"), page))
 }
 
 fn form(asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) -> Markup {

@@ -4,12 +4,13 @@
 //! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
 //! page. The sliders that move most come first, found by moving each.
 
+use crate::pages::Made;
 use crate::pages::frame::{profiles, without_script, written};
+use crate::pages::models::drawing;
 use crate::pages::run::MARGIN;
-use crate::pages::{Visit, action, file, piece, titled};
+use crate::shared::App;
 use axum::Json;
 use axum::extract::{Path, Query};
-use axum::response::Response;
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::model::Model;
 use kurabe_core::profile_library::profile_named;
@@ -20,7 +21,7 @@ use kurabe_lab::{Mover, load_model, what_if};
 use kurabe_report::{
     LayerDescription, ParameterDescription, Provenance, Report, describe_model, mover_words,
 };
-use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
+use kurabe_sim::{DEVICES, DeviceSpec, ModelTarget, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
@@ -30,41 +31,38 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const USUAL_PROFILE: &str = "gnome-disks";
 
 /// `GET /models/NAME`
-pub(crate) async fn page(visit: Visit, Path(name): Path<String>) -> Response {
-    titled(visit, move |_, lang| {
-        let spec = own_model(&name, &[])?;
-        let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
-        let model = describe_model(&spec, Some(capacity));
-        let mut layers = Vec::new();
-        distinct(&model.layers, &mut layers);
-        let size = format_bytes(capacity);
-        let legend = text!(
-            "? assumed, ≈ calibrated on published figures; without a mark from a document",
-            "? は仮定、≈ は公表値で較正。印のないものは文書から"
-        );
-        let limits = text!("Where the model stops being true", "モデルの適用範囲");
-        let page = html! {
-            p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
-            div.bench #model data-model=(name) {
-                div.parts {
-                    section #movers hidden {
-                        h2 { (text!("What matters most", "影響の大きい項目").get(lang)) }
-                    }
-                    h2 { (text!("Stack", "構成").get(lang)) }
-                    div.stack { (boxes(&spec.layers, lang)) }
-                    @for layer in layers { (parameters(layer, lang)) }
-                    p.quiet { (legend.get(lang)) }
-                    @if let Some(note) = &model.note {
-                        h3 { (limits.get(lang)) }
-                        p { (note.get(lang)) }
-                    }
+pub(crate) fn page(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    let spec = own_model(&name, &[])?;
+    let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
+    let model = describe_model(&spec, Some(capacity));
+    let mut layers = Vec::new();
+    distinct(&model.layers, &mut layers);
+    let size = format_bytes(capacity);
+    let legend = text!(
+        "? assumed, ≈ calibrated on published figures; without a mark from a document",
+        "? は仮定、≈ は公表値で較正。印のないものは文書から"
+    );
+    let limits = text!("Where the model stops being true", "モデルの適用範囲");
+    let page = html! {
+        p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
+        div.bench #model data-model=(name) {
+            div.parts {
+                section #movers hidden {
+                    h2 { (text!("What matters most", "影響の大きい項目").get(lang)) }
                 }
-                div.outcome { (outcome(lang)?) }
+                h2 { (text!("Stack", "構成").get(lang)) }
+                (drawing(&spec.layers, true))
+                @for layer in layers { (parameters(layer, lang)) }
+                p.quiet { (legend.get(lang)) }
+                @if let Some(note) = &model.note {
+                    h3 { (limits.get(lang)) }
+                    p { (note.get(lang)) }
+                }
             }
-        };
-        Ok((model.title, page))
-    })
-    .await
+            div.outcome { (outcome(lang)?) }
+        }
+    };
+    Ok(Made::Page(model.title, page))
 }
 
 /// One of kurabe's own models: no file is read because a page names it.
@@ -73,31 +71,6 @@ pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceS
         return device_named(name);
     }
     load_model(name, sets, &[])
-}
-
-/// The stack, the host on top; members stand side by side.
-fn boxes(layers: &[LayerSpec], lang: Lang) -> Markup {
-    html! {
-        ol {
-            @for layer in layers {
-                li {
-                    a.box href={ "#layer-" (layer.name) } {
-                        b { (layer.name) } small { (lang.pick(layer.kind.title.0, layer.kind.title.1)) }
-                    }
-                    @if !layer.members.is_empty() {
-                        div.members {
-                            @for member in &layer.members {
-                                div.member {
-                                    span.count { (member.count) " ×" }
-                                    (boxes(&member.layers, lang))
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Layers and those of their members, each name once.
@@ -209,61 +182,50 @@ fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
 }
 
 /// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
-pub(crate) async fn movers(visit: Visit, Path(name): Path<String>) -> Response {
-    action(visit, move |shared, lang| {
-        shared.desk.refuse_beside_real()?;
-        own_model(&name, &[])?;
-        let movers = kurabe_lab::movers(&name, &[])?;
-        let words = |mover: &Mover| json!({ "name": mover.name, "words": mover_words(mover).get(lang) });
-        Ok(movers.iter().map(words).collect())
-    })
-    .await
+pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &[])?;
+    let movers = kurabe_lab::movers(&name, &[])?;
+    let words = |mover: &Mover| json!({ "name": mover.name, "words": mover_words(mover).get(lang) });
+    Ok(Made::Data(movers.iter().map(words).collect()))
 }
 
 /// `POST /models/NAME/figures`
-pub(crate) async fn figures(
-    visit: Visit,
-    Path(name): Path<String>,
-    Json(WhatIf { profile, sets }): Json<WhatIf>,
-) -> Response {
-    piece(visit, move |shared, lang| {
-        shared.desk.refuse_beside_real()?;
-        own_model(&name, &sets)?;
-        let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
-        let compute = |sets| what_if(&name, profile.clone(), sets);
-        let key = (name.clone(), profile.name.clone());
-        let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
-        let compute_kept = || -> Result<RunRecord> {
-            let before = compute(Vec::new())?;
-            *as_it_is() = Some((key, before.clone()));
-            Ok(before)
-        };
-        let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];
-        if !sets.is_empty() {
-            runs.push(compute(sets)?);
-            for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")])
-            {
-                run.labels.insert(NAME_LABEL.to_owned(), name.get(lang).to_owned());
-            }
+pub(crate) fn figures(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Json(WhatIf { profile, sets })): (Path<String>, Json<WhatIf>),
+) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &sets)?;
+    let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
+    let compute = |sets| what_if(&name, profile.clone(), sets);
+    let key = (name.clone(), profile.name.clone());
+    let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
+    let compute_kept = || -> Result<RunRecord> {
+        let before = compute(Vec::new())?;
+        *as_it_is() = Some((key, before.clone()));
+        Ok(before)
+    };
+    let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];
+    if !sets.is_empty() {
+        runs.push(compute(sets)?);
+        for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")]) {
+            run.labels.insert(NAME_LABEL.to_owned(), name.get(lang).to_owned());
         }
-        Ok(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang))
-    })
-    .await
+    }
+    Ok(Made::Piece(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang)))
 }
 
 /// `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: the model as a file of the reader's own.
-pub(crate) async fn device(
-    visit: Visit,
-    Path(name): Path<String>,
-    Query(sets): Query<Vec<(String, String)>>,
-) -> Response {
-    let kept = format!("my-{name}.toml");
-    file(visit, "application/toml", Some(kept), move |_, _| {
-        let mut spec = own_model(&name, &sets)?;
-        spec.name = format!("my-{name}");
-        let title = &spec.title;
-        spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
-        Ok(spec.to_toml().into_bytes())
-    })
-    .await
+pub(crate) fn device(
+    _: &App,
+    _: Lang,
+    (Path(name), Query(sets)): (Path<String>, Query<Vec<(String, String)>>),
+) -> Result<Made> {
+    let mut spec = own_model(&name, &sets)?;
+    spec.name = format!("my-{name}");
+    let title = &spec.title;
+    spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
+    Ok(Made::File("application/toml", Some(format!("my-{name}.toml")), spec.to_toml().into_bytes()))
 }

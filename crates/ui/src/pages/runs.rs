@@ -1,41 +1,38 @@
 //! The runs of the store: filtered, ticked, compared.
 
+use crate::pages::Made;
 use crate::pages::frame::{encoded, to_compare, ways_to};
 use crate::pages::search::Search;
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
 use kurabe_compare::{DIGEST_VERSION, ListedRun, NAME_LABEL, digest, listed};
-use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_core::{Lang, Result, Text, number, shown, text};
 use maud::{Markup, html};
 
 /// Runs on a page: more make it slow to read and to draw.
 const ON_A_PAGE: usize = 100;
 
 /// `GET /runs`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response {
-    titled(visit, move |shared, lang| {
-        let store = shared.open_store()?;
-        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-        let mut runs = listed(store.list()?, &digests);
-        runs.reverse();
-        let all = runs.len();
-        let is_asked_for = asked.filter();
-        runs.retain(|run| is_asked_for(&haystack(run)));
-        let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
-        let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
-        let page = html! {
-            (head(&asked, (runs.len(), all), lang))
-            @if runs.is_empty() {
-                p.empty { (nothing(all).get(lang)) }
-            } @else {
-                (table(shown, lang))
-                (asked.further("/runs", has_more, ways, lang))
-            }
-        };
-        Ok((text!("Runs", "結果"), page))
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let mut runs = listed(store.list()?, &digests);
+    runs.reverse();
+    let all = runs.len();
+    let is_asked_for = asked.filter();
+    runs.retain(|run| is_asked_for(&haystack(run)));
+    let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
+    let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
+    let page = html! {
+        (head(&asked, (runs.len(), all), lang))
+        @if runs.is_empty() {
+            p.empty { (nothing(all).get(lang)) }
+        } @else {
+            (table(shown, lang))
+            (asked.further("/runs", has_more, ways, lang))
+        }
+    };
+    Ok(Made::Page(text!("Runs", "結果"), page))
 }
 
 /// Why no run is listed, of so many.

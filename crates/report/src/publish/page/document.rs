@@ -6,9 +6,8 @@
 use super::Report;
 use super::extent::Extent;
 use super::method::{self, Reasons};
-use crate::compare::facts::Spoken;
-use crate::compare::{fairness_words, tails};
-use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role, Table, TableForm};
+use crate::compare::{fairness_table, tails};
+use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role};
 use crate::publish::pictures::Picture;
 use crate::run::remarks::Remark;
 use crate::run::sweep;
@@ -248,24 +247,12 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
 
 /// What else differed between two runs.
 fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(pair, about);
-    let mut doc = Doc::new();
-    doc.say(sentence);
-    if rest.is_empty() {
-        return doc;
-    }
-    let columns = [
-        Column::left(text!("What differs", "違い")),
-        Column::left(pair.names[0].clone()),
-        Column::left(pair.names[1].clone()),
-        Column::left(text!("Expected effect", "影響")),
-    ];
-    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
-        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        let doubt = Entry::plain(self::weight(weight)).under(effect.unwrap_or_default());
-        [Entry::new(role, name), baseline.into(), other.into(), doubt]
-    });
-    doc.push(Table::new(columns, rows).on_page(&Text::default(), TableForm::Facts)).done()
+    let [baseline, other] = &pair.names;
+    let heads =
+        [text!("What differs", "違い"), baseline.clone(), other.clone(), text!("Expected effect", "影響")];
+    fairness_table(pair, about, heads.map(Column::left), |weight, effect| {
+        Entry::plain(self::weight(weight)).under(effect)
+    })
 }
 
 /// What a difference of a weight can do.

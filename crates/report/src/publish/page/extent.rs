@@ -1,8 +1,9 @@
 //! How much a page holds. A page of many runs, or of long sweeps, would be too large to open and to attach, so what is
 //! least missed is left out first; each page says what that was.
 
-use super::{Embedded, PageTheme, Report};
+use super::{Embedded, Report};
 use crate::words::present;
+use kurabe_chart::Theme;
 use kurabe_core::{Text, mention::REPORT, number, text};
 
 /// A page larger than this is slow to open and too large for most places that take attachments.
@@ -39,16 +40,11 @@ impl Extent {
 
 impl Report<'_> {
     /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
-    pub fn html(&self, theme: PageTheme, records: impl FnOnce(usize) -> Embedded) -> Page {
+    pub fn html(&self, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         self.html_within(MOST_PAGE_BYTES, theme, records)
     }
 
-    fn html_within(
-        &self,
-        most_bytes: usize,
-        theme: PageTheme,
-        records: impl FnOnce(usize) -> Embedded,
-    ) -> Page {
+    fn html_within(&self, most_bytes: usize, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         let pictures = self.pictures();
         let mut report = self.clone();
         let mut html = report.page(theme, &pictures);
