@@ -24,7 +24,6 @@ mod message;
 mod pages;
 mod places;
 mod routes;
-mod sampling;
 mod seats;
 mod server;
 mod session;

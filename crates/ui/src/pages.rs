@@ -2,21 +2,16 @@
 
 pub(crate) mod board;
 pub(crate) mod catalogue;
-pub(crate) mod choose;
 pub(crate) mod compare;
 pub(crate) mod drive;
 pub(crate) mod frame;
-pub(crate) mod history;
 pub(crate) mod job;
-pub(crate) mod matrix;
 pub(crate) mod measure;
-pub(crate) mod model;
 pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod served;
-pub(crate) mod session;
 pub(crate) mod studies;
 mod tiles;
 pub(crate) mod turns;

@@ -6,6 +6,7 @@ use crate::gate::{NOT_IN, SESSION_PATH, admit};
 use crate::pages::{self, InWords, Visit, frame, made};
 use crate::seats::{Guest, GuestState};
 use crate::server::Patience;
+use crate::session;
 use crate::shared::App;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -55,23 +56,23 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/runs/{id}/{file}", get(made(pages::run::file)))
         .route("/runs/{id}/label", post(made(pages::run::label)))
         .route("/compare", get(made(pages::compare::page)))
-        .route("/matrix", get(made(pages::matrix::page)))
-        .route("/history", get(made(pages::history::page)))
+        .route("/matrix", get(made(pages::runs::matrix)))
+        .route("/history", get(made(pages::runs::history)))
         .route("/drive", get(made(pages::drive::page)))
         .route("/models", get(made(pages::models::page)))
         .route("/models/compare", get(made(pages::compare::models)))
-        .route("/models/{name}", get(made(pages::model::page)))
-        .route("/models/{name}/movers", get(made(pages::model::movers)))
-        .route("/models/{name}/figures", post(made(pages::model::figures)))
-        .route("/models/{name}/device.toml", get(made(pages::model::device)))
+        .route("/models/{name}", get(made(pages::models::model)))
+        .route("/models/{name}/movers", get(made(pages::models::movers)))
+        .route("/models/{name}/figures", post(made(pages::models::figures)))
+        .route("/models/{name}/device.toml", get(made(pages::models::device)))
         .route("/served", get(made(pages::served::page)))
         .route("/served/{id}", post(made(pages::served::control)))
         .route("/studies", get(made(pages::studies::page)))
         .route("/studies/{name}", get(made(pages::studies::study)))
         .route("/catalogue", get(made(pages::catalogue::page)))
         .route("/catalogue/{*entry}", get(made(pages::catalogue::entry)))
-        .route("/choose/{what}/{word}", get(pages::choose::choose))
-        .route(SESSION_PATH, post(made(pages::session::enter)))
+        .route("/choose/{what}/{word}", get(frame::choose))
+        .route(SESSION_PATH, post(made(session::enter)))
         .route("/assets/{name}", get(asset))
         .layer(from_fn_with_state((shared.clone(), patience), guard))
         .with_state(shared)
@@ -85,7 +86,7 @@ async fn guard(State((shared, patience)): State<(App, Patience)>, request: Reque
         Ok(is_in) => in_words(answered((parts, body), next, patience, is_in).await, &visit),
         // Who comes without a session is shown where to get one.
         Err(NOT_IN) if parts.method == Method::GET => {
-            (NOT_IN, frame::answer(pages::session::door(visit.reader.lang))).into_response()
+            (NOT_IN, frame::answer(session::door(visit.reader.lang))).into_response()
         }
         Err(status) => visit.failed(status, &pages::unworded(status)),
     };

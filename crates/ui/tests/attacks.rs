@@ -183,9 +183,7 @@ fn another_kind_of_body_is_refused() {
     let spoilt = |kind: &&str| attacked.post("/measure", RUN).but("Content-Type", kind);
     let mut requests: Vec<Request> = kinds.iter().map(spoilt).collect();
     requests.push(attacked.post("/measure", RUN).without("Content-Type"));
-    requests.push(
-        attacked.post("/stop", "word=1").but("Content-Type", "application/x-www-form-urlencoded"),
-    );
+    requests.push(attacked.post("/stop", "word=1").but("Content-Type", "application/x-www-form-urlencoded"));
     requests.push(attacked.post("/session", "word=1").but("Content-Type", "text/plain"));
     attacked.are_refused(&[415], &requests);
     attacked.goes_on();

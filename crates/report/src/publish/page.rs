@@ -13,9 +13,7 @@ mod csv;
 mod document;
 mod extent;
 mod method;
-mod records;
 mod rows;
-mod stutter;
 mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};

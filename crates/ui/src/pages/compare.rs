@@ -3,7 +3,7 @@
 use crate::message::usage;
 use crate::pages::Made;
 use crate::pages::frame::{address_of, choice, report_tabs, tabs, written};
-use crate::pages::model::own_model;
+use crate::pages::models::own_model;
 use crate::pages::run::{MARGIN, load};
 use crate::shared::App;
 use axum::extract::Query;

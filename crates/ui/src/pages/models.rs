@@ -1,17 +1,35 @@
 //! The models that there are, each with its stack drawn and three figures; they are computed once, for the first reader.
+//!
+//! A model: its stack as boxes, its parameters with their sources and sliders, and what it would do.
+//!
+//! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
+//! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
+//! page. The sliders that move most come first, found by moving each.
 
 use crate::message::Message;
 use crate::pages::Made;
-use crate::pages::frame::to_compare;
+use crate::pages::frame::{profiles, to_compare, without_script, written};
+use crate::pages::run::MARGIN;
 use crate::pages::search::Search;
 use crate::shared::{App, Site};
-use axum::extract::Query;
+use axum::Json;
+use axum::extract::{Path, Query};
+use kurabe_compare::NAME_LABEL;
+use kurabe_core::model::Model;
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_lab::{CardFigures, card_figures, in_parallel};
-use kurabe_report::{card_names, row_of_layers};
-use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, device_named};
+use kurabe_lab::{CardFigures, Mover, card_figures, in_parallel, load_model, what_if};
+use kurabe_report::{
+    LayerDescription, ParameterDescription, Provenance, Report, card_names, describe_model, mover_words,
+    row_of_layers,
+};
+use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use maud::{Markup, html};
-use std::sync::OnceLock;
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Figures come out the same each time, in the order of the models.
 static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
@@ -150,4 +168,207 @@ impl StackDrawing {
             self.draw(below, count, left, leads);
         }
     }
+}
+
+/// What is computed at first: the whole medium, read and written, and its access times.
+const USUAL_PROFILE: &str = "gnome-disks";
+
+/// `GET /models/NAME`
+pub(crate) fn model(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    let spec = own_model(&name, &[])?;
+    let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
+    let model = describe_model(&spec, Some(capacity));
+    let mut layers = Vec::new();
+    distinct(&model.layers, &mut layers);
+    let size = format_bytes(capacity);
+    let legend = text!(
+        "? assumed, ≈ calibrated on published figures; without a mark from a document",
+        "? は仮定、≈ は公表値で較正。印のないものは文書から"
+    );
+    let limits = text!("Where the model stops being true", "モデルの適用範囲");
+    let page = html! {
+        p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
+        div.bench #model data-model=(name) {
+            div.parts {
+                section #movers hidden {
+                    h2 { (text!("What matters most", "影響の大きい項目").get(lang)) }
+                }
+                h2 { (text!("Stack", "構成").get(lang)) }
+                (drawing(&spec.layers, true))
+                @for layer in layers { (fields(layer, lang)) }
+                p.quiet { (legend.get(lang)) }
+                @if let Some(note) = &model.note {
+                    h3 { (limits.get(lang)) }
+                    p { (note.get(lang)) }
+                }
+            }
+            div.outcome { (outcome(lang)?) }
+        }
+    };
+    Ok(Made::Page(model.title, page))
+}
+
+/// One of kurabe's own models: no file is read because a page names it.
+pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+    if !DEVICES.iter().any(|(own, _)| *own == name) {
+        return device_named(name);
+    }
+    load_model(name, sets, &[])
+}
+
+/// Layers and those of their members, each name once.
+fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
+    for layer in layers {
+        if !seen.iter().any(|other| other.name == layer.name) {
+            seen.push(layer);
+        }
+        layer.members.iter().for_each(|member| distinct(&member.layers, seen));
+    }
+}
+
+fn fields(layer: &LayerDescription, lang: Lang) -> Markup {
+    html! {
+        details.layer id={ "layer-" (layer.name) } name="layer" {
+            summary { b { (layer.name) } " " (layer.title.get(lang)) }
+            @for parameter in &layer.parameters { (field(&layer.name, parameter, lang)) }
+        }
+    }
+}
+
+fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let ParameterDescription { key, value, choices, .. } = parameter;
+    let name = format!("{layer}.{key}");
+    let id = format!("set-{name}");
+    html! {
+        div.parameter {
+            label for=(id) { b { (key) } " " (parameter.meaning.get(lang)) }
+            span.mark title=(parameter.source_words().get(lang)) { (mark(parameter.standing)) }
+            @if choices.is_empty() {
+                input id=(id) name=(name) value=(value) data-was=(value) spellcheck="false";
+                (slider(&name, parameter, lang))
+            } @else {
+                select id=(id) name=(name) data-was=(value) {
+                    @if !choices.contains(value) { option selected { (value) } }
+                    @for choice in choices { option selected[choice == value] { (choice) } }
+                }
+            }
+            small { (parameter.source_words().get(lang)) }
+        }
+    }
+}
+
+/// The slider of a parameter, if it is a number with a range.
+fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let label = text!("slider of {name}", "{name} のスライダー");
+    html! {
+        @if let (Some(range), Some(number)) = (parameter.range, parameter.number) {
+            @let (least, most) = reach(range, number, parameter.scale);
+            input type="range" min="0" max="1000" value="0" data-for={ "set-" (name) } data-least=(least)
+                data-most=(most) data-scale=(parameter.scale) data-step=[parameter.step] data-number=(number)
+                data-unit=(parameter.unit) aria-label=(label.get(lang));
+        }
+    }
+}
+
+/// Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, its field goes everywhere. A
+/// logarithm begins above zero.
+fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
+    let is_linear = scale == "linear";
+    let around = if number > 0.0 { number } else { most.min(1.0) };
+    let (low, high) = match is_linear && most - least <= 100.0 {
+        true => (least, most),
+        false => (least.max(around / 16.0), most.min(around * 16.0)),
+    };
+    (if is_linear { low } else { low.max(high / 1e9).max(1e-9) }, high)
+}
+
+fn mark(standing: Provenance) -> &'static str {
+    match standing {
+        Provenance::Sourced | Provenance::Derived => "",
+        Provenance::Assumed => "?",
+        Provenance::Calibrated => "≈",
+        Provenance::Changed => "*",
+    }
+}
+
+/// Where figures stand, and what is computed.
+fn outcome(lang: Lang) -> Result<Markup> {
+    let words = text!(
+        "Figures are computed by the page's script, which is off.",
+        "値の計算には JavaScript が必要です。"
+    );
+    Ok(html! {
+        form.line #what {
+            (profiles(&[USUAL_PROFILE], None, lang)?)
+            button #reset type="button" { (text!("as it was", "元に戻す").get(lang)) }
+            " " a #device download { (text!("save as my device", "自分のデバイスとして保存").get(lang)) }
+        }
+        p.notice.warn #wrong role="alert" hidden {}
+        div #figures aria-live="polite" { p.empty { (text!("computing …", "計算中…").get(lang)) } }
+        (without_script(&words, lang))
+    })
+}
+
+/// What is asked of a model.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WhatIf {
+    profile: String,
+    sets: Vec<(String, String)>,
+}
+
+/// Model and profile that were computed last as they are, and what came of it: sliders are held against it.
+static AS_IT_IS: Mutex<Option<((String, String), RunRecord)>> = Mutex::new(None);
+
+fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
+    AS_IT_IS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
+pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &[])?;
+    let movers = kurabe_lab::movers(&name, &[])?;
+    let words = |mover: &Mover| json!({ "name": mover.name, "words": mover_words(mover).get(lang) });
+    Ok(Made::Data(movers.iter().map(words).collect()))
+}
+
+/// `POST /models/NAME/figures`
+pub(crate) fn figures(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Json(WhatIf { profile, sets })): (Path<String>, Json<WhatIf>),
+) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &sets)?;
+    let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
+    let compute = |sets| what_if(&name, profile.clone(), sets);
+    let key = (name.clone(), profile.name.clone());
+    let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
+    let compute_kept = || -> Result<RunRecord> {
+        let before = compute(Vec::new())?;
+        *as_it_is() = Some((key, before.clone()));
+        Ok(before)
+    };
+    let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];
+    if !sets.is_empty() {
+        runs.push(compute(sets)?);
+        for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")]) {
+            run.labels.insert(NAME_LABEL.to_owned(), name.get(lang).to_owned());
+        }
+    }
+    Ok(Made::Piece(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang)))
+}
+
+/// `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: the model as a file of the reader's own.
+pub(crate) fn device(
+    _: &App,
+    _: Lang,
+    (Path(name), Query(sets)): (Path<String>, Query<Vec<(String, String)>>),
+) -> Result<Made> {
+    let mut spec = own_model(&name, &sets)?;
+    spec.name = format!("my-{name}");
+    let title = &spec.title;
+    spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
+    Ok(Made::File("application/toml", Some(format!("my-{name}.toml")), spec.to_toml().into_bytes()))
 }
