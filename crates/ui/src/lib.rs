@@ -17,7 +17,6 @@
 mod assets;
 mod board;
 mod desk;
-mod door;
 mod events;
 mod gate;
 mod message;
@@ -29,6 +28,5 @@ mod server;
 mod session;
 mod shared;
 
-pub use door::Door;
 pub use pages::measure::turns_of_form;
-pub use server::{Closer, Options, Patience, Ui};
+pub use server::{Closer, Door, Options, Patience, Ui};

@@ -3,9 +3,10 @@
 //! The model: one thread serves everything; what takes long is done aside by at most [`ASIDE_THREADS`] others, so that a page
 //! never takes the processors from what is measured. A connection that says nothing, says it too slowly or says too much is
 //! closed.
+//!
+//! The way of a browser into the page.
 
 use crate::desk::Desk;
-use crate::door::Door;
 use crate::routes;
 use crate::seats::Seats;
 use crate::session::Sessions;
@@ -16,10 +17,13 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
 use kurabe_lab::Listener;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -226,5 +230,37 @@ async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats
                 () = guest.leaves() => {}
             }
         });
+    }
+}
+
+/// A file that leads a browser to the address. Words of a command line are seen by every user of the machine, and an address
+/// lets in whoever comes first; the file is for this user alone.
+pub struct Door(PathBuf);
+
+impl Door {
+    /// Starts a browser. Where there is none, the address that was printed has to do.
+    pub(crate) fn open(address: &str) -> Option<Self> {
+        let path = std::env::temp_dir().join(format!("kurabe-ui-{}.html", std::process::id()));
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+        let door = Self(path);
+        let address = shown::line(address);
+        writeln!(
+            file,
+            "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={address}\">\
+             <a href=\"{address}\">kurabe</a>"
+        )
+        .ok()?;
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let null = Stdio::null;
+        Command::new(opener).arg(&door.0).stdin(null()).stdout(null()).stderr(null()).spawn().ok()?;
+        Some(door)
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // It is in the folder of temporary files; what stays there goes with them.
+        let _ = std::fs::remove_file(&self.0);
     }
 }

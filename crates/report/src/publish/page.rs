@@ -12,7 +12,6 @@ mod charts;
 mod csv;
 mod document;
 mod extent;
-mod method;
 mod rows;
 mod table;
 

@@ -9,7 +9,11 @@ use crate::words::present;
 use kurabe_chart::Theme;
 use kurabe_compare::Pair;
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
-use kurabe_core::{Result, Text, mention::EXPORT, mention::REPORT, number, shown, text};
+use kurabe_core::{
+    Result, Text,
+    mention::{EXPORT, Mention, REPORT},
+    number, shown, text,
+};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 
@@ -72,39 +76,32 @@ impl Report<'_> {
     /// That charts are missing.
     pub(super) fn charts_left_out(&self, charts: usize) -> Option<Text> {
         let more = charts.checked_sub(super::charts::SHOWN).filter(|more| *more > 0)?;
-        let most = most();
-        (self.extent >= Extent::FirstCharts).then(|| {
-            text!(
-                "{more} more charts were left out of this report to keep it below {most} MB; `{REPORT} RUN` of single \
-                 runs has them",
-                "レポートを {most} MB 以下に収めるため、残りのグラフ {more} 点を省きました。1 件ずつの `{REPORT} RUN` には\
-                 入ります"
-            )
-        })
+        let what = text!("{more} more charts", "残りのグラフ {more} 点");
+        (self.extent >= Extent::FirstCharts).then(|| left_out(what, REPORT))
     }
 
     /// That tables of single runs are missing.
     pub(super) fn tables_left_out(&self) -> Option<Text> {
-        let most = most();
-        match self.extent {
-            Extent::Whole | Extent::FirstCharts => None,
-            _ if self.runs.len() == 1 => None,
-            Extent::OneTable => Some(text!(
-                "latencies and reasons of the single runs were left out of this report to keep it below {most} MB; `kurabe \
-                 report RUN` has them",
-                "レポートを {most} MB 以下に収めるため、各測定のレイテンシと理由を省きました。`{REPORT} RUN` には入ります"
-            )),
-            Extent::MainTable => Some(text!(
-                "the tables of the single runs were left out of this report to keep it below {most} MB; `{REPORT} RUN` \
-                 has them",
-                "レポートを {most} MB 以下に収めるため、各測定の表を省きました。`{REPORT} RUN` には入ります"
-            )),
-        }
+        let what = match self.extent {
+            Extent::Whole | Extent::FirstCharts => return None,
+            _ if self.runs.len() == 1 => return None,
+            Extent::OneTable => {
+                text!("latencies and reasons of the single runs", "各測定のレイテンシと理由")
+            }
+            Extent::MainTable => text!("the tables of the single runs", "各測定の表"),
+        };
+        Some(left_out(what, REPORT))
     }
 }
 
-pub(super) fn most() -> String {
-    number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0)
+/// That something is missing to keep a report small, and which command has it, of a single run.
+fn left_out(what: Text, command: Mention) -> Text {
+    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
+    text!(
+        "{what} were left out of this report to keep it below {most} MB; `{command} RUN` has them",
+        "レポートを {most} MB 以下に収めるため、{what}を省きました。`{command} RUN` には入っています";
+        what
+    )
 }
 
 impl Report<'_> {
@@ -120,27 +117,25 @@ impl Report<'_> {
         if let Some(json) = whole.into_iter().find(|json| json.len() <= most_bytes) {
             return Embedded { json, left_out: None };
         }
-        let most = most();
         let thinner = [
-            (text!("time series", "時系列"), false),
-            (text!("time series, stalls and latencies", "時系列、停滞、レイテンシ"), true),
+            (text!("time series of the records", "測定記録の時系列"), false),
+            (
+                text!(
+                    "time series, stalls and latencies of the records",
+                    "測定記録の時系列、停滞、レイテンシ"
+                ),
+                true,
+            ),
         ];
         for (parts, latencies_too) in thinner {
-            let remark = text!(
-                "the {parts} of the records were left out of this report to keep it below {most} MB; `{EXPORT} RUN` has them",
-                "レポートを {most} MB 以下に収めるため、測定記録の{parts}を省きました。`{EXPORT} RUN` にはすべて入っています";
-                parts
-            );
+            let remark = left_out(parts, EXPORT);
             let json =
                 export_packed_bundle(self.owned().map(|run| thinned(run, latencies_too, &remark)).collect());
             if json.len() <= most_bytes {
                 return Embedded { json, left_out: Some(remark) };
             }
         }
-        let remark = text!(
-            "the records were left out of this report to keep it below {most} MB; `{EXPORT} RUN` has them",
-            "レポートを {most} MB 以下に収めるため、測定記録を省きました。`{EXPORT} RUN` で書き出せます"
-        );
+        let remark = left_out(text!("the records", "測定記録"), EXPORT);
         Embedded { json: String::new(), left_out: Some(remark) }
     }
 
