@@ -164,7 +164,11 @@ impl StackDrawing {
         left += width;
         self.width = self.width.max(left);
         for (number, (count, below)) in layer.below(rest).into_iter().enumerate() {
-            self.row += usize::from(number > 0);
+            if number > 0 {
+                self.row += 1;
+                // From the row of the first member down to this one.
+                self.pieces.push(html! { path d={ "M" (left) " " (top + 20) "V" (self.row * ROW + 20) } {} });
+            }
             self.draw(below, count, left, leads);
         }
     }
@@ -371,4 +375,20 @@ pub(crate) fn device(
     let title = &spec.title;
     spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
     Ok(Made::File("application/toml", Some(format!("my-{name}.toml")), spec.to_toml().into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_drawn_with_all_its_members_and_found_by_its_years() {
+        let model = device_named("raid-9260-mixed").unwrap();
+        let html = drawing(&model.layers, false).into_string();
+        assert_eq!(html.matches("<rect").count(), 4, "host, controller and two kinds of drives: {html}");
+        assert!(html.contains("4 × sata") && html.contains("2 × sata"), "{html}");
+        assert!(html.contains("aria-label=\"host → pcie → raid"), "{html}");
+        assert!(drawing(&model.layers, true).into_string().contains("href=\"#layer-raid\""));
+        assert!(haystack(&model).ends_with("2009 2000s"), "{}", haystack(&model));
+    }
 }
