@@ -12,6 +12,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod served;
+pub(crate) mod session;
 pub(crate) mod studies;
 mod tiles;
 pub(crate) mod turns;

@@ -6,7 +6,6 @@ use crate::gate::{NOT_IN, SESSION_PATH, admit};
 use crate::pages::{self, InWords, Visit, frame, made};
 use crate::seats::{Guest, GuestState};
 use crate::server::Patience;
-use crate::session;
 use crate::shared::App;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -72,7 +71,7 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .route("/catalogue", get(made(pages::catalogue::page)))
         .route("/catalogue/{*entry}", get(made(pages::catalogue::entry)))
         .route("/choose/{what}/{word}", get(frame::choose))
-        .route(SESSION_PATH, post(made(session::enter)))
+        .route(SESSION_PATH, post(made(pages::session::enter)))
         .route("/assets/{name}", get(asset))
         .layer(from_fn_with_state((shared.clone(), patience), guard))
         .with_state(shared)
@@ -86,7 +85,7 @@ async fn guard(State((shared, patience)): State<(App, Patience)>, request: Reque
         Ok(is_in) => in_words(answered((parts, body), next, patience, is_in).await, &visit),
         // Who comes without a session is shown where to get one.
         Err(NOT_IN) if parts.method == Method::GET => {
-            (NOT_IN, frame::answer(session::door(visit.reader.lang))).into_response()
+            (NOT_IN, frame::answer(pages::session::door(visit.reader.lang))).into_response()
         }
         Err(status) => visit.failed(status, &pages::unworded(status)),
     };

@@ -1,20 +1,11 @@
 //! Who may use the page: who has the address that the terminal printed, and the browser that it was opened in.
 //!
 //! The model: the address carries a word in its fragment, which browsers send to nobody. The page's script posts it once and
-//! gets a cookie for it; the word is worth nothing afterwards. Words are 256 random bits, as Jupyter and others have them, and are compared in constant time.
-//!
-//! The door: what who has no session sees, and how one is got.
+//! gets a cookie for it; the word is worth nothing afterwards. Words are 256 random bits, as Jupyter and others have them, and are
+//! compared in constant time.
 
-use crate::pages::Made;
-use crate::pages::frame::head;
-use crate::shared::App;
-use axum::body::Bytes;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Redirect};
-use kurabe_core::{ErrorKind, Lang, Result, text};
+use kurabe_core::Result;
 use kurabe_host::random_bytes;
-use maud::{DOCTYPE, Markup, html};
-use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Random bytes of a word.
@@ -79,63 +70,6 @@ fn add(words: &mut Vec<String>, word: String, most: usize) {
 /// Compares without telling by its time how much is right.
 fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
-}
-
-/// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
-pub(crate) fn door(lang: Lang) -> Markup {
-    let words = text!(
-        "This page belongs to a kurabe that runs in a terminal. Open the address that it printed there; an address lets one \
-         browser in, once.",
-        "このページは端末で動いている kurabe のものです。端末に表示されたアドレスを開いてください。1 つのアドレスで入れるのは、\
-         1 つのブラウザーが 1 回だけです。"
-    );
-    let label =
-        text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
-    html! {
-        (DOCTYPE)
-        html lang=(lang.pick("en", "ja")) {
-            (head("kurabe"))
-            body data-door="1" {
-                main {
-                    h1 { "kurabe" }
-                    p #door { (words.get(lang)) }
-                    form method="post" action="/session" {
-                        label for="word" { (label.get(lang)) }
-                        input #word name="word" autocomplete="off" required maxlength="64";
-                        button.main { (text!("open", "開く").get(lang)) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
-pub(crate) fn enter(shared: &App, _: Lang, (headers, body): (HeaderMap, Bytes)) -> Result<Made> {
-    let is_form = headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
-    let body = String::from_utf8_lossy(&body);
-    let word = match is_form {
-        true => body.strip_prefix("word=").unwrap_or_default().trim().to_owned(),
-        false => {
-            let sent: Value = serde_json::from_str(&body).unwrap_or_default();
-            sent["word"].as_str().unwrap_or_default().to_owned()
-        }
-    };
-    let used = || {
-        ErrorKind::Refused.error(text!(
-            "this address was used already, or is none of this kurabe",
-            "このアドレスは使用済みか、この kurabe のものではありません"
-        ))
-    };
-    let cookie = shared.sessions.enter(&word)?.ok_or_else(used)?;
-    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", shared.cookie_name);
-    let answer = match is_form {
-        true => ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
-        false => (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response(),
-    };
-    Ok(Made::Other(answer))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The models that there are, each with its stack drawn and three figures; they are computed once, for the first reader.
 //!
-//! A model: its stack as boxes, its parameters with their sources and sliders, and what it would do.
+//! A model: its stack drawn, its parameters with their sources and sliders, and what it would do.
 //!
 //! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
 //! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the

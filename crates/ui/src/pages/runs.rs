@@ -1,8 +1,5 @@
-//! The runs of the store: filtered, ticked, compared.
-//!
-//! All runs at once: values of a key in rows or columns, cells beside them, each held against the others.
-//!
-//! Devices over time: what was measured again in the same way, and what became of it.
+//! The runs of the store: filtered, ticked, compared; all at once, as values of a key in rows or columns with cells beside them, each
+//! held against the others; and devices over time, with what was measured again in the same way and what became of it.
 
 use crate::pages::Made;
 use crate::pages::frame::{choice, dated_runs, encoded, to_compare, ways_to, written};
