@@ -334,7 +334,7 @@ fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
         );
         facts.push((text!("clients", "接続"), words));
     }
-    facts.extend(figures.defect.iter().map(|defect| (Text::default(), Text::from(defect.clone()))));
+    facts.extend(figures.defect.iter().map(|defect| (Text::default(), defect.clone())));
     facts
 }
 

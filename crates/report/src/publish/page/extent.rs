@@ -77,7 +77,7 @@ impl Report<'_> {
     pub(super) fn charts_left_out(&self, charts: usize) -> Option<Text> {
         let more = charts.checked_sub(super::charts::SHOWN).filter(|more| *more > 0)?;
         let what = text!("{more} more charts", "残りのグラフ {more} 点");
-        (self.extent >= Extent::FirstCharts).then(|| left_out(what, REPORT))
+        (self.extent >= Extent::FirstCharts).then(|| left_out(&what, REPORT))
     }
 
     /// That tables of single runs are missing.
@@ -90,12 +90,12 @@ impl Report<'_> {
             }
             Extent::MainTable => text!("the tables of the single runs", "各測定の表"),
         };
-        Some(left_out(what, REPORT))
+        Some(left_out(&what, REPORT))
     }
 }
 
 /// That something is missing to keep a report small, and which command has it, of a single run.
-fn left_out(what: Text, command: Mention) -> Text {
+fn left_out(what: &Text, command: Mention) -> Text {
     let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
     text!(
         "{what} were left out of this report to keep it below {most} MB; `{command} RUN` has them",
@@ -128,14 +128,14 @@ impl Report<'_> {
             ),
         ];
         for (parts, latencies_too) in thinner {
-            let remark = left_out(parts, EXPORT);
+            let remark = left_out(&parts, EXPORT);
             let json =
                 export_packed_bundle(self.owned().map(|run| thinned(run, latencies_too, &remark)).collect());
             if json.len() <= most_bytes {
                 return Embedded { json, left_out: Some(remark) };
             }
         }
-        let remark = left_out(text!("the records", "測定記録"), EXPORT);
+        let remark = left_out(&text!("the records", "測定記録"), EXPORT);
         Embedded { json: String::new(), left_out: Some(remark) }
     }
 
