@@ -4,11 +4,12 @@ use crate::args::{Global, ReportArgs};
 use crate::compare::load;
 use crate::lang::{lang, t};
 use crate::output::{self, print, print_json, say};
+use kurabe_chart::Theme;
 use kurabe_compare::check_about;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, number, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};
-use kurabe_report::{MadeReport, PageTheme, Report, ReportFormat};
+use kurabe_report::{MadeReport, Report, ReportFormat};
 use kurabe_store::without_paths;
 use std::io::Write;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     }
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.judged.margin, &args.judged.about, title, lang());
-    let theme = PageTheme::named(&args.theme).unwrap_or_default();
+    let theme = Theme::named(&args.theme).unwrap_or_default();
     let made = report.made(format, theme, args.chart.as_deref())?;
     if let MadeReport::Words(_, left_out) = &made {
         for left_out in left_out.iter().filter(|_| !global.quiet) {

@@ -117,7 +117,8 @@ fn mount(environment: &Environment) -> Option<[String; 3]> {
     Some([mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default))
 }
 
-fn device_identity(device: &BlockDevice) -> String {
+/// By what a device is known again: its serial number, or what else tells it from others.
+pub fn device_identity(device: &BlockDevice) -> String {
     let size = device.size_bytes.map(|bytes| bytes.to_string());
     match &device.serial {
         Some(serial) => serial.clone(),

@@ -23,6 +23,7 @@ pub use fairness::{
 };
 pub use fastest::{Fastest, fastest};
 pub use history::{History, history, measured_again};
+pub use history_key::device_identity;
 pub use key::{CellKey, CellName, TargetPart};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use listed::{FirstFigure, ListedRun, listed};

@@ -55,6 +55,16 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// A piece of an address: what is neither letter, digit, `-._~` (RFC 3986, 2.1) nor kept, as the number of its byte.
+pub fn address(words: &[u8], kept: &[u8]) -> String {
+    let one = |byte: &u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(byte) || kept.contains(byte)
+    {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    words.iter().map(one).collect()
+}
+
 /// JSON text in which such characters are escaped as JSON has it: it is read as the same. They stand in strings alone, but
 /// for the white space between values.
 pub fn json(text: &str) -> Cow<'_, str> {

@@ -18,7 +18,7 @@ pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::words;
 use crate::words::stutter::stutter_words;
 use facts::{Spoken, full_label};
@@ -379,28 +379,35 @@ pub(crate) fn fairness_words(pair: &Pair, about: &[String]) -> (Text, Vec<Spoken
 
 /// What else differed, the weightiest first.
 pub(crate) fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(pair, about);
-    let mut doc = Doc::new();
-    doc.say(sentence);
     let columns = [
         Column::untitled(),
         Column::left(text!("baseline", "基準")).cut(Cut::Wrap),
         Column::left(text!("other", "比較")).cut(Cut::Wrap),
         Column::untitled().cut(Cut::Wrap),
     ];
+    fairness_table(pair, about, columns, |_, effect| Entry::new(Role::Quiet, effect))
+}
+
+/// The same under columns of one's own, the last of which holds what a difference may do.
+pub(crate) fn fairness_table(
+    pair: &Pair,
+    about: &[String],
+    columns: [Column; 4],
+    effects: impl Fn(Weight, Text) -> Entry,
+) -> Doc {
+    let (sentence, rest) = fairness_words(pair, about);
+    let mut doc = Doc::new();
+    doc.say(sentence);
     if rest.is_empty() {
         return doc;
     }
     let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
         let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        [
-            Entry::new(role, name),
-            baseline.into(),
-            other.into(),
-            Entry::new(Role::Quiet, effect.unwrap_or_default()),
-        ]
+        let effect = effects(weight, effect.unwrap_or_default());
+        [Entry::new(role, name), baseline.into(), other.into(), effect]
     });
-    doc.push(Table::new(columns, rows).indent(2).stacks()).done()
+    let table = Table::new(columns, rows).indent(2).stacks();
+    doc.push(table.on_page(&Text::default(), TableForm::Facts)).done()
 }
 
 #[cfg(test)]

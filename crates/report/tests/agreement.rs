@@ -9,7 +9,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ExportFormat, export};
-use kurabe_report::{Assessment, Embedded, PageTheme, Report, card, render_pair, render_run};
+use kurabe_report::{Assessment, Embedded, Report, card, render_pair, render_run};
 use kurabe_stats::{cell_figure, compared_values};
 use kurabe_testkit::{any_record, ssd};
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ proptest! {
         let embedded = |_| Embedded { json: "{\"kurabe_report\":1,\"runs\":[]}".to_owned(), left_out: None };
         let shown = [
             ("terminal", render_run(&run, &ssd::headline(), &style)),
-            ("page", report.html(PageTheme::Auto, embedded).html),
+            ("page", report.html(Theme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
             ("card", card(&run, Theme::Light, lang)),
             ("comparison", render_pair(&pair(&run, &run, 0.05), [&run.header, &run.header], &[String::new(), String::new()], &style)),
@@ -124,7 +124,7 @@ fn every_output_begins_with_the_same_sentence() {
         let report = Report::new(vec![&run], 0.05, &[], None, lang);
         let outputs = [
             ("terminal", render_run(&run, &ssd::headline(), &style(lang, 400))),
-            ("page", report.html(PageTheme::Auto, embedded).html),
+            ("page", report.html(Theme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
             ("card", card(&run, Theme::Light, lang)),
         ];

@@ -2,13 +2,14 @@
 
 use crate::common;
 
+use kurabe_chart::Theme;
 use kurabe_compare::names;
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Notice, NoticeKind, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text};
-use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, Report, explain};
+use kurabe_report::{Embedded, MOST_PAGE_BYTES, Report, explain};
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=\"alert(1)\">'`|*_\u{202e}";
 
@@ -29,7 +30,7 @@ fn report<'a>(runs: &'a [&'a RunRecord], lang: Lang) -> Report<'a> {
 
 fn page(report: &Report<'_>) -> String {
     let embedded = |_| Embedded { json: "{\"kurabe_report\":1,\"runs\":[]}".to_owned(), left_out: None };
-    report.html(PageTheme::Auto, embedded).html
+    report.html(Theme::Auto, embedded).html
 }
 
 /// Opened elements are closed in turn, and nothing stands in the page that loads something.
@@ -268,7 +269,7 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
     let runs: Vec<&RunRecord> = many.iter().collect();
     // The second has fewer runs, and loses less.
     for (lang, runs) in [(Lang::En, &runs[..]), (Lang::Ja, &runs[..20])] {
-        let page = report(runs, lang).html(PageTheme::Auto, |_| Embedded::default());
+        let page = report(runs, lang).html(Theme::Auto, |_| Embedded::default());
         assert!(page.html.len() <= MOST_PAGE_BYTES, "{}", page.html.len());
         check_markup(&page.html);
         assert!(!page.left_out.is_empty());
@@ -279,7 +280,7 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
         assert_eq!(page.html.matches("<details").count(), runs.len());
     }
     // Nothing is missing where there is room.
-    let few = report(&runs[..2], Lang::En).html(PageTheme::Auto, |_| Embedded::default());
+    let few = report(&runs[..2], Lang::En).html(Theme::Auto, |_| Embedded::default());
     assert!(few.left_out.is_empty() && few.html.len() < MOST_PAGE_BYTES, "{:?}", few.left_out);
 }
 
@@ -308,7 +309,7 @@ fn of_several_runs_those_that_differ_are_named() {
 #[test]
 fn who_has_a_narrow_screen_is_told_that_charts_scroll() {
     let run = common::run();
-    let page = report(&[&run], Lang::Ja).html(PageTheme::Auto, |_| Embedded::default()).html;
+    let page = report(&[&run], Lang::Ja).html(Theme::Auto, |_| Embedded::default()).html;
     let charts = page.matches("<figure").count();
     assert!(charts > 0 && page.matches("class=\"hint\">↔ 画面より横長です").count() == charts);
 }

@@ -386,7 +386,7 @@ fn the_report_of_a_sweep_begins_with_its_curves() {
         let curves = explain_sweep(&run).curves;
         assert_eq!(curves.iter().any(|curve| !curve.findings.is_empty()), is_sweep);
         let report = Report::new(vec![&run], 0.05, &[], None, Lang::En);
-        let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
+        let page = report.html(Theme::Auto, |_| Embedded::default()).html;
         let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
         assert_eq!(place("charts") < place("results"), is_sweep);
         let text = report.markdown();

@@ -14,7 +14,7 @@ use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::
 use std::sync::LazyLock;
 
 /// Keys of a file.
-const KEYS: &[&str] = &["schema", "name", "title", "note", "layer"];
+const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
 /// What [`DeviceSpec::set`] takes for the computer that a device stands in.
 pub const COMPUTER: &str = "computer";
@@ -29,6 +29,8 @@ pub struct DeviceSpec {
     pub name: String,
     /// What it is.
     pub title: Text,
+    /// About when what is modelled came to the market; nothing is computed from it.
+    pub year: Option<u16>,
     /// What to know about the model: what it leaves out, where it stops being true.
     pub note: Option<Text>,
     /// The computer that it stands in, by the name of its file, if it is one that others share.
@@ -93,6 +95,7 @@ impl DeviceSpec {
         let spec = Self {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
+            year: root.read("year", |year| year.integer(1950..=2100))?.map(|year| year as u16),
             note: root.get("note").map(|note| note.text()).transpose()?,
             computer: computer_of(&list)?,
             layers: reader.layers(&list)?,

@@ -11,6 +11,9 @@ impl DeviceSpec {
     pub fn to_toml(&self) -> String {
         let mut out =
             format!("schema = 1\nname = {}\ntitle = {}\n", quoted(&self.name), bilingual(&self.title));
+        if let Some(year) = self.year {
+            out.push_str(&format!("year = {year}\n"));
+        }
         if let Some(note) = &self.note {
             out.push_str(&format!("note = {}\n", bilingual(note)));
         }
@@ -83,7 +86,11 @@ mod tests {
             for (one, other) in again.all_layers().iter().zip(device.all_layers()) {
                 assert!(one.settings.are_same(&other.settings), "{name}: {}", other.name);
             }
-            assert_eq!((&again.title, &again.note), (&device.title, &device.note), "{name}");
+            assert_eq!(
+                (&again.title, &again.note, again.year),
+                (&device.title, &device.note, device.year),
+                "{name}"
+            );
         }
     }
 

@@ -121,8 +121,8 @@
     let moves = false;
     const jobs = $('job');
     const vary = $('vary');
-    const differing = () => Object.fromEntries([...vary.querySelectorAll('[data-vary]')].map((part) =>
-      [part.dataset.vary, part.type === 'checkbox' ? part.checked : part.value.trim()]));
+    const differing = () => [...vary.querySelectorAll('[data-vary]')].map((part) =>
+      [part.dataset.vary, part.type === 'checkbox' && !part.checked ? '' : part.value]);
 
     const asked = (only) => {
       const { elements } = form;
@@ -132,7 +132,7 @@
         target: words('other') || words('target'),
         profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
         job: jobs.open ? elements.job.value : '', against: vary.open ? words('against') : '',
-        vary: vary.open ? differing() : {},
+        vary: vary.open ? differing() : [],
       };
     };
 

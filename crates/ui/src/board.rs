@@ -3,16 +3,21 @@
 //! The model: the board is what a window that is opened late sees; a window that is open changes its own by [`message`]s.
 //! Whatever changes the shape of the board (a cell is over, a notice came) is told as "fetch it again", because its markup is
 //! made in one place; what moves many times a second is a few words and numbers.
+//!
+//! What the cells that are measured now have sampled so far: curves over the target that grow.
+//!
+//! The model: samples are told ten times a second while a repetition runs, and all of them again when it is over; a cell that is over
+//! is in the record, and is forgotten here.
 
-use crate::sampling::Sampling;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Task, Work};
-use kurabe_core::record::{Cell, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus, Sample};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
 use kurabe_report::{Tile, directed, pause, program_lines, repetition};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is known of a run.
@@ -75,16 +80,14 @@ impl Board {
         if !matches!(event, Event::CellBegun { .. }) {
             self.record.apply(event);
         }
+        if let Some(words) = phase(event) {
+            (self.now, self.phase) = (None, Some(words));
+        }
         match event {
-            Event::FillProgress { done_bytes, total_bytes } => {
-                self.phase = Some(filling(*done_bytes, *total_bytes));
-            }
             Event::FillDone { .. } => self.phase = None,
             Event::StepsAdded { planned_ns, .. } => {
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }
-            Event::Preparing { what } => (self.now, self.phase) = (None, Some(what.clone())),
-            Event::Pause { length_ns } => (self.now, self.phase) = (None, Some(pause(*length_ns))),
             Event::RepetitionStarted { cell_index, .. } => (self.now, self.phase) = (Some(*cell_index), None),
             Event::RepetitionDone { repetition, .. } => {
                 self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
@@ -122,9 +125,17 @@ impl Board {
     }
 }
 
-fn filling(done_bytes: u64, total_bytes: u64) -> Text {
-    let share = number::percent(done_bytes as f64 / total_bytes.max(1) as f64);
-    text!("writing the test file: {share}", "テストファイルを書き込み中: {share}")
+/// What goes on beside the measuring of cells, if the event tells of such a thing.
+fn phase(event: &Event) -> Option<Text> {
+    match event {
+        Event::FillProgress { done_bytes, total_bytes } => {
+            let share = number::percent(*done_bytes as f64 / (*total_bytes).max(1) as f64);
+            Some(text!("writing the test file: {share}", "テストファイルを書き込み中: {share}"))
+        }
+        Event::Preparing { what } => Some(what.clone()),
+        Event::Pause { length_ns } => Some(pause(*length_ns)),
+        _ => None,
+    }
 }
 
 /// What a window is told of an event; `None` if it changes nothing there.
@@ -136,7 +147,7 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
                 "{blocks} blocks, {settled} of {comparisons} comparisons clear",
                 "{blocks} ブロック、比較 {comparisons} 件中 {settled} 件が確定"
             );
-            Some(phase(&words, lang))
+            Some(phase_message(&words, lang))
         }
         Happening::Turns(TurnsEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
         Happening::Point(_) => None,
@@ -144,13 +155,15 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
 }
 
 fn of_run(event: &Event, lang: Lang) -> Option<Value> {
-    let again = json!({ "t": "board" });
+    if let Some(words) = phase(event) {
+        return Some(phase_message(&words, lang));
+    }
     Some(match event {
         Event::RunStarted { .. }
         | Event::Notice { .. }
         | Event::FillDone { .. }
         | Event::StepsAdded { .. }
-        | Event::Programs { .. } => again,
+        | Event::Programs { .. } => json!({ "t": "board" }),
         Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
@@ -159,9 +172,6 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             };
             json!({ "t": "board", "say": words.get(lang), "over": true })
         }
-        Event::FillProgress { done_bytes, total_bytes } => phase(&filling(*done_bytes, *total_bytes), lang),
-        Event::Preparing { what } => phase(what, lang),
-        Event::Pause { length_ns } => phase(&pause(*length_ns), lang),
         Event::RepetitionStarted {
             cell_index,
             label,
@@ -190,13 +200,11 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
             })
         }
         Event::Sampled { .. } => json!({ "t": "plot" }),
-        Event::RepetitionDone { .. } | Event::CellBegun { .. } | Event::RoundDone { .. } => {
-            return None;
-        }
+        _ => return None,
     })
 }
 
-fn phase(words: &Text, lang: Lang) -> Value {
+fn phase_message(words: &Text, lang: Lang) -> Value {
     json!({ "t": "phase", "words": shown::line(words.get(lang)).to_string() })
 }
 
@@ -214,5 +222,91 @@ pub(crate) fn column(direction: Option<Direction>) -> usize {
         Some(Direction::Read) => 0,
         Some(Direction::Write) => 1,
         _ => 2,
+    }
+}
+
+/// Samples of cells by their numbers in the run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampling(BTreeMap<u32, Sampled>);
+
+#[derive(Clone, Debug, Default)]
+struct Sampled {
+    /// Repetitions that are over.
+    over: Vec<Repetition>,
+    /// What is known of the one that runs.
+    running: Vec<Sample>,
+}
+
+impl Sampling {
+    /// Keeps what an event tells of samples.
+    pub(crate) fn take(&mut self, event: &Event) {
+        match event {
+            Event::Sampled { cell_index, samples } => {
+                self.0.entry(*cell_index).or_default().running.extend_from_slice(samples);
+            }
+            Event::RepetitionDone { cell_index, repetition } if !repetition.samples.is_empty() => {
+                let sampled = self.0.entry(*cell_index).or_default();
+                let (samples, discarded) = (repetition.samples.clone(), repetition.discarded);
+                sampled.over.push(Repetition { samples, discarded, ..Repetition::default() });
+                sampled.running.clear();
+            }
+            Event::CellDone { cell } => drop(self.0.remove(&cell.index)),
+            _ => {}
+        }
+    }
+
+    /// The cells as far as they are sampled.
+    pub(crate) fn cells(&self, tasks: &[Task]) -> Vec<Cell> {
+        let planned = tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell)));
+        let sampled =
+            (0..).zip(planned).filter_map(|(index, planned)| Some((index, planned, self.0.get(&index)?)));
+        sampled
+            .map(|(index, (task, cell), sampled)| {
+                let running = Repetition { samples: sampled.running.clone(), ..Repetition::default() };
+                Cell {
+                    index,
+                    step_index: u32::try_from(task.step_index).unwrap_or(u32::MAX),
+                    part: cell.part.clone(),
+                    label: cell.label.clone(),
+                    direction: cell.direction,
+                    measure: cell.measure,
+                    workload: None,
+                    engine: None,
+                    repetitions: sampled.over.iter().cloned().chain([running]).collect(),
+                    imported: None,
+                }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::profile_library::profile_named;
+
+    fn samples(count: u64) -> Vec<Sample> {
+        (0..count).map(|place| Sample { offset_bytes: place << 20, bytes: 4096, elapsed_ns: 1000 }).collect()
+    }
+
+    fn counts(sampling: &Sampling, tasks: &[Task]) -> Vec<(u32, Vec<usize>)> {
+        let lengths =
+            |cell: &Cell| cell.repetitions.iter().map(|repetition| repetition.samples.len()).collect();
+        sampling.cells(tasks).iter().map(|cell| (cell.index, lengths(cell))).collect()
+    }
+
+    #[test]
+    fn a_repetition_that_is_over_replaces_what_was_told_of_it() {
+        let tasks = profile_named("gnome-disks").unwrap().tasks(1 << 30);
+        let mut sampling = Sampling::default();
+        sampling.take(&Event::Sampled { cell_index: 1, samples: samples(3) });
+        sampling.take(&Event::Sampled { cell_index: 1, samples: samples(2) });
+        assert_eq!(counts(&sampling, &tasks), [(1, vec![5])]);
+        let repetition = Box::new(Repetition { samples: samples(7), ..Repetition::default() });
+        sampling.take(&Event::RepetitionDone { cell_index: 1, repetition });
+        assert_eq!(counts(&sampling, &tasks), [(1, vec![7, 0])]);
+        let cell = Box::new(sampling.cells(&tasks).remove(0));
+        sampling.take(&Event::CellDone { cell });
+        assert!(counts(&sampling, &tasks).is_empty());
     }
 }

@@ -17,19 +17,16 @@
 mod assets;
 mod board;
 mod desk;
-mod door;
 mod events;
 mod gate;
 mod message;
 mod pages;
 mod places;
 mod routes;
-mod sampling;
 mod seats;
 mod server;
 mod session;
 mod shared;
 
-pub use door::Door;
 pub use pages::measure::turns_of_form;
-pub use server::{Closer, Options, Patience, Ui};
+pub use server::{Closer, Door, Options, Patience, Ui};

@@ -6,6 +6,11 @@
 use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN};
 use kurabe_core::{Error, ErrorKind, Lang, Text, text};
 
+/// What somebody asked for makes no sense, and what would.
+pub(crate) fn usage(what: Text, remedy: Text) -> Error {
+    ErrorKind::Usage.error(what).remedy(remedy)
+}
+
 /// The words of an error.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Message {

@@ -2,15 +2,11 @@
 
 pub(crate) mod board;
 pub(crate) mod catalogue;
-pub(crate) mod choose;
 pub(crate) mod compare;
 pub(crate) mod drive;
 pub(crate) mod frame;
-pub(crate) mod history;
 pub(crate) mod job;
-pub(crate) mod matrix;
 pub(crate) mod measure;
-pub(crate) mod model;
 pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -21,10 +17,12 @@ pub(crate) mod studies;
 mod tiles;
 pub(crate) mod turns;
 
-use crate::message::Message;
-use crate::shared::{App, Reader, Site, aside};
+use crate::gate::{NOT_IN, OTHER_HOST, OTHER_KIND, OTHER_PAGE};
+use crate::message::{Message, usage};
+use crate::shared::{App, Reader, aside};
 use axum::Json;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequest, FromRequestParts};
+use axum::handler::Handler;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -39,6 +37,7 @@ use std::sync::Arc;
 pub(crate) struct Visit {
     pub(crate) shared: App,
     pub(crate) reader: Reader,
+    method: Method,
     uri: Uri,
 }
 
@@ -46,113 +45,89 @@ impl FromRequestParts<App> for Visit {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, shared: &App) -> std::result::Result<Self, Infallible> {
-        let reader = Reader::of(&parts.headers, shared.lang);
-        Ok(Self { shared: Arc::clone(shared), reader, uri: parts.uri.clone() })
+        Ok(Self::of(parts, shared))
     }
 }
 
-/// A page under its address, made aside in the reader's language: its title, which stands above it, and what it shows.
-pub(crate) async fn titled(
-    visit: Visit,
-    work: impl FnOnce(&Site, Lang) -> Result<(Text, Markup)> + Send + 'static,
-) -> Response {
-    framed(visit, |shared, lang| {
-        let (title, content) = work(shared, lang)?;
-        let content = html! { h1 { (title.line(lang)) } (content) };
-        Ok((title, content))
-    })
-    .await
-}
-
-/// A page that has a heading of its own.
-pub(crate) async fn framed(
-    visit: Visit,
-    work: impl FnOnce(&Site, Lang) -> Result<(Text, Markup)> + Send + 'static,
-) -> Response {
-    let Visit { shared, reader, uri } = visit;
-    let address = uri.path_and_query().map_or("/", |address| address.as_str()).to_owned();
-    let made = aside(move || {
-        let (title, content) = work(&shared, reader.lang)?;
-        Ok(Frame { reader, address: &address, title: &title }.around(&content))
-    });
-    match made.await {
-        Ok(page) => frame::answer(page).into_response(),
-        Err(error) => failed(reader, &Method::GET, uri.path(), status_of(&error), &error),
-    }
-}
-
-/// A piece of a page.
-pub(crate) async fn piece(
-    visit: Visit,
-    work: impl FnOnce(&App, Lang) -> Result<Markup> + Send + 'static,
-) -> Response {
-    answer(visit, work, frame::answer).await
-}
-
-/// What an action came to, as JSON.
-pub(crate) async fn action(
-    visit: Visit,
-    work: impl FnOnce(&App, Lang) -> Result<Value> + Send + 'static,
-) -> Response {
-    answer(visit, work, Json).await
-}
-
-async fn answer<T: Send + 'static, R: IntoResponse>(
-    visit: Visit,
-    work: impl FnOnce(&App, Lang) -> Result<T> + Send + 'static,
-    body: impl FnOnce(T) -> R,
-) -> Response {
-    let Visit { shared, reader, .. } = visit;
-    match aside(move || work(&shared, reader.lang)).await {
-        Ok(made) => body(made).into_response(),
-        Err(error) => failed(reader, &Method::POST, "/", status_of(&error), &error),
-    }
-}
-
-/// A file of this kind, to be kept under a name if it has one.
-pub(crate) async fn file(
-    visit: Visit,
-    kind: &'static str,
-    name: Option<String>,
-    work: impl FnOnce(&Site, Lang) -> Result<Vec<u8>> + Send + 'static,
-) -> Response {
-    let Visit { shared, reader, .. } = visit;
-    match aside(move || work(&shared, reader.lang)).await {
-        Ok(bytes) => {
-            let kept = name.map(|name| format!("attachment; filename=\"{name}\""));
-            let kept = kept.unwrap_or_else(|| "inline".to_owned());
-            let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, kept)];
-            (StatusCode::OK, headers, bytes).into_response()
-        }
-        Err(error) => failed(reader, &Method::GET, "/runs", StatusCode::NOT_FOUND, &error),
-    }
+/// What is made for a reader.
+pub(crate) enum Made {
+    /// A page under its title.
+    Page(Text, Markup),
+    /// A page that has a heading of its own, and its title.
+    Headed(Text, Markup),
+    /// A piece of a page.
+    Piece(Markup),
+    /// What an action came to.
+    Data(Value),
+    /// A file of a kind, to be kept under a name if it has one.
+    File(&'static str, Option<String>, Vec<u8>),
+    /// Anything else.
+    Other(Response),
 }
 
 /// Marks an answer that says in the reader's language what went wrong; any other that failed has yet to be put into words.
 #[derive(Clone, Copy)]
 pub(crate) struct InWords;
 
-/// What went wrong: as a page for who looks at an address, as JSON for the script.
-pub(crate) fn failed(
-    reader: Reader,
-    method: &Method,
-    address: &str,
-    status: StatusCode,
-    error: &Error,
-) -> Response {
-    let message = Message::of(error);
-    let mut answer = if *method == Method::POST {
-        let body = json!({
-            "what": message.what.line(reader.lang),
-            "cause": message.cause.map(|cause| cause.line(reader.lang)),
-            "remedy": message.remedy.map(|remedy| remedy.line(reader.lang)),
-        });
-        (status, Json(json!({ "error": body }))).into_response()
-    } else {
-        (status, frame::answer(error_page(reader, address, &message))).into_response()
-    };
-    answer.extensions_mut().insert(InWords);
-    answer
+/// What answers at an address: `work`, done aside, in the reader's language, with what was asked for.
+pub(crate) fn made<E, M>(work: fn(&App, Lang, E) -> Result<Made>) -> impl Handler<(M, Visit, E), App>
+where
+    E: FromRequest<App, M> + Send + 'static,
+    M: Send + 'static,
+{
+    move |visit: Visit, asked: E| async move {
+        let visit = Arc::new(visit);
+        let own = Arc::clone(&visit);
+        let answer = aside(move || Ok(own.answer(work(&own.shared, own.reader.lang, asked)?))).await;
+        answer.unwrap_or_else(|error| visit.failed(status_of(&error), &error))
+    }
+}
+
+impl Visit {
+    pub(crate) fn of(parts: &Parts, shared: &App) -> Self {
+        let reader = Reader::of(&parts.headers, shared.lang);
+        Self { shared: Arc::clone(shared), reader, method: parts.method.clone(), uri: parts.uri.clone() }
+    }
+
+    fn answer(&self, made: Made) -> Response {
+        match made {
+            Made::Page(title, content) => {
+                let content = html! { h1 { (title.line(self.reader.lang)) } (content) };
+                self.answer(Made::Headed(title, content))
+            }
+            Made::Headed(title, content) => {
+                let address = self.uri.path_and_query().map_or("/", |address| address.as_str());
+                frame::answer(Frame { reader: self.reader, address, title: &title }.around(&content))
+                    .into_response()
+            }
+            Made::Piece(markup) => frame::answer(markup).into_response(),
+            Made::Data(value) => Json(value).into_response(),
+            Made::File(kind, name, bytes) => {
+                let kept = name.map(|name| format!("attachment; filename=\"{name}\""));
+                let kept = kept.unwrap_or_else(|| "inline".to_owned());
+                let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, kept)];
+                (headers, bytes).into_response()
+            }
+            Made::Other(answer) => answer,
+        }
+    }
+
+    /// What went wrong: as a page for who looks at an address, as JSON for the script.
+    pub(crate) fn failed(&self, status: StatusCode, error: &Error) -> Response {
+        let (message, lang) = (Message::of(error), self.reader.lang);
+        let body = if self.method == Method::POST {
+            let line = |text: &Text| text.line(lang);
+            let [cause, remedy] = [&message.cause, &message.remedy].map(|text| text.as_ref().map(line));
+            Json(json!({ "error": { "what": line(&message.what), "cause": cause, "remedy": remedy } }))
+                .into_response()
+        } else {
+            let frame = Frame { reader: self.reader, address: self.uri.path(), title: &message.what };
+            frame::answer(frame.around(&error_content(&message, lang))).into_response()
+        };
+        let mut answer = (status, body).into_response();
+        answer.extensions_mut().insert(InWords);
+        answer
+    }
 }
 
 /// What HTTP calls this kind of error.
@@ -169,9 +144,8 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-fn error_page(reader: Reader, address: &str, message: &Message) -> Markup {
-    let lang = reader.lang;
-    let content = html! {
+fn error_content(message: &Message, lang: Lang) -> Markup {
+    html! {
         h1 { (message.what.line(lang)) }
         @if let Some(cause) = &message.cause { p { (cause.line(lang)) } }
         @if let Some(remedy) = &message.remedy {
@@ -182,13 +156,19 @@ fn error_page(reader: Reader, address: &str, message: &Message) -> Markup {
                 }
             }
         }
-    };
-    Frame { reader, address, title: &message.what }.around(&content)
+    }
 }
 
-/// The words for an answer that has none: that of a part that takes requests apart, and knows no languages.
+/// The words for an answer that has none: that of the gate, and of a part that takes requests apart and knows no languages.
 pub(crate) fn unworded(status: StatusCode) -> Error {
     let what = match status {
+        OTHER_HOST => text!(
+            "this server answers to its own address only",
+            "このサーバーは自分のアドレスにだけ応答します"
+        ),
+        OTHER_PAGE => text!("the request came from another page", "ほかのページからの要求です"),
+        OTHER_KIND => text!("the body has to be JSON", "本文は JSON でなければなりません"),
+        NOT_IN => text!("this browser was not let in", "このブラウザーはまだ入室していません"),
         StatusCode::NOT_FOUND => text!("there is no such page", "このページはありません"),
         StatusCode::METHOD_NOT_ALLOWED => {
             text!("this address is not used in this way", "このアドレスはこの方法では使えません")
@@ -199,19 +179,22 @@ pub(crate) fn unworded(status: StatusCode) -> Error {
         StatusCode::SERVICE_UNAVAILABLE => {
             text!("the answer took too long and was given up", "時間がかかりすぎたため、応答を打ち切りました")
         }
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            text!(
-                "more was sent than any form of this page holds",
-                "送られた内容が、フォームの上限を超えています"
-            )
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => text!(
+            "more was sent than any form of this page holds",
+            "送られた内容が、フォームの上限を超えています"
+        ),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => text!(
             "what was asked for holds something that this page does not know",
             "要求の中に、このページが知らない内容があります"
         ),
         _ => text!("the request was refused ({status})", "要求は拒否されました({status})"),
     };
-    ErrorKind::Usage
-        .error(what)
-        .remedy(text!("the bar above leads to every page", "上のメニューからどのページにも行けます"))
+    let remedy = match status {
+        OTHER_HOST | OTHER_PAGE | NOT_IN => text!(
+            "open the address that was printed in the terminal",
+            "端末に表示されたアドレスを開いてください"
+        ),
+        _ => text!("the bar above leads to every page", "上のメニューからどのページにも行けます"),
+    };
+    usage(what, remedy)
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 const PROBE_TIME: Duration = Duration::from_secs(10);
 
 /// A place to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TargetOffer {
     /// What a request names.
     pub(crate) target: String,
@@ -59,7 +59,7 @@ fn directory(path: &Path, is_writable: bool) -> TargetOffer {
         room: free.map(format_bytes_decimal).map(|free| text!("{free} free", "空き {free}")),
         limit: (!is_writable).then_some(limit),
         is_usable: is_writable,
-        is_drive: false,
+        ..TargetOffer::default()
     }
 }
 
@@ -103,13 +103,11 @@ fn silent(path: &Path, limit: Duration) -> TargetOffer {
     TargetOffer {
         target: shown::path(path).to_string(),
         storage: text!("no answer", "応答なし"),
-        room: None,
         limit: Some(text!(
             "it did not answer within {limit_s} s",
             "{limit_s} 秒以内に応答がありませんでした"
         )),
-        is_usable: false,
-        is_drive: false,
+        ..TargetOffer::default()
     }
 }
 

@@ -28,10 +28,12 @@ pub(crate) struct Guest {
     leave: Notify,
 }
 
+/// What becomes of a guest where others wait.
 #[derive(Clone, Copy)]
-enum GuestState {
+pub(crate) enum GuestState {
     /// Since then the client is waited for.
     WaitedFor(Instant),
+    /// A whole request is there, and an answer is made.
     Answered,
     /// Its browser was let in.
     Resident,
@@ -69,22 +71,8 @@ impl Seats {
 }
 
 impl Guest {
-    /// A whole request is there.
-    pub(crate) fn is_answered(&self) {
-        self.change(GuestState::Answered);
-    }
-
-    /// An answer is made, and the client is to read it.
-    pub(crate) fn is_waited_for(&self) {
-        self.change(GuestState::WaitedFor(Instant::now()));
-    }
-
-    /// It is of a browser that was let in.
-    pub(crate) fn is_resident(&self) {
-        self.change(GuestState::Resident);
-    }
-
-    fn change(&self, state: GuestState) {
+    /// Another state, which a resident does not get into.
+    pub(crate) fn change(&self, state: GuestState) {
         let mut own = locked(&self.state);
         if !matches!(*own, GuestState::Resident) {
             *own = state;

@@ -3,10 +3,10 @@
 //! The model: one thread serves everything; what takes long is done aside by at most [`ASIDE_THREADS`] others, so that a page
 //! never takes the processors from what is measured. A connection that says nothing, says it too slowly or says too much is
 //! closed.
+//!
+//! The way of a browser into the page.
 
 use crate::desk::Desk;
-use crate::door::Door;
-use crate::gate::Names;
 use crate::routes;
 use crate::seats::Seats;
 use crate::session::Sessions;
@@ -17,10 +17,13 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
 use kurabe_lab::Listener;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -95,20 +98,18 @@ impl Ui {
         let first = options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let (listener, address) = listen(SocketAddr::new(first, options.port))?;
         let mut listeners = vec![listener];
-        let mut names = Names::loopback(address.port());
-        match options.listen {
-            Some(_) => names = names.and(address.to_string()),
+        let port = address.port();
+        let mut names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        if options.listen.is_some() {
+            names.push(address.to_string());
+        } else if let Ok((listener, _)) = listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)) {
             // Browsers may take `localhost` for either; a machine without IPv6 has the first alone.
-            None => listeners.extend(
-                listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port()))
-                    .ok()
-                    .map(|(listener, _)| listener),
-            ),
+            listeners.push(listener);
         }
         let shared = Site {
             store: options.store,
             names,
-            cookie_name: format!("kurabe-{}", address.port()),
+            cookie_name: format!("kurabe-{port}"),
             address: format!("http://{address}"),
             sessions: Sessions::default(),
             desk: Desk::new(options.command),
@@ -130,7 +131,8 @@ impl Ui {
     /// # Errors
     /// When the system has no random numbers.
     pub fn launch_address(&self) -> Result<String> {
-        self.shared.launch_address()
+        let Site { address, sessions, .. } = &*self.shared;
+        Ok(format!("{address}/#{}", sessions.launch()?))
     }
 
     /// Leads a browser to an address of its own, where there is one to start; the way is there as long as the door.
@@ -228,5 +230,37 @@ async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats
                 () = guest.leaves() => {}
             }
         });
+    }
+}
+
+/// A file that leads a browser to the address. Words of a command line are seen by every user of the machine, and an address
+/// lets in whoever comes first; the file is for this user alone.
+pub struct Door(PathBuf);
+
+impl Door {
+    /// Starts a browser. Where there is none, the address that was printed has to do.
+    pub(crate) fn open(address: &str) -> Option<Self> {
+        let path = std::env::temp_dir().join(format!("kurabe-ui-{}.html", std::process::id()));
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+        let door = Self(path);
+        let address = shown::line(address);
+        writeln!(
+            file,
+            "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={address}\">\
+             <a href=\"{address}\">kurabe</a>"
+        )
+        .ok()?;
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let null = Stdio::null;
+        Command::new(opener).arg(&door.0).stdin(null()).stdout(null()).stderr(null()).spawn().ok()?;
+        Some(door)
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // It is in the folder of temporary files; what stays there goes with them.
+        let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,10 +1,11 @@
 //! Who may use the page: who has the address that the terminal printed, and the browser that it was opened in.
 //!
 //! The model: the address carries a word in its fragment, which browsers send to nobody. The page's script posts it once and
-//! gets a cookie for it; the word is worth nothing afterwards. Further browsers get words of their own, from a page that is
-//! already open. Words are 256 random bits, as Jupyter and others have them, and are compared in constant time.
+//! gets a cookie for it; the word is worth nothing afterwards. Words are 256 random bits, as Jupyter and others have them, and are
+//! compared in constant time.
 
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::Result;
+use kurabe_host::random_bytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Random bytes of a word.
@@ -16,11 +17,7 @@ const MOST_BROWSERS: usize = 32;
 
 /// 64 digits that nobody can guess.
 fn word() -> Result<String> {
-    let mut bytes = [0; WORD_BYTES];
-    rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(|error| {
-        ErrorKind::Internal.error(text!("no random numbers", "乱数を得られません")).because(error)
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(random_bytes::<WORD_BYTES>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The sessions of a page.

@@ -1,11 +1,11 @@
 //! What all requests have in common, and what each says of its reader.
 
 use crate::desk::Desk;
-use crate::gate::{Names, cookies};
+use crate::gate::cookies;
 use crate::session::Sessions;
 use axum::http::HeaderMap;
+use kurabe_chart::Theme;
 use kurabe_core::{ErrorKind, Lang, Result, text};
-use kurabe_report::PageTheme;
 use kurabe_store::{SqliteStore, Store};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use tokio::sync::watch;
 /// What all requests have in common.
 pub(crate) struct Site {
     pub(crate) store: PathBuf,
-    pub(crate) names: Names,
+    /// Names under which this server is asked for, each with its port: `127.0.0.1:4321`.
+    pub(crate) names: Vec<String>,
     pub(crate) cookie_name: String,
     /// `http://127.0.0.1:4321`
     pub(crate) address: String,
@@ -36,11 +37,6 @@ impl Site {
     pub(crate) fn open_store(&self) -> Result<Box<dyn Store>> {
         Ok(Box::new(SqliteStore::open(&self.store)?))
     }
-
-    /// An address that lets one browser in.
-    pub(crate) fn launch_address(&self) -> Result<String> {
-        Ok(format!("{}/#{}", self.address, self.sessions.launch()?))
-    }
 }
 
 /// Does what may take its time beside the thread that serves.
@@ -57,7 +53,7 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) lang: Lang,
-    pub(crate) theme: PageTheme,
+    pub(crate) theme: Theme,
 }
 
 /// Cookies of the reader's choices; they give no rights.
@@ -69,7 +65,7 @@ impl Reader {
         let value = |name| cookies(headers).find(|(cookie, _)| *cookie == name).map(|(_, value)| value);
         Self {
             lang: value(LANG_COOKIE).map_or(usual, Lang::from_locale),
-            theme: value(THEME_COOKIE).and_then(PageTheme::named).unwrap_or_default(),
+            theme: value(THEME_COOKIE).and_then(Theme::named).unwrap_or_default(),
         }
     }
 }

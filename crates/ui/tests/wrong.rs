@@ -56,7 +56,7 @@ fn who_is_not_let_in_is_told_so() {
         "has to be JSON",
         "JSON でなければ",
     );
-    held(attacked.get("/runs").by("PUT"), 405, "only GET and POST", "GET と POST だけ");
+    held(attacked.get("/runs").by("PUT"), 405, "is not used in this way", "この方法では使えません");
 }
 
 #[test]

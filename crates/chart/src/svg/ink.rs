@@ -6,17 +6,34 @@
 //! tests below compute this again. From the second series on a pattern or a shape tells the same without colour.
 
 /// The colours of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on light.
     Light,
     /// Light on dark.
     Dark,
     /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
+    #[default]
     Auto,
     /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
     /// their markup. The page has [`super::style_sheet`].
     Page,
+}
+
+impl Theme {
+    /// Those that a reader chooses from, each with its word in flags and addresses.
+    pub const CHOICES: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("light", Self::Light), ("dark", Self::Dark)];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::CHOICES.iter().find(|(_, theme)| *theme == self).map_or("", |(word, _)| word)
+    }
+
+    /// The one of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::CHOICES.iter().find(|(own, _)| *own == word).map(|(_, theme)| *theme)
+    }
 }
 
 /// Colours of series before they begin again.

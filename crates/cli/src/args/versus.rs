@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn the_command_line_of_a_form_asks_for_what_the_form_asks_for() {
         let forms = [
-            r#"{"target":"/mnt/a b","vary":{"bs":"4k, 16k"}}"#,
-            r#"{"target":"/mnt/ssd","profile":"cdm-9","size":"64MiB","time":"2min","vary":{"bs":"4 KiB,64KiB","iodepth":"1,8"}}"#,
-            r#"{"target":"/mnt/ssd","profile":"quick","vary":{"threads":"1,4","engine":true,"buffered":true}}"#,
-            r#"{"target":"/dev/sda","profile":"quick","vary":{"buffered":true}}"#,
+            r#"{"target":"/mnt/a b","vary":[["bs","4k, 16k"],["engine",""]]}"#,
+            r#"{"target":"/mnt/ssd","profile":"cdm-9","size":"64MiB","time":"2min","vary":[["bs","4 KiB,64KiB"],["iodepth","1,8"]]}"#,
+            r#"{"target":"/mnt/ssd","profile":"quick","vary":[["threads","1,4"],["engine","uring,threads"],["buffered","no,yes"]]}"#,
+            r#"{"target":"/dev/sda","profile":"quick","vary":[["buffered","no,yes"]]}"#,
             r#"{"target":"/mnt/a","profile":"quick","size":"16MiB","against":"/mnt/it's b, model:ideal-ram-disk"}"#,
         ];
         for form in forms {

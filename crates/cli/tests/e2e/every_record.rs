@@ -14,9 +14,8 @@ use kurabe_core::shown::is_escaped;
 use kurabe_core::words::Keyword;
 use kurabe_interop::ExportFormat;
 use kurabe_report::{
-    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, headline, history_doc, pictures,
-    recommendation_doc, render_details, render_list, render_pair, render_pivot, render_run, render_sweep_run,
-    render_why,
+    Embedded, PIVOT_WORDS, Report, Style, card, explain, headline, history_doc, pictures, recommendation_doc,
+    render_details, render_list, render_pair, render_pivot, render_run, render_sweep_run, render_why,
 };
 use kurabe_store::{SqliteStore, Store, export, parse_export};
 use kurabe_testkit::any_record;
@@ -56,13 +55,13 @@ fn shown(run: &RunRecord, style: &Style) {
 
 fn published(runs: Vec<&RunRecord>, lang: Lang) {
     let report = Report::new(runs, MARGIN, &[], None, lang);
-    let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
+    let page = report.html(Theme::Auto, |_| Embedded::default()).html;
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
-    let whole = report.html(PageTheme::Auto, |bytes| report.records(bytes)).html;
+    let whole = report.html(Theme::Auto, |bytes| report.records(bytes)).html;
     for text in [page, whole, report.markdown(), report.csv(), report.json().unwrap()] {
         is_tame(&text);
     }
-    if let Ok(picture) = report.picture(None, PageTheme::Dark) {
+    if let Ok(picture) = report.picture(None, Theme::Dark) {
         is_tame(&picture);
     }
 }

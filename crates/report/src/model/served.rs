@@ -1,5 +1,6 @@
 //! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
 
+use crate::doc::layout::pad_right;
 use crate::doc::{Doc, Fields};
 use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
 use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
@@ -174,6 +175,11 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
 
 /// One line a second: that second, and in brackets all so far.
 pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
+    Text::join(serving_facts(figures, last), ["  "; 2])
+}
+
+/// What goes on, each with all so far in brackets.
+fn serving_facts(figures: &ServedFigures, last: &ServedFigures) -> Vec<Text> {
     let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
     let answers = last.lateness.answers as f64;
     let (requests, clients) = (whole(per_s(answers)), figures.clients);
@@ -187,69 +193,90 @@ pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
     };
     let ((times, share, p99), (all_times, all_share, all_p99)) =
         (shown(&last.lateness), shown(&figures.lateness));
-    text!(
-        "{clients} clients  depth {depth}  {requests}/s  {bytes}  took × {times} ({all_times})  in time {share} % ({all_share} %)  p99 late by {p99} ({all_p99})",
-        "接続 {clients}  深さ {depth}  毎秒 {requests} 件  {bytes}  応答時間 {times} 倍({all_times} 倍)  時間どおり {share} %({all_share} %)  遅れ p99 {p99}({all_p99})"
-    )
+    vec![
+        text!("{clients} clients", "接続 {clients}"),
+        text!("depth {depth}", "深さ {depth}"),
+        text!("{requests}/s", "毎秒 {requests} 件"),
+        Text::from(bytes),
+        text!("took × {times} ({all_times})", "応答時間 {times} 倍({all_times} 倍)"),
+        text!("in time {share} % ({all_share} %)", "時間どおり {share} %({all_share} %)"),
+        text!("p99 late by {p99} ({all_p99})", "遅れ p99 {p99}({all_p99})"),
+    ]
 }
 
-/// How it goes, for a page: first since the last look. Two spaces and more part what stands in columns of a terminal.
+/// How it goes, for a page: first since the last look.
 pub fn served_doc(figures: &ServedFigures, last: &ServedFigures) -> Doc {
-    let parts = |line: &Text| -> Vec<Text> {
-        let [en, ja] = [&line.en, &line.ja].map(|words| {
-            words.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>()
-        });
-        en.into_iter().zip(ja).map(|(en, ja)| Text::of(en, ja)).collect()
-    };
     let time = moment(last.served_ns);
     let key = text!("last {time} (all so far)", "直近 {time}(開始から)");
-    let (mut fields, mut others) = (vec![(key, parts(&serving_line(figures, last)))], Vec::new());
-    for mut parts in served_lines(figures).iter().map(parts) {
-        match parts.len() {
-            1 => others.append(&mut parts),
-            _ => fields.push((parts.remove(0), parts)),
+    let (mut fields, mut others) = (vec![(key, serving_facts(figures, last))], Vec::new());
+    for (key, words) in served_facts(figures) {
+        match key.is_empty() {
+            true => others.push(words),
+            false => fields.push((key, vec![words])),
         }
     }
     Doc::of(Fields::from(fields)).say_all(others).done()
 }
 
-/// How it went.
+/// How it went, a line each.
 pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
+    let facts = served_facts(figures).into_iter().enumerate();
+    facts.map(|(place, fact)| if place == 0 { fact.1 } else { fact_line(fact) }).collect()
+}
+
+/// What is known of a server: its key, and words; a sentence has no key.
+type ServedFact = (Text, Text);
+
+/// A fact below the first line, in columns where it has a key.
+fn fact_line((key, words): ServedFact) -> Text {
+    let column = key.map(|key| match key {
+        "" => String::new(),
+        key => pad_right(&format!("{key}  "), 10),
+    });
+    text!("  {column}{words}", "  {column}{words}"; column, words)
+}
+
+/// How it went, the sum first.
+fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
     let time = moment(figures.served_ns);
     let [reads, writes, flushes, trims] =
         [figures.reads, figures.writes, figures.flushes, figures.trims].map(count);
     let [read, written] = [figures.read_bytes, figures.written_bytes].map(format_bytes);
-    let mut lines = vec![text!(
+    let sum = text!(
         "served {time}: {reads} reads ({read}), {writes} writes ({written}), {flushes} flushes, {trims} trims",
         "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、TRIM {trims} 回"
-    )];
+    );
+    let mut facts = vec![(Text::default(), sum)];
     let lateness = &figures.lateness;
     if let Some(Slowdown { mean, p50, p99 }) = lateness.slowdown {
         let mean = fixed(mean, 2);
         let [p50, p99] = [p50, p99].map(|times| times.map_or(NONE.to_owned(), |times| fixed(times, 2)));
-        lines.push(text!(
-            "  answers   took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
-            "  応答時間  モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
-        ));
+        let words = text!(
+            "took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
+            "モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
+        );
+        facts.push((text!("answers", "応答時間"), words));
     }
     if let Some(share) = lateness.in_time_share {
         let share = fixed(share * 100.0, 1);
         let mean = latency(lateness.mean_service_ns);
-        lines.push(text!(
-            "  in time   {share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
-            "  時間どおり  {share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
-        ));
+        let words = text!(
+            "{share} % of answers (late by at most 2 % of the model's time, whose mean is {mean})",
+            "{share} %(遅れがモデルの時間の 2 % 以内。モデルの平均は {mean})"
+        );
+        facts.push((text!("in time", "時間どおり"), words));
         let [p50, p90, p99, p999, most] =
             [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
                 .map(latency_ns);
-        lines.push(text!(
-            "  late by   p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, at most {most}",
-            "  遅れ      p50 {p50}、p90 {p90}、p99 {p99}、p99.9 {p999}、最大 {most}"
-        ));
+        let words = text!(
+            "p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, at most {most}",
+            "p50 {p50}、p90 {p90}、p99 {p99}、p99.9 {p999}、最大 {most}"
+        );
+        facts.push((text!("late by", "遅れ"), words));
     }
-    lines.extend(blame_lines(figures));
-    lines.extend(figures.cuts.iter().map(power_cut_line));
-    lines
+    facts.extend(blame(figures));
+    facts.extend(figures.cuts.iter().map(|cut| (Text::default(), power_cut(cut))));
+    facts
 }
 
 /// What a script reads when a server begins.
@@ -278,43 +305,44 @@ pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
 }
 
 /// Who was to blame.
-fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
-    let mut lines = Vec::new();
+fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
+    let mut facts = Vec::new();
     if let Some(client) = figures.client {
         let ClientFigures { answers, depth, rate_per_s, model_rate_per_s, limit } = client;
         let (answers, depth) = (count(answers), fixed(depth, 1));
         let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
-        lines.push(text!(
-            "  client    kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
-            "  深さ      平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
-        ));
-        lines.push(limit_line(limit, figures));
+        let words = text!(
+            "kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
+            "平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
+        );
+        facts.push((text!("client", "深さ"), words));
+        facts.push((text!("limit", "上限"), limit_words(limit, figures)));
     }
     let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
     let bound = count(figures.server_bound_seconds);
-    lines.push(text!(
-        "  server    worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
-        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
-    ));
+    let words = text!(
+        "worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
+        "稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
+    );
+    facts.push((text!("server", "サーバー"), words));
     if figures.refused_connections + figures.slow_connections + figures.errors > 0 {
         let [refused, slow, errors] =
             [figures.refused_connections, figures.slow_connections, figures.errors].map(count);
-        lines.push(text!(
-            "  clients   {errors} requests refused, {refused} clients too many, {slow} too slow",
-            "  接続      拒否した要求 {errors} 件、上限超過の接続 {refused} 件、時間切れの接続 {slow} 件"
-        ));
+        let words = text!(
+            "{errors} requests refused, {refused} clients too many, {slow} too slow",
+            "拒否した要求 {errors} 件、上限超過の接続 {refused} 件、時間切れの接続 {slow} 件"
+        );
+        facts.push((text!("clients", "接続"), words));
     }
-    if let Some(defect) = &figures.defect {
-        lines.push(text!("  {defect}", "  {defect}"; defect));
-    }
-    lines
+    facts.extend(figures.defect.iter().map(|defect| (Text::default(), defect.clone())));
+    facts
 }
 
 /// What bounded the client.
-fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
+fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
     let way = latency_ns(figures.round_trip_ns);
     let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
-    let limit = match limit {
+    match limit {
         ServedLimit::Model => text!("the model", "モデル"),
         ServedLimit::Client => {
             text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
@@ -327,17 +355,20 @@ fn limit_line(limit: ServedLimit, figures: &ServedFigures) -> Text {
             "what else these processors do (the host of a virtual machine took {steal})",
             "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
         ),
-    };
-    text!("  limit     {limit}", "  上限      {limit}"; limit)
+    }
 }
 
-/// What a power cut did.
+/// What a power cut did, as a line of its own.
 pub fn power_cut_line(cut: &CutReport) -> Text {
+    fact_line((Text::default(), power_cut(cut)))
+}
+
+fn power_cut(cut: &CutReport) -> Text {
     let [writes, at_stake, sectors, lost] =
         [cut.acknowledged_writes, cut.writes_at_stake, cut.sectors_at_stake, cut.sectors_lost].map(count);
     text!(
-        "  power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their {sectors} sectors are lost",
-        "  {writes} 回の書き込み後に電源断: うち {at_stake} 回が媒体に届いておらず、その {sectors} セクターのうち {lost} を失いました"
+        "power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their {sectors} sectors are lost",
+        "{writes} 回の書き込み後に電源断: うち {at_stake} 回が媒体に届いておらず、その {sectors} セクターのうち {lost} を失いました"
     )
 }
 

@@ -12,10 +12,7 @@ mod charts;
 mod csv;
 mod document;
 mod extent;
-mod method;
-mod records;
 mod rows;
-mod stutter;
 mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};
@@ -46,37 +43,6 @@ pub fn page_style() -> String {
 /// What makes tables sort and marks of charts tell their values, as JavaScript.
 pub fn page_script() -> &'static str {
     SCRIPT
-}
-
-/// Light, dark, or as the reader's system has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PageTheme {
-    /// As the reader's system has it.
-    #[default]
-    Auto,
-    /// Light.
-    Light,
-    /// Dark.
-    Dark,
-}
-
-impl PageTheme {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
-
-    /// Its word in flags and addresses.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// The one of this word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.word() == word)
-    }
 }
 
 /// The records that a page holds.
@@ -188,19 +154,19 @@ impl<'a> Report<'a> {
     }
 
     /// The page up to its foot.
-    fn page(&self, theme: PageTheme, pictures: &[[Picture; 2]]) -> Html {
+    fn page(&self, theme: Theme, pictures: &[[Picture; 2]]) -> Html {
         let mut html = Html::new();
         self.head(&mut html, theme);
         html.raw("<body><main>\n<header>");
-        self.top().write_html(&mut html, self.lang, theme.into());
+        self.top().write_html(&mut html, self.lang, theme);
         html.raw("</header>\n");
-        self.body(pictures).write_html(&mut html, self.lang, theme.into());
+        self.body(pictures).write_html(&mut html, self.lang, theme);
         html
     }
 
-    fn head(&self, html: &mut Html, theme: PageTheme) {
+    fn head(&self, html: &mut Html, theme: Theme) {
         html.raw("<!doctype html>\n");
-        let forced = if theme == PageTheme::Auto { "" } else { theme.word() };
+        let forced = if theme == Theme::Auto { "" } else { theme.word() };
         html.open("html", &[("lang", self.lang.pick("en", "ja")), ("data-theme", forced)]);
         html.raw("<head><meta charset=\"utf-8\">\n");
         let policy = format!(
@@ -240,16 +206,6 @@ impl<'a> Report<'a> {
             html.made(&kurabe_interop::embed_in_page(records));
         }
         html.raw("<script>").raw(SCRIPT).raw("</script>\n</body></html>\n");
-    }
-}
-
-impl From<PageTheme> for Theme {
-    fn from(theme: PageTheme) -> Self {
-        match theme {
-            PageTheme::Auto => Self::Auto,
-            PageTheme::Light => Self::Light,
-            PageTheme::Dark => Self::Dark,
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The forms in which a report is published.
 
-use crate::publish::page::{PageTheme, Report};
+use crate::publish::page::Report;
 use crate::publish::pictures::png;
+use kurabe_chart::Theme;
 use kurabe_core::mention::{CHART, FORMAT};
 use kurabe_core::shown::Shown;
 use kurabe_core::{ErrorKind, Result, Text, nearest, shown, text};
@@ -117,7 +118,7 @@ impl Report<'_> {
     ///
     /// # Errors
     /// When there is no such chart, or it cannot be drawn.
-    pub fn made(&self, format: ReportFormat, theme: PageTheme, chart: Option<&str>) -> Result<MadeReport> {
+    pub fn made(&self, format: ReportFormat, theme: Theme, chart: Option<&str>) -> Result<MadeReport> {
         let words = match format {
             ReportFormat::Page => {
                 let page = self.html(theme, |page_bytes| self.records(page_bytes));
@@ -129,7 +130,7 @@ impl Report<'_> {
             ReportFormat::Svg => self.picture(chart, theme)?,
             ReportFormat::Png => {
                 // A PNG has one set of colours.
-                let theme = if theme == PageTheme::Auto { PageTheme::Light } else { theme };
+                let theme = if theme == Theme::Auto { Theme::Light } else { theme };
                 return png(&self.picture(chart, theme)?, PNG_SCALE).map(MadeReport::Picture);
             }
         };

@@ -21,7 +21,6 @@ use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 use std::cell::OnceCell;
-use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -261,17 +260,8 @@ fn holds_nothing(path: &Path, suffix: &str) -> bool {
 }
 
 fn immutable(path: &Path) -> rusqlite::Result<Connection> {
-    let mut uri = String::from("file://");
-    for byte in platform::path_to_bytes(path) {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(byte.into()),
-            _ => {
-                // Writing to a string cannot fail.
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    uri.push_str("?immutable=1");
+    let path = shown::address(&platform::path_to_bytes(path), b"/");
+    let uri = format!("file://{path}?immutable=1");
     Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 

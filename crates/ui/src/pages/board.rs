@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::message::Message;
 use crate::pages::frame::{compare_address, ways_to, written};
+use crate::pages::run::files;
 use crate::pages::tiles;
 use kurabe_core::record::RunStatus;
 use kurabe_core::{Lang, Result, number, shown, text};
@@ -13,8 +14,8 @@ use maud::{Markup, html};
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     let Some(board) = board else {
         let words = text!(
-            "Nothing has been measured in this window yet. Choose a place above; All begins.",
-            "まだ測定していません。上で場所を選び、「すべて測る」を押してください。"
+            "Nothing has been measured yet. Choose a place above, and start.",
+            "まだ測定していません。上で場所を選び、「測定開始」を押してください。"
         );
         return Ok(html! { p.empty { (words.get(lang)) } });
     };
@@ -102,8 +103,6 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
     let ways = [
         (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
         (format!("/runs/{id}?tab=card"), text!("card", "画像カード")),
-        (format!("/runs/{id}/text"), text!("as text", "テキスト")),
-        (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
     ];
     html! {
         footer.after {
@@ -114,7 +113,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
             @if !board.others.is_empty() {
                 p { a.next href=(compare_address(runs)) { (compare.get(lang)) } }
             }
-            @if !board.record.cells.is_empty() { (ways_to(ways, lang)) }
+            @if !board.record.cells.is_empty() { (ways_to(ways.into_iter().chain(files(id)), lang)) }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Published figures in one table: searched, page by page, and each entry at an address of its own.
 
+use crate::pages::Made;
 use crate::pages::frame::{encoded, ways_to, written};
 use crate::pages::search::Search;
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::{Path, Query};
-use axum::response::Response;
-use kurabe_core::{Text, text};
+use kurabe_core::{Lang, Result, Text, text};
 use kurabe_report::{catalogue_table, entry_doc};
 use kurabe_study::catalogue::Catalogue;
 use maud::html;
@@ -15,31 +15,27 @@ const ON_A_PAGE: usize = 50;
 const ADDRESS: &str = "/catalogue";
 
 /// `GET /catalogue`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response {
-    titled(visit, move |_, lang| {
-        let catalogue = Catalogue::built_in();
-        let words: Vec<String> = asked.q.split_whitespace().map(str::to_owned).collect();
-        let entries = catalogue.search(&words);
-        let (shown, has_more) = asked.part(&entries, ON_A_PAGE);
-        let (count, all) = (entries.len(), catalogue.entries().count());
-        let counted = text!("{count} of {all} entries", "{all} 件中 {count} 件");
-        let more = html! { span.quiet { (counted.get(lang)) } (asked.chips(ADDRESS, &chips(), lang)) };
-        let nothing =
-            text!("Nothing published has all of these words.", "すべての語を含む公表値はありません。");
-        let near = catalogue.nearest(&words).filter(|_| entries.is_empty());
-        let near = near.map(|near| (format!("{ADDRESS}?q={}", encoded(&near)), Text::same(near)));
-        let page = html! {
-            (asked.form(ADDRESS, &text!("Words", "語句"), &more, lang))
-            @if entries.is_empty() {
-                p.empty { (nothing.get(lang)) } (ways_to(near, lang))
-            } @else {
-                div.published { (written(&catalogue_table(shown, ADDRESS), lang)) }
-                (asked.further(ADDRESS, has_more, [text!("before", "前へ"), text!("further", "次へ")], lang))
-            }
-        };
-        Ok((text!("Published figures", "公表値"), page))
-    })
-    .await
+pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
+    let catalogue = Catalogue::built_in();
+    let words: Vec<String> = asked.q.split_whitespace().map(str::to_owned).collect();
+    let entries = catalogue.search(&words);
+    let (shown, has_more) = asked.part(&entries, ON_A_PAGE);
+    let (count, all) = (entries.len(), catalogue.entries().count());
+    let counted = text!("{count} of {all} entries", "{all} 件中 {count} 件");
+    let more = html! { span.quiet { (counted.get(lang)) } (asked.chips(ADDRESS, &chips(), lang)) };
+    let nothing = text!("Nothing published has all of these words.", "すべての語を含む公表値はありません。");
+    let near = catalogue.nearest(&words).filter(|_| entries.is_empty());
+    let near = near.map(|near| (format!("{ADDRESS}?q={}", encoded(&near)), Text::same(near)));
+    let page = html! {
+        (asked.form(ADDRESS, &text!("Words", "語句"), &more, lang))
+        @if entries.is_empty() {
+            p.empty { (nothing.get(lang)) } (ways_to(near, lang))
+        } @else {
+            div.published { (written(&catalogue_table(shown, ADDRESS), lang)) }
+            (asked.further(ADDRESS, has_more, [text!("before", "前へ"), text!("further", "次へ")], lang))
+        }
+    };
+    Ok(Made::Page(text!("Published figures", "公表値"), page))
 }
 
 /// Kinds and tools that people look for, as words of the search.
@@ -58,26 +54,23 @@ fn chips() -> [(&'static str, Text); 9] {
 }
 
 /// `GET /catalogue/ENTRY`
-pub(crate) async fn entry(visit: Visit, Path(id): Path<String>) -> Response {
-    titled(visit, move |_, lang| {
-        let entry = Catalogue::built_in().entry(&id)?;
-        let differs = entry.table.profile().and_then(|profile| profile.differs);
-        let of_table = format!("{ADDRESS}?q={}", entry.table.id);
-        let of_table = (of_table, text!("everything of this table", "この表のすべての項目"));
-        let model = entry.row.model.as_ref();
-        let model = model.map(|name| (format!("/models/{name}"), text!("its model", "このデバイスのモデル")));
-        let page = html! {
-            p.quiet { (entry.id()) }
-            div.entry { (written(&entry_doc(&entry), lang)) }
-            @if let Some(differs) = differs {
-                h2 { (text!("What kurabe's profile does otherwise", "kurabe のプロファイルとの違い").get(lang)) }
-                p { (differs.get(lang)) }
-            }
-            (ways_to(std::iter::once(of_table).chain(model), lang))
-        };
-        Ok((entry.row.device.clone(), page))
-    })
-    .await
+pub(crate) fn entry(_: &App, lang: Lang, Path(id): Path<String>) -> Result<Made> {
+    let entry = Catalogue::built_in().entry(&id)?;
+    let differs = entry.table.profile().and_then(|profile| profile.differs);
+    let of_table = format!("{ADDRESS}?q={}", entry.table.id);
+    let of_table = (of_table, text!("everything of this table", "この表のすべての項目"));
+    let model = entry.row.model.as_ref();
+    let model = model.map(|name| (format!("/models/{name}"), text!("its model", "このデバイスのモデル")));
+    let page = html! {
+        p.quiet { (entry.id()) }
+        div.entry { (written(&entry_doc(&entry), lang)) }
+        @if let Some(differs) = differs {
+            h2 { (text!("What kurabe's profile does otherwise", "kurabe のプロファイルとの違い").get(lang)) }
+            p { (differs.get(lang)) }
+        }
+        (ways_to(std::iter::once(of_table).chain(model), lang))
+    };
+    Ok(Made::Page(entry.row.device.clone(), page))
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Runs or models side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
 
+use crate::message::usage;
+use crate::pages::Made;
 use crate::pages::frame::{address_of, choice, report_tabs, tabs, written};
-use crate::pages::model::own_model;
+use crate::pages::models::own_model;
 use crate::pages::run::{MARGIN, load};
-use crate::pages::{Visit, framed};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
 use kurabe_compare::{USES, Use, UseWork, recommend};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{ErrorKind, Lang, Result, Text, number, text};
+use kurabe_core::{Lang, Result, Text, number, text};
 use kurabe_lab::{in_parallel, what_if};
 use kurabe_report::{Report, directed, recommendation_doc};
 use maud::{Markup, html};
@@ -30,29 +31,23 @@ struct TickedSides<'a> {
 }
 
 /// `GET /compare?run=A&run=B…`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    framed(visit, move |shared, lang| {
-        let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
-        let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
-        side_by_side(&sides, &runs, &asked, lang)
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
+    let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
+    let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
+    side_by_side(&sides, &runs, &asked, lang)
 }
 
 /// `GET /models/compare?model=A&model=B…`
-pub(crate) async fn models(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    framed(visit, move |shared, lang| {
-        let sides = TickedSides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
-        shared.desk.refuse_beside_real()?;
-        let profile = profile_named(MODELS_PROFILE)?;
-        let compute = |name: &&str| {
-            own_model(name, &[])?;
-            what_if(name, profile.clone(), Vec::new())
-        };
-        let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
-        side_by_side(&sides, &runs, &asked, lang)
-    })
-    .await
+pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
+    let sides = TickedSides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
+    shared.desk.refuse_beside_real()?;
+    let profile = profile_named(MODELS_PROFILE)?;
+    let compute = |name: &&str| {
+        own_model(name, &[])?;
+        what_if(name, profile.clone(), Vec::new())
+    };
+    let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
+    side_by_side(&sides, &runs, &asked, lang)
 }
 
 impl<'a> TickedSides<'a> {
@@ -70,9 +65,10 @@ impl<'a> TickedSides<'a> {
             }
         }
         if !(2..=most).contains(&names.len()) {
-            return Err(ErrorKind::Usage
-                .error(text!("two to {most} are compared", "比べられるのは 2 件から {most} 件までです"))
-                .remedy(text!("tick them in the list", "一覧で選んでください")));
+            return Err(usage(
+                text!("two to {most} are compared", "比べられるのは 2 件から {most} 件までです"),
+                text!("tick them in the list", "一覧で選んでください"),
+            ));
         }
         Ok(Self { path, key, names })
     }
@@ -83,7 +79,7 @@ fn side_by_side(
     runs: &[RunRecord],
     asked: &[(String, String)],
     lang: Lang,
-) -> Result<(Text, Markup)> {
+) -> Result<Made> {
     let list: Vec<&RunRecord> = runs.iter().collect();
     let report = Report::new(list.clone(), MARGIN, &[], None, lang);
     let mut parts = report_tabs(&report, lang);
@@ -96,7 +92,7 @@ fn side_by_side(
         header.report { (written(&report.head_doc(), lang)) }
         (tabs(&address, parts, tab, lang)?)
     };
-    Ok((report.title(), page))
+    Ok(Made::Headed(report.title(), page))
 }
 
 /// Which run is the better one for a use, whose parts the reader weighs.

@@ -1,15 +1,15 @@
 //! A drive by itself: its curve while it is read, what to type to have it written, and what it did before.
 //!
-//! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by its path. Only runs on the
+//! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by name, model and size. Only runs on the
 //! drive itself have places that mean the same, so those in its directories are not laid over each other.
 
-use crate::pages::frame::{compare_address, dated_run, encoded, ways_to, written};
+use crate::pages::Made;
+use crate::pages::frame::{compare_address, dated_runs, encoded, ways_to, written};
 use crate::pages::measure::{board_section, measure_form};
-use crate::pages::{Visit, titled};
 use crate::places::{drives, holder};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
-use kurabe_compare::NAME_LABEL;
+use kurabe_compare::{NAME_LABEL, device_identity};
 use kurabe_core::environment::Environment;
 use kurabe_core::record::{Cell, RunRecord, RunStatus, RunSummary, TargetKind};
 use kurabe_core::{Error, ErrorKind, Lang, Result, number, shown, text};
@@ -29,28 +29,25 @@ const MOST_READ: usize = 120;
 const MOST_LAID: usize = 3;
 
 /// `GET /drive?target=/dev/sda&run=A&run=B`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    titled(visit, move |shared, lang| {
-        let values =
-            |name: &'static str| asked.iter().filter(move |(key, _)| key == name).map(|(_, value)| value);
-        let target = values("target").next().cloned().unwrap_or_default();
-        let place = drives().into_iter().find(|place| place.target == target).ok_or_else(no_drive)?;
-        let name = shown::line(&target);
-        let ticked: Vec<&str> = values("run").map(String::as_str).collect();
-        let page = html! {
-            p.quiet { (place.storage.get(lang)) }
-            @if place.is_usable {
-                @let target = html! { input type="hidden" name="target" value=(place.target); };
-                (measure_form(&target, &html! {}, PROFILE, lang)?)
-            } @else if let Some(limit) = &place.limit {
-                p.notice.warn { (limit.get(lang)) }
-            }
-            (board_section(shared, lang)?)
-            (past(&*shared.open_store()?, &target, &ticked, lang)?)
-        };
-        Ok((text!("Drive {name}", "ドライブ {name}"), page))
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
+    let values =
+        |name: &'static str| asked.iter().filter(move |(key, _)| key == name).map(|(_, value)| value);
+    let target = values("target").next().cloned().unwrap_or_default();
+    let place = drives().into_iter().find(|place| place.target == target).ok_or_else(no_drive)?;
+    let name = shown::line(&target);
+    let ticked: Vec<&str> = values("run").map(String::as_str).collect();
+    let page = html! {
+        p.quiet { (place.storage.get(lang)) }
+        @if place.is_usable {
+            @let target = html! { input type="hidden" name="target" value=(place.target); };
+            (measure_form(&target, &html! {}, PROFILE, lang)?)
+        } @else if let Some(limit) = &place.limit {
+            p.notice.warn { (limit.get(lang)) }
+        }
+        (board_section(shared, lang)?)
+        (past(&*shared.open_store()?, &target, &ticked, lang)?)
+    };
+    Ok(Made::Page(text!("Drive {name}", "ドライブ {name}"), page))
 }
 
 fn no_drive() -> Error {
@@ -100,6 +97,8 @@ fn past(store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<
         [] => record.header.id == records[0].header.id,
         _ => ticked.contains(&&*record.header.id),
     };
+    let dated =
+        records.iter().map(|record| (&*record.header.id, &*record.header.started_at, is_laid(record)));
     let mut laid: Vec<&RunRecord> = records.iter().filter(|record| is_laid(record)).collect();
     let nothing = text!(
         "The places of this drive have not been measured yet.",
@@ -117,13 +116,7 @@ fn past(store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<
             @if records.is_empty() {
                 p.empty { (nothing.get(lang)) }
             } @else {
-                form.line method="get" action="/drive#past" {
-                    input type="hidden" name="target" value=(target);
-                    @for record in &records {
-                        (dated_run(&record.header.id, &record.header.started_at, is_laid(record)))
-                    }
-                    button { (text!("lay over each other", "重ねて見る").get(lang)) }
-                }
+                (dated_runs("/drive#past", Some(target), dated, lang))
                 @if has_too_many { p.notice { (too_many.get(lang)) } }
                 (written(&positions_doc(&laid), lang))
                 (ways(&laid, lang))
@@ -157,7 +150,7 @@ fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
     let mut records = Vec::new();
     for run in runs.iter().rev().filter(|run| may_be(run)).take(MOST_READ) {
         let record = store.load(&run.id)?;
-        if is_of(&record, target, &here) && record.cells.iter().any(Cell::has_samples) {
+        if is_of(&record, &here) && record.cells.iter().any(Cell::has_samples) {
             records.push(record);
         }
         if records.len() == MOST_DATES {
@@ -167,15 +160,9 @@ fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
     Ok(records)
 }
 
-fn is_of(record: &RunRecord, target: &str, here: &Environment) -> bool {
-    let Some(own) = record.header.target.as_ref().filter(|own| own.kind == TargetKind::BlockDevice) else {
-        return false;
-    };
-    let serial =
-        |environment: &Environment| environment.devices.first().and_then(|device| device.serial.clone());
-    match (serial(&record.header.environment), serial(here)) {
-        (Some(before), Some(now)) => before == now,
-        (None, None) => own.path == target || own.given == target,
-        _ => false,
-    }
+/// Whether a run measured the drive itself, and not something on it.
+fn is_of(record: &RunRecord, here: &Environment) -> bool {
+    let identity = |environment: &Environment| environment.devices.first().map(device_identity);
+    record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::BlockDevice)
+        && identity(&record.header.environment) == identity(here)
 }

@@ -1,13 +1,19 @@
 //! What stands around every page (its head, the ways to the other pages, language and theme), and what stands in several.
+//!
+//! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
 
 use crate::assets::links;
-use crate::shared::Reader;
-use axum::response::Html;
+use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
+use axum::extract::{Path, Query};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use kurabe_chart::Theme;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::shown::Shown;
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_report::{Doc, PageTheme, Report};
+use kurabe_report::{Doc, Report};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use serde::Deserialize;
 
 /// What a page is framed with.
 pub(crate) struct Frame<'a> {
@@ -27,6 +33,19 @@ fn ways() -> [(&'static str, &'static str, Text); 6] {
         ("/studies", "s", text!("Studies", "スタディ")),
         ("/catalogue", "p", text!("Published", "公表値")),
     ]
+}
+
+/// The head of every page.
+pub(crate) fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            (links())
+        }
+    }
 }
 
 /// What the keys do, for who asks.
@@ -52,20 +71,14 @@ impl Frame<'_> {
     /// The whole page.
     pub(crate) fn around(&self, content: &Markup) -> Markup {
         let Reader { lang, theme } = self.reader;
-        let forced = Some(theme.word()).filter(|_| theme != PageTheme::Auto);
+        let forced = Some(theme.word()).filter(|_| theme != Theme::Auto);
         let picture = text!("save this table as a picture", "この表を画像で保存");
         let computed = text!("computed by a model, not measured", "モデルの計算値(実測ではありません)");
         let note = self.is_modelled().then(|| computed.get(lang));
         html! {
             (DOCTYPE)
             html lang=(lang.pick("en", "ja")) data-theme=[forced] {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (self.title.line(lang)) " · kurabe" }
-                    (links())
-                }
+                (head(&format!("{} · kurabe", self.title.line(lang))))
                 body data-picture=(picture.get(lang)) data-note=[note] {
                     a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
                     header.bar {
@@ -94,12 +107,12 @@ impl Frame<'_> {
     /// Whether the page is the one of this address, or below it.
     fn is_in(&self, address: &str) -> bool {
         let own = self.address.split('?').next().unwrap_or_default();
-        let compares = ["/compare", "/matrix", "/history"].contains(&own) && address == "/runs";
-        let measures = own == "/drive" && address == "/";
-        own == address
-            || compares
-            || measures
-            || own.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
+        let above = match own {
+            "/compare" | "/matrix" | "/history" => "/runs",
+            "/drive" => "/",
+            own => own,
+        };
+        above == address || above.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'))
     }
 
     fn choices(&self) -> Markup {
@@ -109,9 +122,9 @@ impl Frame<'_> {
             Lang::Ja => ("en", "English"),
         };
         let (next, words) = match theme {
-            PageTheme::Auto => (PageTheme::Dark, text!("dark", "ダーク")),
-            PageTheme::Dark => (PageTheme::Light, text!("light", "ライト")),
-            PageTheme::Light => (PageTheme::Auto, text!("as the system", "システムに合わせる")),
+            Theme::Auto | Theme::Page => (Theme::Dark, text!("dark", "ダーク")),
+            Theme::Dark => (Theme::Light, text!("light", "ライト")),
+            Theme::Light => (Theme::Auto, text!("as the system", "システムに合わせる")),
         };
         let title = text!("theme: {words}", "テーマ: {words}"; words);
         html! {
@@ -139,16 +152,9 @@ pub(crate) fn written(doc: &Doc, lang: Lang) -> Markup {
     PreEscaped(doc.html(lang))
 }
 
-/// A piece of an address: what is neither letter, digit nor `-._~` as its bytes (RFC 3986, 2.1).
+/// A piece of an address.
 pub(crate) fn encoded(words: &str) -> String {
-    let mut out = String::new();
-    for byte in words.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    shown::address(words.as_bytes(), &[])
 }
 
 /// Ways to elsewhere: addresses, and what they are called.
@@ -218,13 +224,25 @@ pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
     }
 }
 
-/// A box to tick a run by its date, which leads to the run.
-pub(crate) fn dated_run(id: &str, started_at: &str, is_ticked: bool) -> Markup {
+/// Runs of one device by their dates, each of which leads to its run; those that are ticked are laid over each other at an
+/// address, which may want a target, too.
+pub(crate) fn dated_runs<'a>(
+    address: &str,
+    target: Option<&str>,
+    runs: impl IntoIterator<Item = (&'a str, &'a str, bool)>,
+    lang: Lang,
+) -> Markup {
     html! {
-        label {
-            input type="checkbox" name="run" value=(id) checked[is_ticked]; " "
-            a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
-        } " "
+        form.line method="get" action=(address) {
+            @if let Some(target) = target { input type="hidden" name="target" value=(target); }
+            @for (id, started_at, is_ticked) in runs {
+                label {
+                    input type="checkbox" name="run" value=(id) checked[is_ticked]; " "
+                    a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
+                } " "
+            }
+            button { (text!("lay over each other", "重ねて比べる").get(lang)) }
+        }
     }
 }
 
@@ -260,6 +278,34 @@ pub(crate) fn without_script(words: &Text, lang: Lang) -> Markup {
     html! { noscript { p.notice.warn { (words.get(lang)) } } }
 }
 
+#[derive(Deserialize)]
+pub(crate) struct WayBack {
+    #[serde(default)]
+    back: String,
+}
+
+/// `GET /choose/WHAT/WORD`
+pub(crate) async fn choose(
+    Path((what, word)): Path<(String, String)>,
+    Query(WayBack { back }): Query<WayBack>,
+) -> Response {
+    let choice = match (what.as_str(), word.as_str()) {
+        ("lang", "ja" | "en") => Some((LANG_COOKIE, word.as_str())),
+        ("theme", word) => Theme::named(word).map(|theme| (THEME_COOKIE, theme.word())),
+        _ => None,
+    };
+    let Some((name, word)) = choice else { return StatusCode::NOT_FOUND.into_response() };
+    let cookie = format!("{name}={word}; Path=/; Max-Age=31536000; SameSite=Strict");
+    ([(header::SET_COOKIE, cookie)], Redirect::to(own_page(&back))).into_response()
+}
+
+/// The page to come back to: one of this server, or the first.
+fn own_page(back: &str) -> &str {
+    let is_path = back.starts_with('/') && !back.starts_with("//");
+    let is_plain = back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_path && is_plain { back } else { "/" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,5 +316,20 @@ mod tests {
         let Html(page) = answer(html! { p title=(hostile) { (hostile) } });
         let escaped = "&quot;&gt;&lt;img src=x onerror='alert(1)'&gt;&amp;amp;\\u{202e}";
         assert_eq!(page, format!("<p title=\"{escaped}\">{escaped}</p>"));
+    }
+}
+
+#[cfg(test)]
+mod ways_back {
+    use super::*;
+
+    #[test]
+    fn a_way_back_stays_on_this_server() {
+        assert_eq!(own_page("/runs?q=a%20b"), "/runs?q=a%20b");
+        for foreign in
+            ["", "//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b", "evil"]
+        {
+            assert_eq!(own_page(foreign), "/", "{foreign:?}");
+        }
     }
 }

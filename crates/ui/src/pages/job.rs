@@ -3,11 +3,11 @@
 //! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
 //! comes back as fields and as a command line.
 
-use crate::pages::{Visit, action};
+use crate::pages::Made;
+use crate::shared::App;
 use axum::extract::Json;
-use axum::response::Response;
 use kurabe_core::profile::{IoStep, Profile, Step};
-use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
+use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::shown::shell_word;
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
@@ -16,7 +16,8 @@ use kurabe_interop::read_fio_job;
 use kurabe_lab::RunRequest;
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// What a pasted job is called in errors.
 const PASTED: &str = "pasted.fio";
@@ -70,68 +71,49 @@ pub(crate) struct Pasted {
 }
 
 /// `POST /job`: what a pasted job means, as fields of the form and as a command line.
-pub(crate) async fn read(visit: Visit, Json(Pasted { job, target }): Json<Pasted>) -> Response {
-    action(visit, move |_, lang| {
-        let profile = read_fio_job(PASTED, &job)?.profile;
-        let notes = profile.differs.as_ref().map(|differs| differs.get(lang));
-        let steps: Vec<&IoStep> = profile
-            .steps
-            .iter()
-            .filter_map(|step| match step {
-                Step::Io(step) => Some(step),
-                _ => None,
-            })
-            .collect();
-        let (command, fields) = match steps.as_slice() {
-            [step] if profile.steps.len() == 1 => {
-                (command(step, &profile, &target), Some(fields(step, &profile)))
-            }
-            // Several sections are a file on the command line, too.
-            _ => (format!("kurabe run job.fio {}", shell_word(&target)), None),
-        };
-        Ok(json!({ "command": command, "fields": fields, "notes": notes }))
-    })
-    .await
+pub(crate) fn read(_: &App, lang: Lang, Json(Pasted { job, target }): Json<Pasted>) -> Result<Made> {
+    let profile = read_fio_job(PASTED, &job)?.profile;
+    let notes = profile.differs.as_ref().map(|differs| differs.get(lang));
+    let (words, fields) = match profile.steps.as_slice() {
+        [Step::Io(step)] => {
+            let settings = settings(step, &profile);
+            let fields: BTreeMap<&str, &String> =
+                settings.iter().map(|(fio, _, value)| (*fio, value)).collect();
+            (command(step, &profile, &settings), Some(json!(fields)))
+        }
+        // Several sections are a file on the command line, too.
+        _ => ("job.fio".to_owned(), None),
+    };
+    let command = format!("kurabe run {words} {}", shell_word(&target));
+    Ok(Made::Data(json!({ "command": command, "fields": fields, "notes": notes })))
 }
 
-/// What fio calls the order and the direction of a step.
-fn rw(step: &IoStep) -> &'static str {
+/// A setting of a job: what fio calls it, what kurabe does, and its value.
+type JobSetting = (&'static str, &'static str, String);
+
+fn settings(step: &IoStep, profile: &Profile) -> [JobSetting; 6] {
     let direction = step.directions.first().copied().filter(|_| step.directions.len() == 1);
     let pattern = if step.pattern.is_sequential() { Pattern::Sequential } else { Pattern::Random };
-    (direction.unwrap_or(Direction::Mix), pattern).word()
-}
-
-fn block_bytes(step: &IoStep) -> u32 {
-    step.block_sizes.first().map_or(4096, |block| block.size_bytes)
-}
-
-fn time_ns(step: &IoStep, profile: &Profile) -> u64 {
-    step.end.time_ns.unwrap_or(profile.rules.time_ns)
-}
-
-fn fields(step: &IoStep, profile: &Profile) -> Value {
-    json!({
-        "rw": rw(step), "bs": block_bytes(step), "iodepth": step.iodepth, "numjobs": step.threads,
-        "runtime": time_ns(step, profile).div_ceil(NS_PER_S), "size": profile.rules.size_bytes,
-    })
+    let block_bytes = step.block_sizes.first().map_or(4096, |block| block.size_bytes);
+    let time_ns = step.end.time_ns.unwrap_or(profile.rules.time_ns);
+    let close = |words: String| words.replace(' ', "");
+    [
+        ("rw", "rw", (direction.unwrap_or(Direction::Mix), pattern).word().to_owned()),
+        ("bs", "bs", close(format_bytes(block_bytes.into()))),
+        ("iodepth", "iodepth", step.iodepth.to_string()),
+        ("numjobs", "threads", step.threads.to_string()),
+        ("runtime", "time", close(format_time_setting(time_ns))),
+        ("size", "size", close(format_bytes(profile.rules.size_bytes))),
+    ]
 }
 
 /// The step as words of `kurabe run`.
-fn command(step: &IoStep, profile: &Profile, target: &str) -> String {
-    let mix = if step.directions == [Direction::Mix] {
-        format!(" --rwmixread {}", step.read_percent)
-    } else {
-        String::new()
-    };
-    let buffered = if profile.rules.direct { "" } else { " --buffered" };
-    format!(
-        "kurabe run --rw {}{mix} --bs {} --iodepth {} --threads {} --time {} --size {}{buffered} {}",
-        rw(step),
-        format_bytes(u64::from(block_bytes(step))).replace(' ', ""),
-        step.iodepth,
-        step.threads,
-        format_time_setting(time_ns(step, profile)).replace(' ', ""),
-        format_bytes(profile.rules.size_bytes).replace(' ', ""),
-        shell_word(target)
-    )
+fn command(step: &IoStep, profile: &Profile, settings: &[JobSetting]) -> String {
+    let mut words: Vec<String> =
+        settings.iter().map(|(_, flag, value)| format!("--{flag} {value}")).collect();
+    if step.directions == [Direction::Mix] {
+        words.push(format!("--rwmixread {}", step.read_percent));
+    }
+    words.extend((!profile.rules.direct).then(|| "--buffered".to_owned()));
+    words.join(" ")
 }

@@ -1,18 +1,17 @@
 //! The first page: where, how, and the tiles that fill.
 
 use crate::desk::Wish;
+use crate::message::usage;
+use crate::pages::Made;
 use crate::pages::board::{board_piece, plot_piece};
 use crate::pages::drive::{writing, writing_command};
 use crate::pages::frame::{choice, encoded, profiles, without_script, written};
 use crate::pages::job;
 use crate::pages::turns::{self, Vary};
-use crate::pages::{Visit, action, framed, piece};
 use crate::places::{TargetOffer, directories, drives};
-use crate::shared::Site;
+use crate::shared::{App, Site};
 use axum::extract::Json;
-use axum::response::Response;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
@@ -27,8 +26,6 @@ use std::path::PathBuf;
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
 /// Repetitions of a cell.
 const RUNS: [&str; 6] = ["1", "2", "3", "5", "7", "9"];
-/// More repetitions than these are a slip, as on the command line.
-const MOST_RUNS: u32 = 1_000_000;
 /// Profiles that stand first, by the tools that people come from.
 const FIRST_PROFILES: [&str; 8] =
     ["default", "quick", "cdm-9", "cdm-9-nvme", "kdiskmark-3", "adm-4", "gnome-disks", "stutter"];
@@ -57,19 +54,19 @@ impl Form {
     fn request(&self) -> Result<RunRequest> {
         let target = self.target.trim();
         if target.is_empty() {
-            return Err(ErrorKind::Usage
-                .error(text!("no place is named", "測定する場所が指定されていません"))
-                .remedy(text!(
-                    "choose one, or type a folder",
-                    "一覧から選ぶか、フォルダーを入力してください"
-                )));
+            return Err(usage(
+                text!("no place is named", "測定する場所が指定されていません"),
+                text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください"),
+            ));
         }
-        let overrides = Overrides {
-            size_bytes: above_zero(&self.size, parse_bytes)?,
-            time_ns: above_zero(&self.time, parse_duration_ns)?,
-            runs: above_zero(&self.runs, parse_runs)?,
-            ..Overrides::default()
-        };
+        let mut overrides = Overrides::default();
+        for (option, words) in [("size", &self.size), ("time", &self.time), ("runs", &self.runs)] {
+            let words = words.trim();
+            let wrong = |why: Text| text!("`{words}`: {why}", "`{words}`: {why}"; why);
+            if !words.is_empty() {
+                overrides.set(option, words).map_err(|why| ErrorKind::Usage.error(wrong(why)))?;
+            }
+        }
         let request = RunRequest { target: own_target(target)?, overrides, ..RunRequest::default() };
         match self.job.trim() {
             "" => Ok(RunRequest { procedure: self.procedure()?, ..request }),
@@ -82,27 +79,30 @@ impl Form {
         let request = self.request()?;
         let others = self.against.split(',').map(str::trim).filter(|target| !target.is_empty());
         let others = others.map(own_target).collect::<Result<Vec<_>>>()?;
-        let variants = self.vary.variants()?;
+        let variants = turns::variants(&self.vary)?;
         if others.is_empty() && variants.is_empty() {
             return Ok(Wish::Run(Box::new(request)));
         }
         if !others.is_empty() && !variants.is_empty() {
-            let what = text!(
-                "either several targets or configurations of one take turns",
-                "交互に測れるのは、複数の対象か、1 つの対象の複数の条件のどちらかです"
-            );
-            return Err(ErrorKind::Usage.error(what).remedy(text!(
-                "leave the other targets or the values empty",
-                "交互に測る相手か、条件の値のどちらかを空にしてください"
-            )));
+            return Err(usage(
+                text!(
+                    "either several targets or configurations of one take turns",
+                    "交互に測れるのは、複数の対象か、1 つの対象の複数の条件のどちらかです"
+                ),
+                text!(
+                    "leave the other targets or the values empty",
+                    "交互に測る相手か、条件の値のどちらかを空にしてください"
+                ),
+            ));
         }
         if !self.job.trim().is_empty() || !self.only.is_empty() {
-            return Err(ErrorKind::Usage
-                .error(text!(
+            return Err(usage(
+                text!(
                     "targets in turns are measured by a profile",
                     "交互の測定に使えるのはプロファイルだけです"
-                ))
-                .remedy(text!("leave the job of fio empty", "fio のジョブを空にしてください")));
+                ),
+                text!("leave the job of fio empty", "fio のジョブを空にしてください"),
+            ));
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         Ok(Wish::Turns(Box::new(VersusRequest {
@@ -167,40 +167,16 @@ fn own_target(target: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(target))
 }
 
-/// A number of the form, if it is filled in.
-fn above_zero<T: PartialOrd + Default>(
-    words: &str,
-    parse: fn(&str) -> std::result::Result<T, Text>,
-) -> Result<Option<T>> {
-    let words = words.trim();
-    if words.is_empty() {
-        return Ok(None);
-    }
-    let zero = text!("`{words}`: it must be above zero", "`{words}`: 0 より大きい値が必要です");
-    let number = parse(words).and_then(|number| if number > T::default() { Ok(number) } else { Err(zero) });
-    number.map(Some).map_err(|words| ErrorKind::Usage.error(words))
-}
-
-fn parse_runs(words: &str) -> std::result::Result<u32, Text> {
-    let number = words.parse().ok().filter(|runs| *runs <= MOST_RUNS);
-    number.ok_or_else(|| {
-        text!("`{words}` is no number up to {MOST_RUNS}", "`{words}` は {MOST_RUNS} 以下の数ではありません")
-    })
-}
-
 /// `GET /`
-pub(crate) async fn page(visit: Visit) -> Response {
-    framed(visit, move |shared, lang| {
-        let title = text!("Measure", "測定");
-        let offers: Vec<TargetOffer> = directories().into_iter().chain(drives()).collect();
-        let page = html! {
-            h1.unseen { (title.get(lang)) }
-            (measure_form(&places(&offers, lang)?, &beside(&offers, lang), FIRST_PROFILES[0], lang)?)
-            (board_section(shared, lang)?)
-        };
-        Ok((title, page))
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
+    let title = text!("Measure", "測定");
+    let offers: Vec<TargetOffer> = directories().into_iter().chain(drives()).collect();
+    let page = html! {
+        h1.unseen { (title.get(lang)) }
+        (measure_form(&places(&offers, lang)?, &beside(&offers, lang), FIRST_PROFILES[0], lang)?)
+        (board_section(shared, lang)?)
+    };
+    Ok(Made::Headed(title, page))
 }
 
 /// What goes on, or went on last; it is followed from here.
@@ -214,53 +190,47 @@ pub(crate) fn board_section(shared: &Site, lang: Lang) -> Result<Markup> {
 }
 
 /// `GET /board`
-pub(crate) async fn board(visit: Visit) -> Response {
-    piece(visit, move |shared, lang| board_piece(shared.desk.board().0.as_ref(), lang)).await
+pub(crate) fn board(shared: &App, lang: Lang, (): ()) -> Result<Made> {
+    board_piece(shared.desk.board().0.as_ref(), lang).map(Made::Piece)
 }
 
 /// `GET /board/plot`: the curve over the target, which grows many times a second.
-pub(crate) async fn plot(visit: Visit) -> Response {
-    piece(visit, move |shared, lang| Ok(plot_piece(shared.desk.board().0.as_ref(), lang))).await
+pub(crate) fn plot(shared: &App, lang: Lang, (): ()) -> Result<Made> {
+    Ok(Made::Piece(plot_piece(shared.desk.board().0.as_ref(), lang)))
 }
 
 /// `POST /plan`: what the form would do, and what it would write.
-pub(crate) async fn plan(visit: Visit, Json(form): Json<Form>) -> Response {
-    piece(visit, move |_, lang| {
-        Ok(match form.wish()? {
-            Wish::Run(request) => {
-                let prepared = Prepared::new(*request)?;
-                html! {
-                    (written(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang))
-                    @if prepared.target().starts_with("/dev/") {
-                        (writing(form.target.trim(), form.profile_name(), lang))
-                    }
+pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> {
+    Ok(Made::Piece(match form.wish()? {
+        Wish::Run(request) => {
+            let prepared = Prepared::new(*request)?;
+            html! {
+                (written(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang))
+                @if prepared.target().starts_with("/dev/") {
+                    (writing(form.target.trim(), form.profile_name(), lang))
                 }
             }
-            Wish::Turns(request) => {
-                let command = form.command(&request)?;
-                html! {
-                    (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?)?, lang))
-                    p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
-                    pre { code { (command) } }
-                }
+        }
+        Wish::Turns(request) => {
+            let command = form.command(&request)?;
+            html! {
+                (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?)?, lang))
+                p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
+                pre { code { (command) } }
             }
-        })
-    })
-    .await
+        }
+    }))
 }
 
 /// `POST /measure`
-pub(crate) async fn start(visit: Visit, Json(form): Json<Form>) -> Response {
-    action(visit, move |shared, _| Ok(json!({ "run": shared.desk.start(shared, form.wish()?)? }))).await
+pub(crate) fn start(shared: &App, _: Lang, Json(form): Json<Form>) -> Result<Made> {
+    Ok(Made::Data(json!({ "run": shared.desk.start(shared, form.wish()?)? })))
 }
 
 /// `POST /stop`
-pub(crate) async fn stop(visit: Visit) -> Response {
-    action(visit, |shared, _| {
-        shared.desk.stop();
-        Ok(json!({}))
-    })
-    .await
+pub(crate) fn stop(shared: &App, _: Lang, (): ()) -> Result<Made> {
+    shared.desk.stop();
+    Ok(Made::Data(json!({})))
 }
 
 /// Where it is measured: a place of this machine, or another one that is typed and takes its place.

@@ -1,69 +1,74 @@
-//! The models that there are, each with three figures; they are computed once, for the first reader.
+//! The models that there are, each with its stack drawn and three figures; they are computed once, for the first reader.
+//!
+//! A model: its stack drawn, its parameters with their sources and sliders, and what it would do.
+//!
+//! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
+//! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
+//! page. The sliders that move most come first, found by moving each.
 
 use crate::message::Message;
-use crate::pages::frame::to_compare;
+use crate::pages::Made;
+use crate::pages::frame::{profiles, to_compare, without_script, written};
+use crate::pages::run::MARGIN;
 use crate::pages::search::Search;
-use crate::pages::{Visit, titled};
-use crate::shared::Site;
-use axum::extract::Query;
-use axum::response::Response;
+use crate::shared::{App, Site};
+use axum::Json;
+use axum::extract::{Path, Query};
+use kurabe_compare::NAME_LABEL;
+use kurabe_core::model::Model;
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_lab::{CardFigures, card_figures, in_parallel};
-use kurabe_report::{card_names, row_of_layers};
-use kurabe_sim::{DEVICES, DeviceSpec, device_named};
+use kurabe_lab::{CardFigures, Mover, card_figures, in_parallel, load_model, what_if};
+use kurabe_report::{
+    LayerDescription, ParameterDescription, Provenance, Report, card_names, describe_model, mover_words,
+    row_of_layers,
+};
+use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use maud::{Markup, html};
 use serde::Deserialize;
-use std::sync::OnceLock;
+use serde_json::json;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Figures come out the same each time, in the order of the models.
 static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Asked {
-    /// Words that a model has to have.
-    q: String,
-    /// Whether to wait until figures are computed.
-    figures: bool,
-}
+/// Kinds of layers that are drawn as a line between what they link.
+const LINKS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
+/// Height of a row of a drawing.
+const ROW: usize = 26;
 
 /// `GET /models?q=WORDS&figures=true`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    titled(visit, move |shared, lang| {
-        let words = text!(
-            "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
-            "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
-        );
-        let search = Search::of(asked.q);
-        let is_asked_for = search.filter();
-        let figures = if asked.figures { Some(of_all(shared)?) } else { COMPUTED.get() };
-        let busy = shared.desk.refuse_beside_real().err().filter(|_| figures.is_none());
-        let mut cards = Vec::new();
-        for (number, (name, _)) in DEVICES.iter().enumerate() {
-            let model = device_named(name)?;
-            if is_asked_for(&haystack(name, &model)) {
-                cards.push(card(name, &model, figures.map(|figures| &figures[number]), lang));
-            }
+pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Result<Made> {
+    let words = text!(
+        "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
+        "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
+    );
+    let is_asked_for = search.filter();
+    let figures = if search.figures { Some(of_all(shared)?) } else { COMPUTED.get() };
+    let busy = shared.desk.refuse_beside_real().err().filter(|_| figures.is_none());
+    let mut cards = Vec::new();
+    for (number, (name, _)) in DEVICES.iter().enumerate() {
+        let model = device_named(name)?;
+        if is_asked_for(&haystack(&model)) {
+            cards.push(card(&model, figures.map(|figures| &figures[number]), lang));
         }
-        let nothing = text!("No model has all of these words.", "すべての語を含むモデルはありません。");
-        let page = html! {
-            p { (words.get(lang)) }
-            (search.form("/models", &text!("Words", "語句"), &search.chips("/models", &chips(), lang), lang))
-            @if cards.is_empty() { p.empty { (nothing.get(lang)) } }
-            @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
-            (to_compare("/models/compare", &cards_of(&cards, figures.is_none() && busy.is_none()), lang))
-        };
-        Ok((text!("Models", "モデル"), page))
-    })
-    .await
+    }
+    let waits = (figures.is_none() && busy.is_none()).then_some("1");
+    let list = html! { ul.models data-waits=[waits] { @for card in &cards { (card) } } };
+    let nothing = text!("No model has all of these words.", "すべての語を含むモデルはありません。");
+    let page = html! {
+        p { (words.get(lang)) }
+        (search.form("/models", &text!("Words", "語句"), &search.chips("/models", &chips(), lang), lang))
+        @if cards.is_empty() { p.empty { (nothing.get(lang)) } }
+        @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
+        (to_compare("/models/compare", &list, lang))
+    };
+    Ok(Made::Page(text!("Models", "モデル"), page))
 }
 
-fn cards_of(cards: &[Markup], wait_for_figures: bool) -> Markup {
-    html! { ul.models data-waits=[wait_for_figures.then_some("1")] { @for card in cards { (card) } } }
-}
-
-/// Kinds that people look for, as words of the search.
-fn chips() -> [(&'static str, Text); 7] {
+/// Kinds, links and years that people look for, as words of the search.
+fn chips() -> [(&'static str, Text); 11] {
     [
         ("disk", text!("hard disks", "ハードディスク")),
         ("ssd", text!("SSDs", "SSD")),
@@ -72,15 +77,21 @@ fn chips() -> [(&'static str, Text); 7] {
         ("usb", text!("USB", "USB")),
         ("pcie", text!("PCIe", "PCIe")),
         ("raid", text!("RAID", "RAID")),
+        ("1990s", text!("1990s", "1990 年代")),
+        ("2000s", text!("2000s", "2000 年代")),
+        ("2010s", text!("2010s", "2010 年代")),
+        ("2020s", text!("2020s", "2020 年代")),
     ]
 }
 
 /// Everything of a model that a word is looked for in.
-fn haystack(name: &str, model: &DeviceSpec) -> String {
-    [name, &model.title.en, &model.title.ja, &row_of_layers(&model.layers)].join(" ")
+fn haystack(DeviceSpec { name, title, year, layers, .. }: &DeviceSpec) -> String {
+    let years = year.map(|year| format!("{year} {}s", year / 10 * 10)).unwrap_or_default();
+    [name.as_str(), &title.en, &title.ja, &row_of_layers(layers), &years].join(" ")
 }
 
-fn card(name: &str, model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lang) -> Markup {
+fn card(model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lang) -> Markup {
+    let DeviceSpec { name, title, year, layers, .. } = model;
     let rate = |rate: Option<f64>| {
         rate.map_or_else(|| number::NONE.to_owned(), |rate| number::rate(rate).to_string())
     };
@@ -91,8 +102,9 @@ fn card(name: &str, model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lan
                 (text!("compare", "比べる").get(lang))
             }
             a href={ "/models/" (name) } {
-                b { (model.title.get(lang)) }
-                small { (name) " · " (row_of_layers(&model.layers)) }
+                b { (title.get(lang)) }
+                small { (name) @if let Some(year) = year { " · " (year) } }
+                (drawing(layers, false))
                 @for (place, words) in card_names().iter().enumerate() {
                     span.pair { i { (words.get(lang)) } b { (figures.map_or_else(|| "…".to_owned(), |all| rate(all[place]))) } }
                 }
@@ -107,4 +119,276 @@ fn of_all(shared: &Site) -> Result<&'static Vec<CardFigures>> {
         shared.desk.refuse_beside_real()?;
     }
     Ok(COMPUTED.get_or_init(|| in_parallel(DEVICES, |(name, _)| card_figures(name, &[]).unwrap_or_default())))
+}
+
+/// A stack as it is drawn: pieces, and how far they reach.
+#[derive(Default)]
+struct StackDrawing {
+    pieces: Vec<Markup>,
+    row: usize,
+    width: usize,
+}
+
+/// A stack from the host to the medium: links as lines, all else as boxes, members in rows below each other. A piece may lead
+/// to the parameters of its layer.
+pub(crate) fn drawing(layers: &[LayerSpec], leads: bool) -> Markup {
+    let mut drawing = StackDrawing::default();
+    drawing.draw(layers, 1, 1, leads);
+    let size = format!("0 0 {} {}", drawing.width + 1, (drawing.row + 1) * ROW);
+    let role = if leads { "group" } else { "img" };
+    html! {
+        svg.stack viewBox=(size) width=(drawing.width + 1) role=(role) aria-label=(row_of_layers(layers)) {
+            @for piece in &drawing.pieces { (piece) }
+        }
+    }
+}
+
+impl StackDrawing {
+    fn draw(&mut self, layers: &[LayerSpec], count: u64, mut left: usize, leads: bool) {
+        let Some((layer, rest)) = layers.split_first() else { return };
+        let words = if count > 1 { format!("{count} × {}", layer.name) } else { layer.name.clone() };
+        let (width, top) = (words.chars().count() * 7 + 14, self.row * ROW);
+        let piece = html! {
+            @if LINKS.contains(&layer.kind.word) {
+                path d={ "M" (left) " " (top + 20) "h" (width) } {}
+                text x=(left + width / 2) y=(top + 15) { (words) }
+            } @else {
+                rect x=(left) y=(top + 2) width=(width) height=(ROW - 4) rx="4" {}
+                text x=(left + width / 2) y=(top + 17) { (words) }
+            }
+        };
+        self.pieces.push(match leads {
+            true => html! { a href={ "#layer-" (layer.name) } { (piece) } },
+            false => piece,
+        });
+        left += width;
+        self.width = self.width.max(left);
+        for (number, (count, below)) in layer.below(rest).into_iter().enumerate() {
+            if number > 0 {
+                self.row += 1;
+                // From the row of the first member down to this one.
+                self.pieces.push(html! { path d={ "M" (left) " " (top + 20) "V" (self.row * ROW + 20) } {} });
+            }
+            self.draw(below, count, left, leads);
+        }
+    }
+}
+
+/// What is computed at first: the whole medium, read and written, and its access times.
+const USUAL_PROFILE: &str = "gnome-disks";
+
+/// `GET /models/NAME`
+pub(crate) fn model(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    let spec = own_model(&name, &[])?;
+    let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
+    let model = describe_model(&spec, Some(capacity));
+    let mut layers = Vec::new();
+    distinct(&model.layers, &mut layers);
+    let size = format_bytes(capacity);
+    let legend = text!(
+        "? assumed, ≈ calibrated on published figures; without a mark from a document",
+        "? は仮定、≈ は公表値で較正。印のないものは文書から"
+    );
+    let limits = text!("Where the model stops being true", "モデルの適用範囲");
+    let page = html! {
+        p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
+        div.bench #model data-model=(name) {
+            div.parts {
+                section #movers hidden {
+                    h2 { (text!("What matters most", "影響の大きい項目").get(lang)) }
+                }
+                h2 { (text!("Stack", "構成").get(lang)) }
+                (drawing(&spec.layers, true))
+                @for layer in layers { (fields(layer, lang)) }
+                p.quiet { (legend.get(lang)) }
+                @if let Some(note) = &model.note {
+                    h3 { (limits.get(lang)) }
+                    p { (note.get(lang)) }
+                }
+            }
+            div.outcome { (outcome(lang)?) }
+        }
+    };
+    Ok(Made::Page(model.title, page))
+}
+
+/// One of kurabe's own models: no file is read because a page names it.
+pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+    if !DEVICES.iter().any(|(own, _)| *own == name) {
+        return device_named(name);
+    }
+    load_model(name, sets, &[])
+}
+
+/// Layers and those of their members, each name once.
+fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
+    for layer in layers {
+        if !seen.iter().any(|other| other.name == layer.name) {
+            seen.push(layer);
+        }
+        layer.members.iter().for_each(|member| distinct(&member.layers, seen));
+    }
+}
+
+fn fields(layer: &LayerDescription, lang: Lang) -> Markup {
+    html! {
+        details.layer id={ "layer-" (layer.name) } name="layer" {
+            summary { b { (layer.name) } " " (layer.title.get(lang)) }
+            @for parameter in &layer.parameters { (field(&layer.name, parameter, lang)) }
+        }
+    }
+}
+
+fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let ParameterDescription { key, value, choices, .. } = parameter;
+    let name = format!("{layer}.{key}");
+    let id = format!("set-{name}");
+    html! {
+        div.parameter {
+            label for=(id) { b { (key) } " " (parameter.meaning.get(lang)) }
+            span.mark title=(parameter.source_words().get(lang)) { (mark(parameter.standing)) }
+            @if choices.is_empty() {
+                input id=(id) name=(name) value=(value) data-was=(value) spellcheck="false";
+                (slider(&name, parameter, lang))
+            } @else {
+                select id=(id) name=(name) data-was=(value) {
+                    @if !choices.contains(value) { option selected { (value) } }
+                    @for choice in choices { option selected[choice == value] { (choice) } }
+                }
+            }
+            small { (parameter.source_words().get(lang)) }
+        }
+    }
+}
+
+/// The slider of a parameter, if it is a number with a range.
+fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
+    let label = text!("slider of {name}", "{name} のスライダー");
+    html! {
+        @if let (Some(range), Some(number)) = (parameter.range, parameter.number) {
+            @let (least, most) = reach(range, number, parameter.scale);
+            input type="range" min="0" max="1000" value="0" data-for={ "set-" (name) } data-least=(least)
+                data-most=(most) data-scale=(parameter.scale) data-step=[parameter.step] data-number=(number)
+                data-unit=(parameter.unit) aria-label=(label.get(lang));
+        }
+    }
+}
+
+/// Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, its field goes everywhere. A
+/// logarithm begins above zero.
+fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
+    let is_linear = scale == "linear";
+    let around = if number > 0.0 { number } else { most.min(1.0) };
+    let (low, high) = match is_linear && most - least <= 100.0 {
+        true => (least, most),
+        false => (least.max(around / 16.0), most.min(around * 16.0)),
+    };
+    (if is_linear { low } else { low.max(high / 1e9).max(1e-9) }, high)
+}
+
+fn mark(standing: Provenance) -> &'static str {
+    match standing {
+        Provenance::Sourced | Provenance::Derived => "",
+        Provenance::Assumed => "?",
+        Provenance::Calibrated => "≈",
+        Provenance::Changed => "*",
+    }
+}
+
+/// Where figures stand, and what is computed.
+fn outcome(lang: Lang) -> Result<Markup> {
+    let words = text!(
+        "Figures are computed by the page's script, which is off.",
+        "値の計算には JavaScript が必要です。"
+    );
+    Ok(html! {
+        form.line #what {
+            (profiles(&[USUAL_PROFILE], None, lang)?)
+            button #reset type="button" { (text!("as it was", "元に戻す").get(lang)) }
+            " " a #device download { (text!("save as my device", "自分のデバイスとして保存").get(lang)) }
+        }
+        p.notice.warn #wrong role="alert" hidden {}
+        div #figures aria-live="polite" { p.empty { (text!("computing …", "計算中…").get(lang)) } }
+        (without_script(&words, lang))
+    })
+}
+
+/// What is asked of a model.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WhatIf {
+    profile: String,
+    sets: Vec<(String, String)>,
+}
+
+/// Model and profile that were computed last as they are, and what came of it: sliders are held against it.
+static AS_IT_IS: Mutex<Option<((String, String), RunRecord)>> = Mutex::new(None);
+
+fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
+    AS_IT_IS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
+pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &[])?;
+    let movers = kurabe_lab::movers(&name, &[])?;
+    let words = |mover: &Mover| json!({ "name": mover.name, "words": mover_words(mover).get(lang) });
+    Ok(Made::Data(movers.iter().map(words).collect()))
+}
+
+/// `POST /models/NAME/figures`
+pub(crate) fn figures(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Json(WhatIf { profile, sets })): (Path<String>, Json<WhatIf>),
+) -> Result<Made> {
+    shared.desk.refuse_beside_real()?;
+    own_model(&name, &sets)?;
+    let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
+    let compute = |sets| what_if(&name, profile.clone(), sets);
+    let key = (name.clone(), profile.name.clone());
+    let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
+    let compute_kept = || -> Result<RunRecord> {
+        let before = compute(Vec::new())?;
+        *as_it_is() = Some((key, before.clone()));
+        Ok(before)
+    };
+    let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];
+    if !sets.is_empty() {
+        runs.push(compute(sets)?);
+        for (run, name) in runs.iter_mut().zip([text!("before", "変更前"), text!("now", "変更後")]) {
+            run.labels.insert(NAME_LABEL.to_owned(), name.get(lang).to_owned());
+        }
+    }
+    Ok(Made::Piece(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang)))
+}
+
+/// `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: the model as a file of the reader's own.
+pub(crate) fn device(
+    _: &App,
+    _: Lang,
+    (Path(name), Query(sets)): (Path<String>, Query<Vec<(String, String)>>),
+) -> Result<Made> {
+    let mut spec = own_model(&name, &sets)?;
+    spec.name = format!("my-{name}");
+    let title = &spec.title;
+    spec.title = text!("{title}, changed", "{title}(変更あり)"; title);
+    Ok(Made::File("application/toml", Some(format!("my-{name}.toml")), spec.to_toml().into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_drawn_with_all_its_members_and_found_by_its_years() {
+        let model = device_named("raid-9260-mixed").unwrap();
+        let html = drawing(&model.layers, false).into_string();
+        assert_eq!(html.matches("<rect").count(), 4, "host, controller and two kinds of drives: {html}");
+        assert!(html.contains("4 × sata") && html.contains("2 × sata"), "{html}");
+        assert!(html.contains("aria-label=\"host → pcie → raid"), "{html}");
+        assert!(drawing(&model.layers, true).into_string().contains("href=\"#layer-raid\""));
+        assert!(haystack(&model).ends_with("2009 2000s"), "{}", haystack(&model));
+    }
 }

@@ -1,17 +1,18 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
 use crate::pages::frame::{encoded, report_tabs, tabs, ways_to, written};
-use crate::pages::{Visit, action, file, framed, tiles};
-use crate::shared::Site;
+use crate::pages::{Made, tiles};
+use crate::shared::{App, Site};
 use axum::Json;
 use axum::extract::{Path, Query};
-use axum::response::Response;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use kurabe_chart::Theme;
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Result, text};
+use kurabe_core::{Lang, Result, Text, text};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{PageTheme, Report, headline, png, run_figures};
+use kurabe_report::{Report, headline, png, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -26,45 +27,52 @@ pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
     store.load(&store.resolve(id)?)
 }
 
-/// Which part of a page is asked for.
+/// What is asked of a run beside its id.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct AskedTab {
+pub(crate) struct AskedOfRun {
+    /// A part of its page.
     tab: Option<String>,
+    /// Language and theme of its card.
+    lang: Option<String>,
+    theme: String,
+    /// Whether its report says nothing of the paths of this machine.
+    without_paths: bool,
 }
 
 /// `GET /runs/ID?tab=PART`: the answer, the tiles and what they stand on; all else behind tabs.
-pub(crate) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Query<AskedTab>) -> Response {
-    framed(visit, move |shared, lang| {
-        let record = load(shared, &id)?;
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
-        let mut parts = report_tabs(&report, lang);
-        parts.push(("card", text!("Card", "画像カード"), Box::new(|| Ok(cards(&record, lang)))));
-        parts.push(("name", text!("Name", "名前"), Box::new(|| Ok(name_form(&record, lang)))));
-        let address = format!("/runs/{}", encoded(&record.header.id));
-        let page = html! {
-            header.report { (written(&report.head_doc(), lang)) (ways(&record, lang)) }
-            (tiles::of_run(&record, report.likeness(), lang))
-            @if record.header.model.is_none() { p.quiet { (headline(&record.header).get(lang)) } }
-            (tabs(&address, parts, asked.tab.as_deref(), lang)?)
-        };
-        Ok((report.title(), page))
-    })
-    .await
+pub(crate) fn page(
+    shared: &App,
+    lang: Lang,
+    (Path(id), Query(asked)): (Path<String>, Query<AskedOfRun>),
+) -> Result<Made> {
+    let record = load(shared, &id)?;
+    let report = Report::new(vec![&record], MARGIN, &[], None, lang);
+    let mut parts = report_tabs(&report, lang);
+    parts.push(("card", text!("Card", "画像カード"), Box::new(|| Ok(cards(&record, lang)))));
+    parts.push(("name", text!("Name", "名前"), Box::new(|| Ok(name_form(&record, lang)))));
+    let address = format!("/runs/{}", encoded(&record.header.id));
+    let page = html! {
+        header.report { (written(&report.head_doc(), lang)) (ways_to(files(&record.header.id), lang)) }
+        (tiles::of_run(&record, report.likeness(), lang))
+        @if record.header.model.is_none() { p.quiet { (headline(&record.header).get(lang)) } }
+        (tabs(&address, parts, asked.tab.as_deref(), lang)?)
+    };
+    Ok(Made::Headed(report.title(), page))
 }
 
-fn ways(record: &RunRecord, lang: Lang) -> Markup {
-    let id = encoded(&record.header.id);
-    let ways = [
-        (format!("/runs/{id}/text"), text!("as text", "テキスト")),
-        (format!("/runs/{id}/report.html"), text!("save as a page", "ページとして保存")),
+/// What can be taken away of a run, with its addresses.
+pub(crate) fn files(id: &str) -> [(String, Text); 4] {
+    let files = [
+        ("text", text!("as text", "テキスト")),
+        ("report.html", text!("save as a page", "ページとして保存")),
         (
-            format!("/runs/{id}/report.html?without_paths=true"),
+            "report.html?without_paths=true",
             text!("… without the paths of this machine", "…(このマシンのパスを伏せて)"),
         ),
-        (format!("/runs/{id}/record.json"), text!("record (JSON)", "記録(JSON)")),
+        ("record.json", text!("record (JSON)", "記録(JSON)")),
     ];
-    ways_to(ways, lang)
+    files.map(|(file, name)| (format!("/runs/{}/{file}", encoded(id)), name))
 }
 
 /// The card as it would be posted.
@@ -94,59 +102,38 @@ fn name_form(record: &RunRecord, lang: Lang) -> Markup {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct CardQuery {
-    lang: String,
-    theme: String,
-}
-
-/// `GET /runs/ID/card.png`
-pub(crate) async fn card(visit: Visit, Path(id): Path<String>, Query(asked): Query<CardQuery>) -> Response {
-    let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
-    file(visit, "image/png", None, move |shared, lang| {
-        let lang = if asked.lang.is_empty() { lang } else { Lang::from_locale(&asked.lang) };
-        png(&kurabe_report::card(&load(shared, &id)?, theme, lang), 1.0)
+/// `GET /runs/ID/FILE`: what can be taken away of a run.
+pub(crate) fn file(
+    shared: &App,
+    lang: Lang,
+    (Path((id, name)), Query(asked)): (Path<(String, String)>, Query<AskedOfRun>),
+) -> Result<Made> {
+    let record = || load(shared, &id);
+    let kept = |ending| Some(format!("kurabe-{}.{ending}", encoded(&id)));
+    Ok(match name.as_str() {
+        "card.png" => {
+            let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
+            let lang = asked.lang.as_deref().map_or(lang, Lang::from_locale);
+            Made::File("image/png", None, png(&kurabe_report::card(&record()?, theme, lang), 1.0)?)
+        }
+        // As people paste it.
+        "text" => {
+            let words = kurabe_interop::export(&[record()?], ExportFormat::CdmText, lang)?;
+            Made::File("text/plain; charset=utf-8", None, words.into_bytes())
+        }
+        "report.html" => {
+            let record = if asked.without_paths { without_paths(&record()?)? } else { record()? };
+            let report = Report::new(vec![&record], MARGIN, &[], None, lang);
+            let page = report.html(Theme::Auto, |bytes| report.records(bytes));
+            Made::File("application/octet-stream", kept("html"), page.html.into_bytes())
+        }
+        "record.json" => {
+            let record = record()?;
+            let words = export_with_figures(&record, &run_figures(&record));
+            Made::File("application/json", kept("json"), words.into_bytes())
+        }
+        _ => Made::Other(StatusCode::NOT_FOUND.into_response()),
     })
-    .await
-}
-
-/// `GET /runs/ID/text`: as people paste it.
-pub(crate) async fn text(visit: Visit, Path(id): Path<String>) -> Response {
-    file(visit, "text/plain; charset=utf-8", None, move |shared, lang| {
-        let record = load(shared, &id)?;
-        kurabe_interop::export(&[record], ExportFormat::CdmText, lang).map(String::into_bytes)
-    })
-    .await
-}
-
-#[derive(Deserialize)]
-pub(crate) struct SavedQuery {
-    /// Whether it says nothing of the paths of this machine.
-    #[serde(default)]
-    without_paths: bool,
-}
-
-/// `GET /runs/ID/report.html`: the report as a file of its own.
-pub(crate) async fn saved(visit: Visit, Path(id): Path<String>, Query(query): Query<SavedQuery>) -> Response {
-    let name = format!("kurabe-{}.html", encoded(&id));
-    file(visit, "application/octet-stream", Some(name), move |shared, lang| {
-        let record = load(shared, &id)?;
-        let record = if query.without_paths { without_paths(&record)? } else { record };
-        let report = Report::new(vec![&record], MARGIN, &[], None, lang);
-        Ok(report.html(PageTheme::Auto, |bytes| report.records(bytes)).html.into_bytes())
-    })
-    .await
-}
-
-/// `GET /runs/ID/record.json`
-pub(crate) async fn record(visit: Visit, Path(id): Path<String>) -> Response {
-    let name = format!("kurabe-{}.json", encoded(&id));
-    file(visit, "application/json", Some(name), move |shared, _| {
-        let record = load(shared, &id)?;
-        Ok(export_with_figures(&record, &run_figures(&record)).into_bytes())
-    })
-    .await
 }
 
 #[derive(Deserialize)]
@@ -155,16 +142,13 @@ pub(crate) struct NewName {
 }
 
 /// `POST /runs/ID/label`
-pub(crate) async fn label(
-    visit: Visit,
-    Path(id): Path<String>,
-    Json(NewName { name }): Json<NewName>,
-) -> Response {
-    action(visit, move |shared, _| {
-        let store = shared.open_store()?;
-        let name = name.trim();
-        store.label(&store.resolve(&id)?, NAME_LABEL, Some(name).filter(|name| !name.is_empty()))?;
-        Ok(json!({}))
-    })
-    .await
+pub(crate) fn label(
+    shared: &App,
+    _: Lang,
+    (Path(id), Json(NewName { name })): (Path<String>, Json<NewName>),
+) -> Result<Made> {
+    let store = shared.open_store()?;
+    let name = name.trim();
+    store.label(&store.resolve(&id)?, NAME_LABEL, Some(name).filter(|name| !name.is_empty()))?;
+    Ok(Made::Data(json!({})))
 }

@@ -1,41 +1,47 @@
-//! The runs of the store: filtered, ticked, compared.
+//! The runs of the store: filtered, ticked, compared; all at once, as values of a key in rows or columns with cells beside them, each
+//! held against the others; and devices over time, with what was measured again in the same way and what became of it.
 
-use crate::pages::frame::{encoded, to_compare, ways_to};
+use crate::pages::Made;
+use crate::pages::frame::{choice, dated_runs, encoded, to_compare, ways_to, written};
+use crate::pages::run::MARGIN;
 use crate::pages::search::Search;
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::Query;
-use axum::response::Response;
-use kurabe_compare::{DIGEST_VERSION, ListedRun, NAME_LABEL, digest, listed};
-use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_compare::{
+    DIGEST_VERSION, ListedRun, NAME_LABEL, PivotRequest, digest, listed, measured_again, pivot,
+};
+use kurabe_core::record::RunSummary;
+use kurabe_core::{Lang, Result, Text, number, shown, text};
+use kurabe_report::{PIVOT_WORDS, history_doc, pivot_doc};
+use kurabe_store::Filter;
 use maud::{Markup, html};
+use serde::Deserialize;
+use std::collections::{BTreeSet, HashMap};
 
 /// Runs on a page: more make it slow to read and to draw.
 const ON_A_PAGE: usize = 100;
 
 /// `GET /runs`
-pub(crate) async fn page(visit: Visit, Query(asked): Query<Search>) -> Response {
-    titled(visit, move |shared, lang| {
-        let store = shared.open_store()?;
-        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-        let mut runs = listed(store.list()?, &digests);
-        runs.reverse();
-        let all = runs.len();
-        let is_asked_for = asked.filter();
-        runs.retain(|run| is_asked_for(&haystack(run)));
-        let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
-        let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
-        let page = html! {
-            (head(&asked, (runs.len(), all), lang))
-            @if runs.is_empty() {
-                p.empty { (nothing(all).get(lang)) }
-            } @else {
-                (table(shown, lang))
-                (asked.further("/runs", has_more, ways, lang))
-            }
-        };
-        Ok((text!("Runs", "結果"), page))
-    })
-    .await
+pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let mut runs = listed(store.list()?, &digests);
+    runs.reverse();
+    let all = runs.len();
+    let is_asked_for = asked.filter();
+    runs.retain(|run| is_asked_for(&haystack(run)));
+    let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
+    let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
+    let page = html! {
+        (head(&asked, (runs.len(), all), lang))
+        @if runs.is_empty() {
+            p.empty { (nothing(all).get(lang)) }
+        } @else {
+            (table(shown, lang))
+            (asked.further("/runs", has_more, ways, lang))
+        }
+    };
+    Ok(Made::Page(text!("Runs", "結果"), page))
 }
 
 /// Why no run is listed, of so many.
@@ -120,5 +126,152 @@ fn row(listed: &ListedRun, lang: Lang) -> Markup {
             td { (run.profile) }
             @for rate in rates { td.n { (words(rate).as_deref().unwrap_or(number::NONE)) } }
         }
+    }
+}
+
+/// Keys that are offered; any other is typed on the command line.
+fn pivot_keys() -> [(&'static str, Text); 6] {
+    [
+        ("device", text!("device", "デバイス")),
+        ("target", text!("target", "対象")),
+        ("filesystem", text!("file system", "ファイルシステム")),
+        ("kernel", text!("kernel", "カーネル")),
+        ("link", text!("link", "接続")),
+        ("run", text!("run", "測定")),
+    ]
+}
+
+/// Runs that stand side by side, each in a row of its own; more are a page of megabytes.
+const MOST_ROWS: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(default)]
+pub(crate) struct MatrixQuery {
+    by: String,
+    profile: String,
+    baseline: String,
+}
+
+impl Default for MatrixQuery {
+    fn default() -> Self {
+        Self { by: "device".to_owned(), profile: String::new(), baseline: String::new() }
+    }
+}
+
+/// `GET /matrix`
+pub(crate) fn matrix(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let runs = store.list()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
+    let request = PivotRequest {
+        by: vec![asked.by.clone()],
+        baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
+        profile: Some(asked.profile.clone()).filter(|profile| !profile.is_empty()),
+        cell: None,
+        filters: Vec::new(),
+        margin: MARGIN,
+    };
+    let first = if asked.by == "run" { runs.len().saturating_sub(MOST_ROWS) } else { 0 };
+    let (count, most) = (runs.len(), MOST_ROWS);
+    let newest = text!(
+        "The newest {most} of {count} runs stand here.",
+        "{count} 件のうち新しい {most} 件を並べています。"
+    );
+    let page = html! {
+        (matrix_form(&asked, &profiles, lang))
+        @if first > 0 { p.quiet { (newest.get(lang)) } }
+        (written(&pivot_doc(&pivot(&runs[first..], &digests, &request, &PIVOT_WORDS)?), lang))
+    };
+    Ok(Made::Page(text!("All runs side by side", "全結果の比較表"), page))
+}
+
+fn matrix_form(asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) -> Markup {
+    let every = std::iter::once(("", text!("all", "すべて")));
+    let profiles = every.chain(profiles.iter().map(|profile| (*profile, Text::same(*profile))));
+    let profile = Some(&*asked.profile).filter(|profile| !profile.is_empty());
+    html! {
+        form.line method="get" action="/matrix" {
+            (choice(("by", text!("by", "並べるもの")), pivot_keys(), Some(&asked.by), lang))
+            (choice(("profile", text!("profile", "プロファイル")), profiles, profile, lang))
+            label {
+                (text!("against", "基準").get(lang)) " "
+                input name="baseline" value=(asked.baseline) size="14";
+            } " "
+            button { (text!("show", "表示").get(lang)) }
+        }
+    }
+}
+
+/// Devices on a page: each has charts, and more take longer than anybody waits for a page where there are thousands of runs.
+const DEVICES_ON_A_PAGE: usize = 4;
+/// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
+const MOST_DATES: usize = 60;
+
+/// `GET /history`
+pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
+    let store = shared.open_store()?;
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
+    let filter = Filter { device, ..Filter::default() };
+    let runs = filter.apply(store.list()?);
+    let by_id: HashMap<&str, &RunSummary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let groups = measured_again(&runs, &digests, None);
+    let nothing = text!(
+        "No such device was measured twice in the same way.",
+        "同じ条件で 2 回以上測ったデバイスはありません。"
+    );
+    let (shown, has_more) = asked.part(&groups, DEVICES_ON_A_PAGE);
+    let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
+    let page = html! {
+        (asked.form("/history", &text!("Device", "デバイス"), &html! {}, lang))
+        @if groups.is_empty() { p.empty { (nothing.get(lang)) } }
+        @for (device, ids) in shown {
+            @let ends = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
+            @let history = kurabe_compare::history(&ends.0, &ends.1, ids, &digests, MARGIN);
+            section {
+                (written(&history_doc(&history, device, [&ends.0.header, &ends.1.header]), lang))
+                (dates(device, ids, &by_id, lang))
+            }
+        }
+        (asked.further("/history", has_more, ways, lang))
+    };
+    Ok(Made::Page(text!("Over time", "経時変化"), page))
+}
+
+/// The newest runs by their dates, of which two are laid over each other.
+fn dates(device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: Lang) -> Markup {
+    let earlier = ids.len().saturating_sub(MOST_DATES);
+    let shown = &ids[earlier..];
+    let ways = [(
+        format!("/runs?q={}", encoded(device)),
+        text!("and {earlier} earlier ones", "これより前の {earlier} 件"),
+    )];
+    let dated = shown.iter().enumerate().filter_map(|(place, id)| {
+        let run = runs.get(id.as_str())?;
+        let date = run.measured_at.as_ref().unwrap_or(&run.started_at);
+        Some((id.as_str(), date.as_str(), place == 0 || place + 1 == shown.len()))
+    });
+    html! {
+        (dated_runs("/compare", None, dated, lang))
+        @if earlier > 0 { (ways_to(ways, lang)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::ssd::summaries;
+
+    #[test]
+    fn of_many_dates_the_newest_are_ticked_and_the_others_are_a_click_away() {
+        let ids: Vec<String> = (0..MOST_DATES + 5).map(|place| format!("r{place}")).collect();
+        let run = summaries().remove(0);
+        let by_id = ids.iter().map(|id| (id.as_str(), &run)).collect();
+        let html = dates("some disk", &ids, &by_id, Lang::En).into_string();
+        assert_eq!(html.matches("type=\"checkbox\"").count(), MOST_DATES);
+        assert_eq!(html.matches(" checked").count(), 2, "{html}");
+        assert!(!html.contains("\"r4\"") && html.contains("value=\"r5\"") && html.contains("value=\"r64\""));
+        assert!(html.contains("/runs?q=some%20disk") && html.contains("and 5 earlier ones"), "{html}");
     }
 }

@@ -13,14 +13,11 @@ pub(crate) struct Search {
     pub(crate) q: String,
     /// The page, from 0.
     page: usize,
+    /// Whether to wait until figures are computed.
+    pub(crate) figures: bool,
 }
 
 impl Search {
-    /// The first page for these words.
-    pub(crate) fn of(q: String) -> Self {
-        Self { q, ..Self::default() }
-    }
-
     /// Whether something has all of the words, in whatever case.
     pub(crate) fn filter(&self) -> impl Fn(&str) -> bool + use<> {
         let words: Vec<String> = self.q.to_lowercase().split_whitespace().map(str::to_owned).collect();

@@ -4,14 +4,14 @@
 //! two looks lies the time that stands beside the whole.
 
 use crate::message::Message;
+use crate::pages::Made;
 use crate::pages::frame::{choice, without_script, written};
-use crate::pages::{Visit, action, titled};
+use crate::shared::App;
 use axum::Json;
 use axum::extract::Path;
-use axum::response::Response;
 use kurabe_core::mention::{ATTACH, SERVE};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::{ErrorKind, Lang, Text, number, shown, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, number, shown, text};
 use kurabe_lab::{ServedNote, ServedNow, served_notes, served_now};
 use kurabe_report::served_doc;
 use kurabe_serve::{ControlRequest, ServedFigures, ask_server};
@@ -24,31 +24,28 @@ use std::sync::{Mutex, PoisonError};
 static SEEN: Mutex<BTreeMap<String, ServedFigures>> = Mutex::new(BTreeMap::new());
 
 /// `GET /served`
-pub(crate) async fn page(visit: Visit) -> Response {
-    titled(visit, |shared, lang| {
-        // What clients got is computed, which would spoil what is measured.
-        let may_compute = shared.desk.refuse_beside_real().is_ok();
-        let request = if may_compute { ControlRequest::Stats } else { ControlRequest::Watch };
-        let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
-        let answers = served_now(&notes, &request);
-        let nothing = text!(
-            "No model is served now. As a block device of this machine (root), or as an NBD export:",
-            "提供中のモデルはありません。このマシンのブロックデバイス(root)または NBD エクスポートとして提供できます:"
-        );
-        let page = html! {
-            div #served {
-                @for (note, answer) in notes.iter().zip(&answers) { (server(note, answer, lang)) }
-                @if notes.is_empty() {
-                    div.empty {
-                        p { (nothing.get(lang)) }
-                        pre { code { (format!("{ATTACH:#} model:hua722020-usb\n{SERVE:#} model:hua722020-usb --socket disk.sock")) } }
-                    }
+pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
+    // What clients got is computed, which would spoil what is measured.
+    let may_compute = shared.desk.refuse_beside_real().is_ok();
+    let request = if may_compute { ControlRequest::Stats } else { ControlRequest::Watch };
+    let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
+    let answers = served_now(&notes, &request);
+    let nothing = text!(
+        "No model is served now. As a block device of this machine (root), or as an NBD export:",
+        "提供中のモデルはありません。このマシンのブロックデバイス(root)または NBD エクスポートとして提供できます:"
+    );
+    let page = html! {
+        div #served {
+            @for (note, answer) in notes.iter().zip(&answers) { (server(note, answer, lang)) }
+            @if notes.is_empty() {
+                div.empty {
+                    p { (nothing.get(lang)) }
+                    pre { code { (format!("{ATTACH:#} model:hua722020-usb\n{SERVE:#} model:hua722020-usb --socket disk.sock")) } }
                 }
             }
-        };
-        Ok((text!("Served models", "提供中のモデル"), page))
-    })
-    .await
+        }
+    };
+    Ok(Made::Page(text!("Served models", "提供中のモデル"), page))
 }
 
 fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
@@ -121,16 +118,13 @@ fn live_parameters(model: &ModelRecord) -> Vec<(String, Text)> {
 }
 
 /// `POST /served/NOTE`: what `kurabe control` can ask for.
-pub(crate) async fn control(
-    visit: Visit,
-    Path(id): Path<String>,
-    Json(request): Json<ControlRequest>,
-) -> Response {
-    action(visit, move |shared, _| {
-        let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
-        let ended = || ErrorKind::Target.error(text!("this server has ended", "このサーバーは終了しました"));
-        let note = notes.iter().find(|note| note.id == id).ok_or_else(ended)?;
-        ask_server(&note.control, &request)
-    })
-    .await
+pub(crate) fn control(
+    shared: &App,
+    _: Lang,
+    (Path(id), Json(request)): (Path<String>, Json<ControlRequest>),
+) -> Result<Made> {
+    let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
+    let ended = || ErrorKind::Target.error(text!("this server has ended", "このサーバーは終了しました"));
+    let note = notes.iter().find(|note| note.id == id).ok_or_else(ended)?;
+    ask_server(&note.control, &request).map(Made::Data)
 }

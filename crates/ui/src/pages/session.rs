@@ -1,13 +1,14 @@
 //! The door: what who has no session sees, and how one is got.
 
-use crate::assets::links;
-use crate::pages::{Visit, action, piece};
+use crate::pages::Made;
+use crate::pages::frame::head;
+use crate::shared::App;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use kurabe_core::{ErrorKind, Lang, text};
+use axum::response::{IntoResponse, Redirect};
+use kurabe_core::{ErrorKind, Lang, Result, text};
 use maud::{DOCTYPE, Markup, html};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
 pub(crate) fn door(lang: Lang) -> Markup {
@@ -22,12 +23,7 @@ pub(crate) fn door(lang: Lang) -> Markup {
     html! {
         (DOCTYPE)
         html lang=(lang.pick("en", "ja")) {
-            head {
-                meta charset="utf-8";
-                title { "kurabe" }
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                (links())
-            }
+            (head("kurabe"))
             body data-door="1" {
                 main {
                     h1 { "kurabe" }
@@ -44,7 +40,7 @@ pub(crate) fn door(lang: Lang) -> Markup {
 }
 
 /// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
-pub(crate) async fn enter(visit: Visit, headers: HeaderMap, body: Bytes) -> Response {
+pub(crate) fn enter(shared: &App, _: Lang, (headers, body): (HeaderMap, Bytes)) -> Result<Made> {
     let is_form = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www"));
@@ -56,26 +52,17 @@ pub(crate) async fn enter(visit: Visit, headers: HeaderMap, body: Bytes) -> Resp
             sent["word"].as_str().unwrap_or_default().to_owned()
         }
     };
-    let cookie = match visit.shared.sessions.enter(&word) {
-        Ok(Some(cookie)) => cookie,
-        Ok(None) => {
-            let error = ErrorKind::Refused.error(text!(
-                "this address was used already, or is none of this kurabe",
-                "このアドレスは使用済みか、この kurabe のものではありません"
-            ));
-            return piece(visit, move |_, _| Err(error)).await;
-        }
-        Err(error) => return piece(visit, move |_, _| Err(error)).await,
+    let used = || {
+        ErrorKind::Refused.error(text!(
+            "this address was used already, or is none of this kurabe",
+            "このアドレスは使用済みか、この kurabe のものではありません"
+        ))
     };
-    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", visit.shared.cookie_name);
-    if is_form {
-        let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, "/".to_owned())];
-        return (StatusCode::SEE_OTHER, headers).into_response();
-    }
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
-}
-
-/// `POST /session/new`: an address for another browser.
-pub(crate) async fn another(visit: Visit) -> Response {
-    action(visit, |shared, _| Ok(json!({ "address": shared.launch_address()? }))).await
+    let cookie = shared.sessions.enter(&word)?.ok_or_else(used)?;
+    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", shared.cookie_name);
+    let answer = match is_form {
+        true => ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
+        false => (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response(),
+    };
+    Ok(Made::Other(answer))
 }

@@ -1,9 +1,9 @@
 //! Studies: what an article found, and what models make of it. Verdicts come first, each with its evidence behind it.
 
+use crate::pages::Made;
 use crate::pages::frame::{ways_to, written};
-use crate::pages::{Visit, titled};
+use crate::shared::App;
 use axum::extract::Path;
-use axum::response::Response;
 use kurabe_core::{Lang, Result, Text, text};
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::{study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc};
@@ -13,57 +13,51 @@ use maud::{Markup, html};
 use std::sync::{Mutex, PoisonError};
 
 /// `GET /studies`
-pub(crate) async fn page(visit: Visit) -> Response {
-    titled(visit, move |_, lang| {
-        let published = Catalogue::built_in();
-        // While a study is computed nobody can look.
-        let kept = COMPUTED.try_lock().ok();
-        let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.study == name);
-        let words = text!(
-            "Published comparisons, computed again on models: what was claimed, and whether it comes out.",
-            "公開されている比較記事を、モデルで計算し直したものです。記事の結論が再現するかを示します。"
-        );
-        let page = html! {
-            p { (words.get(lang)) }
-            ul.models {
-                @for (name, _) in STUDIES {
-                    @let study = study_named(name, published)?;
-                    @let asks = || Text::join(study.questions.iter().take(2).map(|one| one.title.clone()), [" · "; 2]);
-                    @let outcome = computed(*name).and_then(study_summary).unwrap_or_else(asks);
-                    li { a href={ "/studies/" (name) } {
-                        b { (study.title.get(lang)) } small { (name) } p { (outcome.get(lang)) }
-                    } }
-                }
+pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
+    let published = Catalogue::built_in();
+    // While a study is computed nobody can look.
+    let kept = COMPUTED.try_lock().ok();
+    let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.study == name);
+    let words = text!(
+        "Published comparisons, computed again on models: what was claimed, and whether it comes out.",
+        "公開されている比較記事を、モデルで計算し直したものです。記事の結論が再現するかを示します。"
+    );
+    let page = html! {
+        p { (words.get(lang)) }
+        ul.models {
+            @for (name, _) in STUDIES {
+                @let study = study_named(name, published)?;
+                @let asks = || Text::join(study.questions.iter().take(2).map(|one| one.title.clone()), [" · "; 2]);
+                @let outcome = computed(*name).and_then(study_summary).unwrap_or_else(asks);
+                li { a href={ "/studies/" (name) } {
+                    b { (study.title.get(lang)) } small { (name) } p { (outcome.get(lang)) }
+                } }
             }
-        };
-        Ok((text!("Studies", "スタディ"), page))
-    })
-    .await
+        }
+    };
+    Ok(Made::Page(text!("Studies", "スタディ"), page))
 }
 
 /// Studies on models come out the same each time, so each is computed once.
 static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 
 /// `GET /studies/NAME`
-pub(crate) async fn study(visit: Visit, Path(name): Path<String>) -> Response {
-    titled(visit, move |shared, lang| {
-        let result = computed(&name, shared)?;
-        let [about, ending] = study_frame(&result);
-        let page = html! {
-            @if let Some(summary) = study_summary(&result) { p.summary { (summary.get(lang)) } }
-            h2.unseen { (text!("Verdicts", "判定").get(lang)) }
-            div.verdicts { @for verdict in &result.verdicts { (card(verdict, &result, lang)) } }
-            div.evidence {
-                (written(&about, lang))
-                @for (id, title, tables) in study_tables(&result) {
-                    section id={ "table-" (id) } { h2 { (title.get(lang)) } (written(&tables, lang)) }
-                }
-                (written(&ending, lang))
+pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
+    let result = computed(&name, shared)?;
+    let [about, ending] = study_frame(&result);
+    let page = html! {
+        @if let Some(summary) = study_summary(&result) { p.summary { (summary.get(lang)) } }
+        h2.unseen { (text!("Verdicts", "判定").get(lang)) }
+        div.verdicts { @for verdict in &result.verdicts { (card(verdict, &result, lang)) } }
+        div.evidence {
+            (written(&about, lang))
+            @for (id, title, tables) in study_tables(&result) {
+                section id={ "table-" (id) } { h2 { (title.get(lang)) } (written(&tables, lang)) }
             }
-        };
-        Ok((result.title.clone(), page))
-    })
-    .await
+            (written(&ending, lang))
+        }
+    };
+    Ok(Made::Page(result.title.clone(), page))
 }
 
 /// A verdict as a sentence, which unfolds what it rests on, with the ways to its tables.
@@ -83,7 +77,7 @@ fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
     }
 }
 
-fn computed(name: &str, shared: &crate::shared::Site) -> Result<StudyResult> {
+fn computed(name: &str, shared: &App) -> Result<StudyResult> {
     let mut kept = COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(result) = kept.iter().find(|result| result.study == name) {
         return Ok(result.clone());

@@ -3,99 +3,84 @@
 //! The model: the form has a field for each thing that may differ. Several values in a field make a configuration each, several fields
 //! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
 
-use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
+use crate::message::usage;
+use kurabe_core::profile::option;
+use kurabe_core::{ErrorKind, Lang, Result, Text, shown, text};
 use kurabe_lab::versus::{MOST_VARIANTS, SideWords, Variant, Variation, VersusRequest, count_sides, sides};
 use maud::{Markup, html};
-use serde::Deserialize;
 
-/// What differs, as the form sends it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Vary {
-    /// Block sizes with commas between.
-    bs: String,
-    iodepth: String,
-    threads: String,
-    /// io_uring and pread/pwrite.
-    engine: bool,
-    /// Around the page cache and through it.
-    buffered: bool,
+/// What differs, as the form sends it: options, each with its values and commas between; without words it does not differ.
+pub(crate) type Vary = Vec<(String, String)>;
+
+/// The fields: an option, what it is called, values as an example, and whether these are all that there are.
+fn fields() -> [(&'static str, Text, &'static str, bool); 5] {
+    [
+        ("bs", text!("block size", "ブロックサイズ"), "4k,16k", false),
+        ("iodepth", text!("queue depth", "キュー深さ"), "1,8,32", false),
+        ("threads", text!("threads", "スレッド数"), "1,4", false),
+        ("engine", text!("io_uring and pread/pwrite", "io_uring と pread/pwrite"), "uring,threads", true),
+        ("buffered", text!("without and with the page cache", "ページキャッシュなしとあり"), "no,yes", true),
+    ]
 }
 
-impl Vary {
-    fn axes(&self) -> Result<Vec<Variation>> {
-        let mut axes = Vec::new();
-        for (key, words) in [("bs", &self.bs), ("iodepth", &self.iodepth), ("threads", &self.threads)] {
-            let values: Vec<String> = words.split(',').map(|value| value.trim().to_owned()).collect();
-            match values.as_slice() {
-                [only] if only.is_empty() => {}
-                [only] => return Err(alone(key, only)),
-                _ => axes.push(Variation { key: key.to_owned(), values }),
-            }
+fn axes(vary: &Vary) -> Result<Vec<Variation>> {
+    let mut axes = Vec::new();
+    for (key, words) in vary.iter().filter(|(_, words)| !words.trim().is_empty()) {
+        let values: Vec<String> = words.split(',').map(|value| value.trim().to_owned()).collect();
+        if !option(key).is_some_and(|option| option.may_differ) {
+            return Err(
+                ErrorKind::Usage.error(text!("sides cannot differ in {key}", "{key} は変えて比べられません"))
+            );
         }
-        let pairs =
-            [("engine", self.engine, ["uring", "threads"]), ("buffered", self.buffered, ["no", "yes"])];
-        let chosen = pairs.into_iter().filter(|(_, is_chosen, _)| *is_chosen);
-        axes.extend(chosen.map(|(key, _, values)| Variation {
-            key: key.to_owned(),
-            values: values.map(str::to_owned).to_vec(),
-        }));
-        let sides = count_sides(&axes);
-        if sides > MOST_VARIANTS {
-            let what = text!(
+        if let [only] = values.as_slice() {
+            return Err(usage(
+                text!(
+                    "{key}: {only} alone has nothing to be compared with",
+                    "{key}: 値が {only} だけでは比べられません"
+                ),
+                text!(
+                    "write two values or more, with commas between",
+                    "2 つ以上の値をカンマで区切って書いてください"
+                ),
+            ));
+        }
+        axes.push(Variation { key: key.clone(), values });
+    }
+    let sides = count_sides(&axes);
+    if sides > MOST_VARIANTS {
+        return Err(usage(
+            text!(
                 "{sides} configurations are more than {MOST_VARIANTS}",
                 "{sides} 通りは上限の {MOST_VARIANTS} を超えています"
-            );
-            return Err(ErrorKind::Usage.error(what).remedy(text!(
+            ),
+            text!(
                 "all values of all fields are combined: fill in fewer",
                 "全項目の値の組み合わせを測ります。値を減らしてください"
-            )));
-        }
-        Ok(axes)
+            ),
+        ));
     }
-
-    /// A configuration for each combination, the first field slowest; none where nothing differs.
-    pub(crate) fn variants(&self) -> Result<Vec<Variant>> {
-        let axes = self.axes()?;
-        if axes.is_empty() {
-            return Ok(Vec::new());
-        }
-        let variant = |side: &SideWords<'_>| Variant::of(side).map_err(|what| ErrorKind::Usage.error(what));
-        sides(&axes).iter().map(variant).collect()
-    }
-
-    /// The same as words of a command line.
-    fn words(&self) -> Result<Vec<String>> {
-        let word = |axis: &Variation| match axis.key.as_str() {
-            "buffered" => "--vary buffered".to_owned(),
-            key => format!("--vary {}", shown::shell_word(&format!("{key}={}", axis.values.join(",")))),
-        };
-        Ok(self.axes()?.iter().map(word).collect())
-    }
+    Ok(axes)
 }
 
-fn alone(key: &str, value: &str) -> Error {
-    let what = text!(
-        "{key}: {value} alone has nothing to be compared with",
-        "{key}: 値が {value} だけでは比べられません"
-    );
-    let remedy = text!(
-        "write two values or more, with commas between",
-        "2 つ以上の値をカンマで区切って書いてください"
-    );
-    ErrorKind::Usage.error(what).remedy(remedy)
+/// A configuration for each combination, the first field slowest; none where nothing differs.
+pub(crate) fn variants(vary: &Vary) -> Result<Vec<Variant>> {
+    let axes = axes(vary)?;
+    let variant = |side: &SideWords<'_>| Variant::of(side).map_err(|what| ErrorKind::Usage.error(what));
+    // Nothing that differs is one side without words.
+    sides(&axes).iter().filter(|side| !side.is_empty()).map(variant).collect()
 }
 
 /// What is asked for, as one would type it.
 ///
 /// # Errors
-/// As [`Vary::variants`].
+/// As [`variants`].
 pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str, &str)) -> Result<String> {
     let mut words = vec![format!("kurabe versus --profile {}", shown::shell_word(&request.profile))];
     for (option, value) in [("size", size.trim()), ("time", time.trim())] {
         words.extend((!value.is_empty()).then(|| format!("--{option} {}", shown::shell_word(value))));
     }
-    words.extend(vary.words()?);
+    let differs = |Variation { key, values }| format!("{key}={}", values.join(","));
+    words.extend(axes(vary)?.into_iter().map(|axis| format!("--vary {}", shown::shell_word(&differs(axis)))));
     words.extend(request.targets.iter().map(|target| shown::shell_word(&shown::path(target))));
     Ok(words.join(" "))
 }
@@ -107,26 +92,17 @@ pub(crate) fn form(lang: Lang) -> Markup {
          measured, in turns",
         "または、同じ場所で条件を変えます。2 つ以上の値を、基準を先頭にしてカンマで区切ります。すべての組み合わせを交互に測ります"
     );
-    let lists = [
-        ("bs", text!("block size", "ブロックサイズ"), "4k,16k"),
-        ("iodepth", text!("queue depth", "キュー深さ"), "1,8,32"),
-        ("threads", text!("threads", "スレッド数"), "1,4"),
-    ];
-    let pairs = [
-        ("engine", text!("io_uring and pread/pwrite", "io_uring と pread/pwrite")),
-        ("buffered", text!("without and with the page cache", "ページキャッシュなしとあり")),
-    ];
     html! {
         p.quiet { (words.get(lang)) }
         p.line {
-            @for (key, name, example) in &lists {
+            @for (key, name, values, is_switch) in fields() {
                 label {
-                    (name.get(lang)) " "
-                    input data-vary=(key) placeholder=(example) size="10" spellcheck="false";
+                    @if is_switch {
+                        input type="checkbox" data-vary=(key) value=(values); " " (name.get(lang))
+                    } @else {
+                        (name.get(lang)) " " input data-vary=(key) placeholder=(values) size="10" spellcheck="false";
+                    }
                 } " "
-            }
-            @for (key, name) in &pairs {
-                label { input type="checkbox" data-vary=(key); " " (name.get(lang)) } " "
             }
         }
     }

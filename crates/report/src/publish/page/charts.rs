@@ -4,10 +4,10 @@
 //! reader's system unless they are fixed. The main picture is the ratios where two runs are held against each other, else
 //! the first that there is.
 
-use super::{PageTheme, Report};
+use super::Report;
 use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::publish::pictures::{Picture, names, no_chart, pictures};
-use kurabe_chart::Size;
+use kurabe_chart::{Size, Theme};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 
@@ -62,7 +62,7 @@ impl Report<'_> {
     ///
     /// # Errors
     /// When no run has the data for it.
-    pub fn picture(&self, name: Option<&str>, theme: PageTheme) -> Result<String> {
+    pub fn picture(&self, name: Option<&str>, theme: Theme) -> Result<String> {
         let mut pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
         let index = match name {
@@ -71,7 +71,7 @@ impl Report<'_> {
         };
         if let Some(index) = index {
             let chart = pictures.swap_remove(index).chart;
-            return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()));
+            return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme));
         }
         let names = names(&pictures);
         if let Some(name) = name.filter(|_| !names.is_empty()) {

@@ -2,21 +2,26 @@
 //!
 //! The model: the answer, the table, the charts, why, the stutter, what else differed, how it was measured, on what, and
 //! what to mind. Of several runs, method and environment are folded by run.
+//!
+//! How a run was measured, as key and words: what a reader needs to repeat it.
 
 use super::Report;
 use super::extent::Extent;
-use super::method::{self, Reasons};
-use crate::compare::facts::Spoken;
-use crate::compare::{fairness_words, tails};
-use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Role, Table, TableForm};
+use crate::compare::{fairness_table, tails};
+use crate::doc::{Block, Column, Doc, Entry, Field, Fields, Paragraph, Purpose, Role, filled};
+use crate::machine::environment;
 use crate::publish::pictures::Picture;
 use crate::run::remarks::Remark;
-use crate::run::sweep;
+use crate::run::table::RunTable;
 use crate::run::why::is_brief;
+use crate::run::{remarks, sweep, why};
 use crate::words::{self, present};
 use kurabe_compare::{Pair, Weight, subject};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
+use kurabe_core::profile_library::PROFILES;
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::{Text, number, shown, text};
+use kurabe_explain::LimitKind;
 
 /// Runs that are named in the head of a report; more are counted.
 const NAMED: usize = 8;
@@ -55,7 +60,7 @@ impl Report<'_> {
     /// That there are warnings, of which kinds, and where they stand.
     fn warnings(&self) -> Option<Paragraph> {
         let warns = |remark: &Remark| remark.role == Role::Warn;
-        let of_run = |run: &&RunRecord| method::notices(run).into_iter().filter(warns).collect::<Vec<_>>();
+        let of_run = |run: &&RunRecord| notices(run).into_iter().filter(warns).collect::<Vec<_>>();
         let warnings: Vec<Vec<Remark>> = self.runs.iter().map(of_run).collect();
         let warned = warnings.iter().filter(|of_run| !of_run.is_empty()).count();
         let (mut count, mut kinds) = (0, Vec::new());
@@ -84,7 +89,7 @@ impl Report<'_> {
     pub(super) fn body(&self, pictures: &[[Picture; 2]]) -> Doc {
         let mut results = Doc::of(self.main_table());
         let notes = match self.runs.as_slice() {
-            [run] => method::footnotes(run),
+            [run] => footnotes(run),
             _ => self.reading(),
         };
         results.list(Purpose::Note, notes);
@@ -155,7 +160,7 @@ impl Report<'_> {
     fn why(&self) -> Doc {
         let (mut doc, several) = (Doc::new(), self.runs.len() > 1);
         for (run, name) in self.runs.iter().zip(&self.names).filter(|_| self.runs.len() <= TOLD_WHY) {
-            let reasons = method::why(run);
+            let reasons = why(run);
             if reasons.is_empty() {
                 continue;
             }
@@ -223,9 +228,9 @@ impl Report<'_> {
             let title = text!("Figures", "測定値");
             doc.heading(4, title.clone()).push(self.table_of_one(&title, index));
         }
-        doc.list(Purpose::Note, method::footnotes(run));
+        doc.list(Purpose::Note, footnotes(run));
         let tells = self.runs.len() > TOLD_WHY && self.extent < Extent::OneTable;
-        let reasons = if tells { method::why(run) } else { Vec::new() };
+        let reasons = if tells { why(run) } else { Vec::new() };
         if !reasons.is_empty() {
             doc.heading(4, text!("Why", "理由")).append(first_reasons(&reasons));
         }
@@ -248,24 +253,12 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
 
 /// What else differed between two runs.
 fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(pair, about);
-    let mut doc = Doc::new();
-    doc.say(sentence);
-    if rest.is_empty() {
-        return doc;
-    }
-    let columns = [
-        Column::left(text!("What differs", "違い")),
-        Column::left(pair.names[0].clone()),
-        Column::left(pair.names[1].clone()),
-        Column::left(text!("Expected effect", "影響")),
-    ];
-    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
-        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        let doubt = Entry::plain(self::weight(weight)).under(effect.unwrap_or_default());
-        [Entry::new(role, name), baseline.into(), other.into(), doubt]
-    });
-    doc.push(Table::new(columns, rows).on_page(&Text::default(), TableForm::Facts)).done()
+    let [baseline, other] = &pair.names;
+    let heads =
+        [text!("What differs", "違い"), baseline.clone(), other.clone(), text!("Expected effect", "影響")];
+    fairness_table(pair, about, heads.map(Column::left), |weight, effect| {
+        Entry::plain(self::weight(weight)).under(effect)
+    })
 }
 
 /// What a difference of a weight can do.
@@ -279,21 +272,132 @@ fn weight(weight: Weight) -> Text {
 
 /// How a run was measured.
 fn of_method(run: &RunRecord) -> Doc {
-    let mut doc = Doc::of(Fields::from(method::fields(run)));
-    if let Some(command) = method::again(run) {
+    let mut doc = Doc::of(Fields::from(fields(run)));
+    if let Some(command) = again(run) {
         doc.say(text!("The same measurement again:", "同じ測定を行うには:")).push(Block::Code(command));
     }
     doc
-}
-
-/// What a run stood on.
-fn of_environment(run: &RunRecord) -> Doc {
-    Doc::of(Fields::from(method::environment(run)))
 }
 
 /// Remarks of a run.
 fn of_notices(run: &RunRecord) -> Doc {
     let paragraph =
         |remark: &Remark| Paragraph::new(remark.words()).role(remark.role).used_as(Purpose::Notice);
-    method::notices(run).iter().map(paragraph).collect()
+    notices(run).iter().map(paragraph).collect()
+}
+
+/// Flags of a command line that say where kurabe kept or showed something, and change nothing of the measurement; those
+/// with `true` take a word.
+const ABOUT_OUTPUT: [(Mention, bool); 5] =
+    [(DB, true), (LANG, true), (JSON, false), (QUIET, false), (Mention::Shell("-q"), false)];
+
+/// Profile, statistic, sizes, times, versions, and the command line that repeats it.
+fn fields(record: &RunRecord) -> Vec<Field> {
+    let header = &record.header;
+    let mut fields: Vec<Field> = Vec::new();
+    let same = |words: &String| Text::same(words);
+    let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
+    let target = Some(header.target_name()).filter(|name| !name.is_empty());
+    put(text!("target", "対象"), target.into_iter().map(Text::same).collect());
+    if let Some(model) = &header.model {
+        put(text!("model", "モデル"), [vec![model.title.clone()], crate::model::facts(model)].concat());
+    }
+    if let Some(profile) = &header.profile {
+        put(text!("profile", "プロファイル"), vec![same(&profile.name), profile.title.clone()]);
+        put(text!("procedure from", "手順の出典"), profile.source.iter().map(same).collect());
+        put(text!("differs from it", "出典との違い"), profile.differs.iter().cloned().collect());
+        put(text!("figure", "値"), vec![words::statistic(profile.statistic)]);
+        put(text!("repetitions", "繰り返し"), vec![words::repetitions(profile)]);
+        put(text!("size and data", "サイズとデータ"), words::size_and_data(header));
+    }
+    put(text!("engine", "エンジン"), remarks::engines(&record.cells).into_iter().collect());
+    if let Some(origin) = &header.origin {
+        put(text!("tool", "ツール"), vec![origin.tool_name().into()]);
+        put(text!("procedure", "手順"), words::procedures(origin));
+        put(text!("file", "ファイル"), vec![same(&origin.file)]);
+    }
+    put(Text::same("kurabe"), vec![same(&header.kurabe_version)]);
+    filled(fields)
+}
+
+/// What a run stood on. Version and command line are part of the method.
+fn of_environment(record: &RunRecord) -> Doc {
+    let fields = environment::fields(record).into_iter().filter(|(key, _)| key.en != "kurabe");
+    Doc::of(Fields::from(fields.collect::<Vec<_>>()))
+}
+
+/// The command line that measures in the same way; of another tool's run the profile that does.
+fn again(record: &RunRecord) -> Option<String> {
+    if let Some(origin) = &record.header.origin {
+        let profile = origin.profile.as_deref()?;
+        let is_own = PROFILES.iter().any(|(name, _)| *name == profile);
+        return is_own.then(|| format!("{RUN:#} {PROFILE:#} {profile} TARGET"));
+    }
+    let mut words = vec!["kurabe".to_owned()];
+    let mut rest = record.header.command.iter().skip(1);
+    while let Some(word) = rest.next() {
+        let (name, has_value) = word.split_once('=').map_or((word.as_str(), false), |(name, _)| (name, true));
+        let is_it = |(flag, takes): &&(Mention, bool)| format!("{flag:#}") == name && (*takes || !has_value);
+        match ABOUT_OUTPUT.iter().find(is_it) {
+            Some((_, true)) if !has_value => drop(rest.next()),
+            Some(_) => {}
+            None => words.push(shown::shell_word(word)),
+        }
+    }
+    (words.len() > 1).then(|| words.join(" "))
+}
+
+/// What must be known to read the table: how the run ended, what ± is, what kurabe did not measure.
+fn footnotes(record: &RunRecord) -> Vec<Text> {
+    let mut notes = remarks::status(record);
+    notes.append(remarks::footnotes(record, &RunTable::of(record)));
+    notes.paragraphs()
+}
+
+/// Remarks of a run, each once; why it failed first.
+fn notices(record: &RunRecord) -> Vec<Remark> {
+    let mut notices: Vec<Remark> = Vec::new();
+    if record.status == RunStatus::Failed {
+        let sentence = record.error.clone().unwrap_or_default();
+        notices.push(Remark { role: Role::Warn, kind: words::status(record.status).0, sentence });
+    }
+    notices.extend(remarks::notices(record));
+    notices.extend(remarks::labels(record).map(|labels| Remark {
+        role: Role::Plain,
+        kind: text!("labels", "ラベル"),
+        sentence: labels.into(),
+    }));
+    notices
+}
+
+/// Why a cell is as fast as it is.
+struct Reasons {
+    cell: Text,
+    sentences: Vec<Text>,
+}
+
+/// Why each cell of a run is as fast as it is, where that is known: of a model by its account of time, of a device by what
+/// the record tells from outside. Cells of which nothing is known are named together.
+fn why(record: &RunRecord) -> Vec<Reasons> {
+    let (mut reasons, mut unknown) = (Vec::new(), Vec::new());
+    // Without an operation that was completed there is nothing to explain.
+    for one in why::explain(record, None).unwrap_or_default() {
+        let cell = words::cell(&record.cells[one.number - 1]);
+        let mut sentences = match (one.sentences, one.limit.kind) {
+            (sentences, _) if !sentences.is_empty() => sentences,
+            (_, LimitKind::Unknown) => {
+                unknown.push(cell);
+                continue;
+            }
+            _ => present([Some(one.limit.sentence), Some(one.limit.evidence), one.limit.next]),
+        };
+        sentences.retain(|sentence| !sentence.is_empty());
+        reasons.push(Reasons { cell, sentences });
+    }
+    if !reasons.is_empty() && !unknown.is_empty() {
+        let words =
+            text!("the record does not tell what limited it", "何が上限だったかは記録からは分かりません");
+        reasons.push(Reasons { cell: Text::list(unknown), sentences: vec![words] });
+    }
+    reasons
 }

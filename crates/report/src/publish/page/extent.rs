@@ -1,9 +1,21 @@
 //! How much a page holds. A page of many runs, or of long sweeps, would be too large to open and to attach, so what is
 //! least missed is left out first; each page says what that was.
+//!
+//! The records of a report: in its page, as far as they fit, and in its JSON.
 
-use super::{Embedded, PageTheme, Report};
+use super::{Embedded, Report};
+use crate::compare::facts::{no_json, spoken_json};
 use crate::words::present;
-use kurabe_core::{Text, mention::REPORT, number, text};
+use kurabe_chart::Theme;
+use kurabe_compare::Pair;
+use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
+use kurabe_core::{
+    Result, Text,
+    mention::{EXPORT, Mention, REPORT},
+    number, shown, text,
+};
+use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
+use serde::Serialize;
 
 /// A page larger than this is slow to open and too large for most places that take attachments.
 pub const MOST_PAGE_BYTES: usize = 3_000_000;
@@ -39,16 +51,11 @@ impl Extent {
 
 impl Report<'_> {
     /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
-    pub fn html(&self, theme: PageTheme, records: impl FnOnce(usize) -> Embedded) -> Page {
+    pub fn html(&self, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         self.html_within(MOST_PAGE_BYTES, theme, records)
     }
 
-    fn html_within(
-        &self,
-        most_bytes: usize,
-        theme: PageTheme,
-        records: impl FnOnce(usize) -> Embedded,
-    ) -> Page {
+    fn html_within(&self, most_bytes: usize, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         let pictures = self.pictures();
         let mut report = self.clone();
         let mut html = report.page(theme, &pictures);
@@ -69,37 +76,113 @@ impl Report<'_> {
     /// That charts are missing.
     pub(super) fn charts_left_out(&self, charts: usize) -> Option<Text> {
         let more = charts.checked_sub(super::charts::SHOWN).filter(|more| *more > 0)?;
-        let most = most();
-        (self.extent >= Extent::FirstCharts).then(|| {
-            text!(
-                "{more} more charts were left out of this report to keep it below {most} MB; `{REPORT} RUN` of single \
-                 runs has them",
-                "レポートを {most} MB 以下に収めるため、残りのグラフ {more} 点を省きました。1 件ずつの `{REPORT} RUN` には\
-                 入ります"
-            )
-        })
+        let what = text!("{more} more charts", "残りのグラフ {more} 点");
+        (self.extent >= Extent::FirstCharts).then(|| left_out(&what, REPORT))
     }
 
     /// That tables of single runs are missing.
     pub(super) fn tables_left_out(&self) -> Option<Text> {
-        let most = most();
-        match self.extent {
-            Extent::Whole | Extent::FirstCharts => None,
-            _ if self.runs.len() == 1 => None,
-            Extent::OneTable => Some(text!(
-                "latencies and reasons of the single runs were left out of this report to keep it below {most} MB; `kurabe \
-                 report RUN` has them",
-                "レポートを {most} MB 以下に収めるため、各測定のレイテンシと理由を省きました。`{REPORT} RUN` には入ります"
-            )),
-            Extent::MainTable => Some(text!(
-                "the tables of the single runs were left out of this report to keep it below {most} MB; `{REPORT} RUN` \
-                 has them",
-                "レポートを {most} MB 以下に収めるため、各測定の表を省きました。`{REPORT} RUN` には入ります"
-            )),
-        }
+        let what = match self.extent {
+            Extent::Whole | Extent::FirstCharts => return None,
+            _ if self.runs.len() == 1 => return None,
+            Extent::OneTable => {
+                text!("latencies and reasons of the single runs", "各測定のレイテンシと理由")
+            }
+            Extent::MainTable => text!("the tables of the single runs", "各測定の表"),
+        };
+        Some(left_out(&what, REPORT))
     }
 }
 
-pub(super) fn most() -> String {
-    number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0)
+/// That something is missing to keep a report small, and which command has it, of a single run.
+fn left_out(what: &Text, command: Mention) -> Text {
+    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
+    text!(
+        "{what} were left out of this report to keep it below {most} MB; `{command} RUN` has them",
+        "レポートを {most} MB 以下に収めるため、{what}を省きました。`{command} RUN` には入っています";
+        what
+    )
+}
+
+impl Report<'_> {
+    fn owned(&self) -> impl Iterator<Item = RunRecord> {
+        self.runs.iter().map(|run| (*run).clone())
+    }
+
+    /// The records as JSON that fits into a page of so many bytes: as they are; packed; without what is longest; none.
+    pub fn records(&self, page_bytes: usize) -> Embedded {
+        let most_bytes = MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES);
+        let whole =
+            [export_bundle, export_packed_bundle].into_iter().map(|export| export(self.owned().collect()));
+        if let Some(json) = whole.into_iter().find(|json| json.len() <= most_bytes) {
+            return Embedded { json, left_out: None };
+        }
+        let thinner = [
+            (text!("time series of the records", "測定記録の時系列"), false),
+            (
+                text!(
+                    "time series, stalls and latencies of the records",
+                    "測定記録の時系列、停滞、レイテンシ"
+                ),
+                true,
+            ),
+        ];
+        for (parts, latencies_too) in thinner {
+            let remark = left_out(&parts, EXPORT);
+            let json =
+                export_packed_bundle(self.owned().map(|run| thinned(run, latencies_too, &remark)).collect());
+            if json.len() <= most_bytes {
+                return Embedded { json, left_out: Some(remark) };
+            }
+        }
+        let remark = left_out(&text!("the records", "測定記録"), EXPORT);
+        Embedded { json: String::new(), left_out: Some(remark) }
+    }
+
+    /// Answer, comparisons and records, in the form that is read back.
+    ///
+    /// # Errors
+    /// When a comparison cannot be written as JSON.
+    pub fn json(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Reported {
+            kurabe_report: u32,
+            title: String,
+            answer: Text,
+            comparisons: Vec<serde_json::Value>,
+            runs: Vec<ExportedRun>,
+        }
+        let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
+        let reported = Reported {
+            kurabe_report: REPORT_VERSION,
+            title: self.title().take(self.lang),
+            answer: self.answer(),
+            comparisons: self.pairs.iter().map(spoken).collect::<Result<_>>()?,
+            runs: self.owned().map(ExportedRun::from).collect(),
+        };
+        let words = serde_json::to_string(&reported).map_err(no_json)?;
+        Ok(shown::json(&words).into_owned() + "\n")
+    }
+}
+
+/// A record without what makes it large. It says so, wherever it is taken in again.
+fn thinned(mut run: RunRecord, latencies_too: bool, remark: &Text) -> RunRecord {
+    for cell in &mut run.cells {
+        for repetition in &mut cell.repetitions {
+            repetition.series.intervals.clear();
+            if latencies_too {
+                repetition.stalls.clear();
+                for operations in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
+                    operations.latency = LatencyRecord::default();
+                }
+            }
+        }
+        if let Some(imported) = &mut cell.imported
+            && !imported.figures.is_empty()
+        {
+            imported.series.clear();
+        }
+    }
+    run.notices.push(Notice::new(NoticeKind::Other, remark.clone()));
+    run
 }
