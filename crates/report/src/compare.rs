@@ -382,25 +382,20 @@ pub(crate) fn fairness(pair: &Pair, about: &[String]) -> Doc {
     let (sentence, rest) = fairness_words(pair, about);
     let mut doc = Doc::new();
     doc.say(sentence);
-    let columns = [
-        Column::untitled(),
-        Column::left(text!("baseline", "基準")).cut(Cut::Wrap),
-        Column::left(text!("other", "比較")).cut(Cut::Wrap),
-        Column::untitled().cut(Cut::Wrap),
-    ];
     if rest.is_empty() {
         return doc;
     }
-    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
-        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        [
-            Entry::new(role, name),
-            baseline.into(),
-            other.into(),
-            Entry::new(Role::Quiet, effect.unwrap_or_default()),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2).stacks()).done()
+    let table = Table::of(rest)
+        .left(Text::default(), |spoken| {
+            let role = if spoken.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+            Entry::new(role, spoken.name.clone())
+        })
+        .column(Column::left(text!("baseline", "基準")).cut(Cut::Wrap), |spoken| spoken.baseline.clone())
+        .column(Column::left(text!("other", "比較")).cut(Cut::Wrap), |spoken| spoken.other.clone())
+        .column(Column::untitled().cut(Cut::Wrap), |spoken| {
+            Entry::new(Role::Quiet, spoken.effect.clone().unwrap_or_default())
+        });
+    doc.push(table.table().indent(2).stacks()).done()
 }
 
 #[cfg(test)]

@@ -307,22 +307,21 @@ fn fairness(pivot: &Pivot) -> Doc {
     }
     let names = Text::list(pivot.differences.iter().map(|difference| difference.name.clone()));
     doc.say(text!("These runs also differ in: {names}.", "これらの測定はほかに次の点が違います: {names}。"; names));
-    let columns = [
-        Column::untitled(),
-        Column::left(text!("values", "値")).cut(Cut::Wrap),
-        Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap),
-        Column::untitled().cut(Cut::Wrap),
-    ];
-    let rows = pivot.differences.iter().map(|difference| {
-        let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        [
-            Entry::new(role, difference.name.clone()),
-            some_of(difference.values.clone()).into(),
-            mixed(pivot, difference).into(),
-            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2)).done()
+    let table = Table::of(&pivot.differences)
+        .left(Text::default(), |difference| {
+            let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+            Entry::new(role, difference.name.clone())
+        })
+        .column(Column::left(text!("values", "値")).cut(Cut::Wrap), |difference| {
+            some_of(difference.values.clone())
+        })
+        .column(Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap), |difference| {
+            mixed(pivot, difference)
+        })
+        .column(Column::untitled().cut(Cut::Wrap), |difference| {
+            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default())
+        });
+    doc.push(table.table().indent(2)).done()
 }
 
 /// Where a difference lies within one place.

@@ -184,23 +184,13 @@ fn latencies(cell: &Cell) -> Table {
 
 /// The worst stalls of the counted repetitions, in order of time.
 fn stalls(cell: &Cell) -> Table {
-    let columns = [
-        Column::left(text!("stall at", "停滞の時刻")),
-        Column::right(text!("length", "長さ")),
-        Column::left(text!("of a", "操作")),
-        Column::right(text!("at offset", "オフセット")),
-        Column::right(text!("held up", "影響")),
-    ];
-    let rows = longest(figures::stalls(cell), STALLS_LISTED).into_iter().map(|(at_ns, stall)| {
-        [
-            number::time_words(&number::moment(at_ns)).into(),
-            number::latency_ns(stall.length_ns).into(),
-            words::op_kind(stall.kind).into(),
-            format_bytes(stall.offset_bytes).into(),
-            words::operations(stall.operations).into(),
-        ]
-    });
-    Table::new(columns, rows).indent(2)
+    let table = Table::of(longest(figures::stalls(cell), STALLS_LISTED))
+        .left(text!("stall at", "停滞の時刻"), |(at_ns, _)| number::time_words(&number::moment(*at_ns)))
+        .right(text!("length", "長さ"), |(_, stall)| number::latency_ns(stall.length_ns))
+        .left(text!("of a", "操作"), |(_, stall)| words::op_kind(stall.kind))
+        .right(text!("at offset", "オフセット"), |(_, stall)| format_bytes(stall.offset_bytes))
+        .right(text!("held up", "影響"), |(_, stall)| words::operations(stall.operations));
+    table.table().indent(2)
 }
 
 fn surroundings(cell: &Cell) -> Vec<Field> {
