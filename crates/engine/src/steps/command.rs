@@ -5,16 +5,12 @@
 //! How long it takes until all that it wrote is on the device is told apart (`end_sync_ns`), and the device's traffic is
 //! counted until then. How programs are run is in `kurabe_program`.
 
-use crate::clock::monotonic_ns;
 use crate::context::{Context, progress};
-use crate::real::Real;
-use crate::steps::cold::write_back;
 use crate::steps::traffic::{Watched, interval_of};
 use crate::task::{Attempt, Repeated};
-use kurabe_core::event::Event;
-use kurabe_core::profile::CommandStep;
+use crate::{clock::monotonic_ns, real::Real, steps::cold::write_back};
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, event::Event, profile::CommandStep, text};
 use kurabe_program::{Coming, Folder, Listed, OtherUser, Programs, Ran, Workplace};
 
 /// The programs of a task.

@@ -1,17 +1,13 @@
 //! A repetition of a trace.
 
-use crate::context::Context;
 use crate::drive::device_uring::WaitMode;
-use crate::drive::measure::Setup;
 use crate::drive::replay::{ReplaySource, Span};
-use crate::fit::writes_left_out;
-use crate::real::Real;
 use crate::task::{Attempt, Repeated};
+use crate::{context::Context, drive::measure::Setup, fit::writes_left_out, real::Real};
 use kurabe_core::profile::{ReplayStep, Rules};
 use kurabe_core::record::{NoticeKind, TargetRecord};
-use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, Workload};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, trace::Trace};
 use std::sync::Arc;
 
 impl Real<'_> {
@@ -23,7 +19,7 @@ impl Real<'_> {
         step_index: usize,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let (trace, source) = context.replay_source(&self.target.record(), step, step_index, attempt)?;
+        let (trace, source) = context.replay_source(self.target.facts(), step, step_index, attempt)?;
         let trial = self.trial(&context.profile.rules, &trace, source.fit().longest_bytes, step.in_flight());
         let mut choice = self.choose(context, &trial)?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
@@ -58,7 +54,7 @@ impl Real<'_> {
             end: End { passes: Some(1), ..End::default() },
             data: rules.data,
             seed: rules.seed,
-            ..Workload::plain(Pattern::Random, longest_bytes, self.target.span_bytes())
+            ..Workload::plain(Pattern::Random, longest_bytes, self.target.facts().span_bytes)
         }
     }
 }
