@@ -4,9 +4,8 @@
 //! file at fault when there is one.
 
 use crate::mention::{IODEPTH, Mention, SIZE, THREADS};
-use crate::shown;
-use crate::text;
 use crate::text::{Lang, Text};
+use crate::{shown, text};
 use std::fmt;
 
 /// What went wrong, coarsely. The number is the exit code and never changes its meaning.

@@ -14,13 +14,10 @@ pub use repetition::{
 };
 pub use served::ServedRecord;
 
-use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
-use crate::model::ModelRecord;
-use crate::phrases;
 use crate::profile::{Profile, Statistic};
-use crate::text::Text;
 use crate::workload::{Direction, Workload};
+use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -220,7 +217,6 @@ pub struct Cell {
     /// Its repetitions, discarded ones included; none in an imported cell.
     pub repetitions: Vec<Repetition>,
     /// What another tool printed, in an imported run.
-    #[serde(default)]
     pub imported: Option<ImportedCell>,
 }
 
@@ -300,13 +296,10 @@ pub struct RunHeader {
     /// The instrument; `None` in an imported run.
     pub instrument: Option<Instrument>,
     /// The tool and the file of an imported run; `None` if kurabe measured it.
-    #[serde(default)]
     pub origin: Option<Origin>,
     /// The modelled stack, if the target is one.
-    #[serde(default)]
     pub model: Option<ModelRecord>,
     /// The targets that took turns with this one, if any did.
-    #[serde(default)]
     pub versus: Option<VersusRecord>,
 }
 
@@ -426,7 +419,6 @@ pub struct RunSummary {
     /// The device's model, if known.
     pub device: Option<String>,
     /// What was modelled, if nothing was measured.
-    #[serde(default)]
     pub model: Option<Text>,
     /// The profile's name.
     pub profile: String,

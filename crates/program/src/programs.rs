@@ -11,13 +11,10 @@
 //! nothing stays half restored (an exported pool, a mount).
 
 use crate::command_line::{Invocation, Placeholders, StepCommands};
-use crate::folder::Folder;
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
-use crate::guard::Guard;
 use crate::run::{Program, Ran, no_shell, run};
-use crate::stop::Stop;
-use crate::work_folder::WorkFolder;
 use crate::worker::{OtherUser, Worker};
+use crate::{folder::Folder, guard::Guard, stop::Stop, work_folder::WorkFolder};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;

@@ -2,8 +2,7 @@
 
 use super::shared::{JudgedArgs, choice};
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use kurabe_report::ReportFormat;
 use std::path::PathBuf;
 

@@ -3,8 +3,7 @@
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_compare::{ComparedCell, History, Side};
-use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, record::RunHeader, text};
 use kurabe_stats::{CONFIDENCE, Drift};
 
 /// Characters of a course; with more runs than that, one shows the mean of several.

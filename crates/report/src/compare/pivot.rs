@@ -5,8 +5,7 @@ use crate::compare::verdict::{CellVerdict, tally, words_of};
 use crate::doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::mention::{BASELINE, BY, COMPARE};
-use kurabe_core::record::Measure;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{Judged, Verdict};
 
 /// A column is given this much room before the table is broken into several.

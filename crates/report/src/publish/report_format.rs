@@ -3,8 +3,7 @@
 use crate::publish::page::{PageTheme, Report};
 use crate::publish::pictures::png;
 use kurabe_core::mention::{CHART, FORMAT};
-use kurabe_core::shown::Shown;
-use kurabe_core::{ErrorKind, Result, Text, nearest, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, shown, shown::Shown, text};
 use std::path::Path;
 
 /// Pixels of a picture for one of the drawing.

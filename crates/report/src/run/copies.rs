@@ -6,13 +6,10 @@
 //! then the memory alone; the details have all of it.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use crate::run::derived::step_name;
-use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
 use crate::run::{derived, times};
-use kurabe_core::profile::CopyPart;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use crate::{run::derived::step_name, run::figures::Figures};
+use kurabe_core::{Text, number, profile::CopyPart, record::RunRecord, text};
 use std::collections::BTreeSet;
 
 /// The table; empty if the run is no sweep.

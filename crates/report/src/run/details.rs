@@ -2,16 +2,13 @@
 //! what the run stood on.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
-use crate::machine::environment;
 use crate::run::figures::{longest, side};
 use crate::run::{figures, imported, remarks, times};
-use crate::words::stutter::stutter_items;
 use crate::words::{self, present};
-use kurabe_core::profile::Statistic;
+use crate::{machine::environment, words::stutter::stutter_items};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord, fallback};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, profile::Statistic, text, workload::OpKind};
 use kurabe_stats::{
     cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
     stutter,

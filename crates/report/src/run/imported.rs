@@ -1,13 +1,10 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
-use crate::doc::grid::GridLine;
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
-use crate::words;
+use crate::{doc::grid::GridLine, words};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
-use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::record::Cell;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, quantity::format_bytes_decimal, record::Cell, shown, text};
 
 /// Figures of a cell in the table; the rest is in the details.
 const IN_TABLE: usize = 3;

@@ -2,12 +2,10 @@
 //!
 //! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
 
-use crate::compare::facts::cell_name;
 use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
-use crate::words;
+use crate::{compare::facts::cell_name, words};
 use kurabe_compare::{FirstFigure, ListedRun};
-use kurabe_core::number::Figure;
-use kurabe_core::{Text, mention::RUN, number, text};
+use kurabe_core::{Text, mention::RUN, number, number::Figure, text};
 
 /// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
 /// some 25 characters each should be seen.

@@ -1,12 +1,10 @@
 //! A run beside a recorded device: how far its latencies are from those that a trace says were measured.
 
 use crate::doc::{Doc, Style, Table};
-use crate::publish::pictures::latencies_beside;
-use crate::{Picture, words};
+use crate::{Picture, publish::pictures::latencies_beside, words};
 use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_core::{Lang, Text, number, shown, text, workload::Direction};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
 

@@ -1,13 +1,10 @@
 //! Profiles: which there are, and what one does.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
-use crate::run::steps;
-use crate::words;
+use crate::{run::steps, words};
 use kurabe_core::mention::{PROFILE, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::Measure;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
 
 /// A family of this many profiles stands apart in the list.
 const FAMILY: usize = 3;

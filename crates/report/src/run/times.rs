@@ -1,13 +1,10 @@
 //! The table of cells whose figure is a time, and of those that are neither reads nor writes: copies, programs.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
-use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
-use crate::words;
-use kurabe_core::quantity::format_bytes_decimal;
+use crate::{run::figures::Figures, words};
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes_decimal, text, workload::Direction};
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 

@@ -2,8 +2,7 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
 use serde_json::{Value, json};
 

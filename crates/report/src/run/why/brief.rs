@@ -2,11 +2,9 @@
 
 use super::Why;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use crate::run::figures::Figures;
-use crate::words;
+use crate::{run::figures::Figures, words};
 use kurabe_core::mention::{CELL, WHY};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::RunRecord, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
 
 /// More cells than this have a line each.

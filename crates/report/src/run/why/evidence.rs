@@ -3,9 +3,8 @@
 use super::brief::how_sure;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words::present;
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::split::{KernelSplit, RequestSize};
-use kurabe_core::{Text, mention::IODEPTH, number, text};
+use kurabe_core::{Text, mention::IODEPTH, number, quantity::format_bytes, text};
 use kurabe_explain::{Limit, LimitKind};
 
 /// Sizes of requests that are listed.
