@@ -5,7 +5,7 @@ use crate::compare::load;
 use crate::lang::{lang, t};
 use crate::output::{self, print, print_json, say};
 use kurabe_compare::check_about;
-use kurabe_core::{Error, ErrorKind, Result, number, record::RunRecord, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, number, record::RunRecord, shown, text, words::Keyword};
 use kurabe_lab::files::{Existing, refuse_existing, write};
 use kurabe_report::{MadeReport, PageTheme, Report, ReportFormat};
 use kurabe_store::without_paths;
