@@ -163,7 +163,7 @@ impl Target {
     pub fn made(&self) -> Result<Option<MadeFacts>> {
         let status = match (&self.test_file, &self.container) {
             (Some(file), _) => rustix::fs::fstat(file.file()),
-            (None, Some(container)) => rustix::fs::fstat(container.folder()),
+            (None, Some(container)) => rustix::fs::fstat(&container.folder),
             (None, None) => return Ok(None),
         };
         let status = status.map_err(|error| cannot_open(&self.path, &error.into()))?;
@@ -178,7 +178,7 @@ impl Target {
 
     fn make_test_file(&mut self, scratch: &Arc<Scratch>, options: &TargetOptions) -> Result<()> {
         let directory = shown::path(&self.path);
-        let free_bytes = || platform::free_bytes(scratch.folder());
+        let free_bytes = || platform::free_bytes(&scratch.folder);
         let free = free_bytes().map_err(|error| {
             Error::os(
                 text!("cannot ask for free space on {directory}", "{directory} の空き容量が分かりません"),
@@ -189,7 +189,7 @@ impl Target {
             return Err(no_space(&self.path, options.size_bytes, free));
         }
         let test_file = TestFile::create(scratch, OsStr::new(&options.test_file_name))?;
-        platform::preallocate(test_file.held(), options.size_bytes).map_err(|error| match error.kind() {
+        platform::preallocate(&test_file.held, options.size_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 no_space(&self.path, options.size_bytes, free_bytes().ok().flatten())
             }
@@ -198,9 +198,9 @@ impl Target {
                 &error,
             ),
         })?;
-        self.path = test_file.held().path();
+        self.path = test_file.held.path();
         self.facts.path = shown::name(&self.path);
-        self.held = Some(Arc::clone(test_file.held()));
+        self.held = Some(Arc::clone(&test_file.held));
         self.test_file = Some(test_file);
         Ok(())
     }
@@ -368,7 +368,7 @@ impl Target {
 
     /// Where programs may work: a folder of kurabe's, which a later run removes if this one dies.
     pub fn container(&self) -> Option<&Folder> {
-        self.container.as_ref().map(Container::folder)
+        self.container.as_ref().map(|container| &container.folder)
     }
 
     /// The test file that was made in a directory.

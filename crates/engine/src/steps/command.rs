@@ -31,7 +31,7 @@ impl Real<'_> {
             |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
         let held = self.target.scratch().zip(self.target.container());
         let (scratch, container) = held.ok_or_else(no_folder)?;
-        let target = scratch.folder().try_clone().map_err(cannot)?;
+        let target = scratch.folder.try_clone().map_err(cannot)?;
         let container = container.try_clone().map_err(cannot)?;
         let place = Workplace { target: &target, container: &container };
         let programs = Programs::prepare(step, place, context.interrupt, &mut preparing(context))?;
@@ -67,7 +67,7 @@ impl Real<'_> {
         let ran = run_watched(context, work);
         // Not by the work folder, which the program may have removed.
         let synced = match self.target.scratch() {
-            Some(scratch) if ran.is_ok() => Some(timed_write_back(scratch.folder())),
+            Some(scratch) if ran.is_ok() => Some(timed_write_back(&scratch.folder)),
             _ => None,
         };
         let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));

@@ -78,7 +78,7 @@ impl Real<'_> {
         }
         let size_bytes = self.target.facts().span_bytes;
         let Some(test_file) = self.target.test_file() else { return Ok(()) };
-        let folder = test_file.scratch().folder();
+        let folder = &test_file.scratch.folder;
         let Some(free_bytes) = platform::free_bytes(folder).ok().flatten() else { return Ok(()) };
         // What is reserved for the test file is no longer free.
         let reserved_bytes =
@@ -255,7 +255,7 @@ impl CopyWork {
                 Ok(Destination { file: target.open_buffered()?, from_bytes, owner: None })
             }
             (CopyDestination::Beside, Some(test_file)) => {
-                let copy = TestFile::create(test_file.scratch(), &copy_beside(test_file.name()))?;
+                let copy = TestFile::create(&test_file.scratch, &copy_beside(&test_file.name))?;
                 Ok(Destination { file: copy.open_again()?, from_bytes: 0, owner: Some(copy) })
             }
             (CopyDestination::Beside, None) => Err(unprepared()),

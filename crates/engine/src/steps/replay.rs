@@ -20,7 +20,7 @@ impl Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let (trace, source) = context.replay_source(self.target.facts(), step, step_index, attempt)?;
-        let trial = self.trial(&context.profile.rules, &trace, source.fit().longest_bytes, step.in_flight());
+        let trial = self.trial(&context.profile.rules, &trace, source.fit.longest_bytes, step.in_flight());
         let mut choice = self.choose(context, &trial)?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
@@ -28,7 +28,7 @@ impl Real<'_> {
         }
         let setup = Setup {
             iodepth: step.in_flight(),
-            largest_bytes: source.fit().longest_bytes,
+            largest_bytes: source.fit.longest_bytes,
             warm_up_ns: 0,
             time_ns: None,
             end_sync: EndSync::None,
@@ -75,7 +75,7 @@ impl Context<'_> {
             Span { offset_bytes: 0, length_bytes: facts.span_bytes, alignment_bytes: facts.alignment_bytes };
         let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
         if attempt.number == 0 {
-            self.tell_differences(&trace, source.fit().remark())?;
+            self.tell_differences(&trace, source.fit.remark())?;
         }
         Ok((trace, source))
     }
