@@ -25,10 +25,11 @@ use std::collections::BTreeMap;
 pub const RECORD_SCHEMA: u32 = 2;
 
 /// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Being measured now.
+    #[default]
     Running,
     /// Every cell was measured.
     Complete,
@@ -194,7 +195,7 @@ fn what_an_engine_goes_without_is_said_in_japanese() {
 }
 
 /// One figure of the table with all that stands behind it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Place in the order of measuring, from 0.
     pub index: u32,
@@ -354,7 +355,7 @@ impl RunHeader {
 }
 
 /// A run, whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// What was known before.
     pub header: RunHeader,
@@ -379,17 +380,7 @@ pub struct RunRecord {
 impl RunRecord {
     /// A run that has begun and measured nothing so far.
     pub fn begun(header: RunHeader) -> Self {
-        Self {
-            header,
-            status: RunStatus::Running,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
-            notices: Vec::new(),
-            cells: Vec::new(),
-            health_after: None,
-        }
+        Self { header, ..Self::default() }
     }
 
     /// Adds a cell in the order of their indices, in place of the one with its index.
@@ -402,7 +393,7 @@ impl RunRecord {
 }
 
 /// A line of the list of runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The run's id.
     pub id: String,

@@ -84,16 +84,12 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
         _ => Measure::Rate,
     };
     Cell {
-        index: 0,
-        step_index: 0,
         label: label.into(),
         part: direction.map_or(String::new(), |direction| direction.word().to_owned()),
         direction,
         measure,
-        workload: None,
-        engine: None,
-        repetitions: Vec::new(),
         imported: Some(imported),
+        ..Cell::default()
     }
 }
 
