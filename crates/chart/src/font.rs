@@ -5,10 +5,8 @@
 
 use kurabe_core::display::{TextPiece, pieces};
 use kurabe_core::shown;
-use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size as FontSize};
-use skrifa::metrics::GlyphMetrics;
-use skrifa::{FontRef, MetadataProvider};
+use skrifa::{FontRef, MetadataProvider, charmap::Charmap, metrics::GlyphMetrics};
 use std::sync::OnceLock;
 
 /// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of both languages.

@@ -1,7 +1,6 @@
 //! What the numbers of an axis are.
 
-use kurabe_core::number;
-use kurabe_core::quantity::format_bytes;
+use kurabe_core::{number, quantity::format_bytes};
 
 /// What a number is, and so how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,8 +29,7 @@ pub use versus::VersusArgs;
 pub use vm::VmArgs;
 
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_lab::{StorePlace, parse_percent};
 use kurabe_report::Unaccepted;
 use shared::{JudgedArgs, unaccepted, worded};

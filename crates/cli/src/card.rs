@@ -1,9 +1,8 @@
 //! `kurabe card`
 
 use crate::args::{CardArgs, Global};
-use crate::lang::lang;
 use crate::output::{print, print_json};
-use crate::stored::store_with_runs;
+use crate::{lang::lang, stored::store_with_runs};
 use kurabe_chart::Theme;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};

@@ -2,8 +2,7 @@
 
 use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
-use kurabe_core::Result;
-use kurabe_core::record::RunRecord;
+use kurabe_core::{Result, record::RunRecord};
 use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry};
 use kurabe_study::catalogue::{Catalogue, beside};
 

@@ -1,13 +1,11 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
-use crate::lang::lang;
 use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
-use crate::stored::store_with_runs;
+use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
 use kurabe_lab::{distinct_runs, observed};
 use kurabe_report::{
     accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json,

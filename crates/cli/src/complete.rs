@@ -4,16 +4,13 @@
 //! far. The values are hung on the arguments by what an argument takes (`RUN`, `TARGET`, a profile), so that a new command
 //! has them. The store is looked at and left as it is; what cannot be known is not completed.
 
-use crate::args::Cli;
-use crate::lang::lang;
-use crate::output;
+use crate::{args::Cli, lang::lang, output};
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter};
 use clap_complete::env::{CompleteEnv, Shells};
 use kurabe_compare::{Fact, USES};
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::shown::Shown;
-use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, number, shown, shown::Shown, text};
 use kurabe_lab::StorePlace;
 use kurabe_report::PICTURE_NAMES;
 use kurabe_sim::{DEVICES, device_named};

@@ -1,7 +1,6 @@
 //! The help in the language of the reader.
 
-use crate::lang::lang;
-use crate::output::style;
+use crate::{lang::lang, output::style};
 use kurabe_core::Lang;
 use kurabe_report::help_in_japanese;
 

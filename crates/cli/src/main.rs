@@ -31,7 +31,7 @@ mod wrong_words;
 
 use args::{Cli, Command};
 use clap::Parser;
-use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown, words::Keyword};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

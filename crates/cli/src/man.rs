@@ -1,14 +1,11 @@
 //! `kurabe man`: the page of the program, with the names that only it knows, and a page for each command.
 
-use crate::args::Cli;
 use crate::complete::{model_titles, profile_titles};
-use crate::lang::t;
-use crate::output;
+use crate::{args::Cli, lang::t, output};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, nearest, shown::Shown, text};
 use std::io::Write;
 
 /// Prints the page of the program or of one of its commands.

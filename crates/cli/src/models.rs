@@ -2,11 +2,8 @@
 
 use crate::args::{Global, ModelShown, ModelsAction, ModelsArgs};
 use crate::output::{print_json, print_page, style, write};
-use kurabe_core::Result;
-use kurabe_core::model::Model;
-use kurabe_core::shown::Shown;
-use kurabe_lab::load_model;
-use kurabe_lab::{assignments, text_of};
+use kurabe_core::{Result, model::Model, shown::Shown};
+use kurabe_lab::{assignments, load_model, text_of};
 use kurabe_report::{describe_model, render_model, render_models};
 use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 

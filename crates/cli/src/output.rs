@@ -1,10 +1,7 @@
 //! Standard output and standard error, and how they look.
 
-use crate::args::Global;
-use crate::lang::lang;
-use kurabe_core::record::RunRecord;
-use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use crate::{args::Global, lang::lang};
+use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
 use kurabe_lab::files::{self, Existing};
 use kurabe_report::{Assessment, Mode, Style, run_figures};
 use serde::Serialize;

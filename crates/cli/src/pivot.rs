@@ -1,14 +1,10 @@
 //! `kurabe compare --by`, and the digests that are asked across runs.
 
 use crate::args::{CompareArgs, Global};
-use crate::lang::t;
 use crate::output::{print_json, print_page, style};
-use crate::share::Share;
-use crate::stored::store_with_runs;
+use crate::{lang::t, share::Share, stored::store_with_runs};
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
-use kurabe_core::Result;
-use kurabe_core::digest::Digests;
-use kurabe_core::{ErrorKind, text};
+use kurabe_core::{ErrorKind, Result, digest::Digests, text};
 use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Store;

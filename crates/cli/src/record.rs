@@ -6,8 +6,7 @@ use crate::output::{print_json, print_texts, say, write_out};
 use crate::signals;
 use kurabe_core::Result;
 use kurabe_interop::write_iolog_v3;
-use kurabe_lab::files::refuse_unwritable;
-use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, record_command};
+use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, files::refuse_unwritable, record_command};
 use kurabe_report::{recorded_json, recorded_lines};
 
 /// Runs the command.

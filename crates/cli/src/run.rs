@@ -6,10 +6,8 @@ use crate::output::{
     error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
     write_out,
 };
-use crate::signals;
-use crate::stored::open_recovered;
-use kurabe_core::number::count;
-use kurabe_core::{Result, shown, text};
+use crate::{signals, stored::open_recovered};
+use kurabe_core::{Result, number::count, shown, text};
 use kurabe_explain::{PROBE, explain_sweep};
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};

@@ -1,9 +1,8 @@
 //! `kurabe serve`, `kurabe attach`, `kurabe detach` and `kurabe control`: a model as a block device.
 
 use crate::args::{AttachArgs, ControlAction, ControlArgs, DetachArgs, Global, ServeArgs};
-use crate::lang::lang;
 use crate::output::{print, print_json, print_texts, progress_mode, say, say_over};
-use crate::signals;
+use crate::{lang::lang, signals};
 use kurabe_core::{Result, Text, shown, text};
 use kurabe_lab::{
     Ending, PreparedServer, RunningServer, assignments, control_server, is_background, kept_servers,

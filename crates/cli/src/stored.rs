@@ -1,16 +1,14 @@
 //! The commands that work on stored runs: list, show, why, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
-use crate::catalogue::show_beside;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_page, print_record, say, style, tell, write_out};
-use crate::pivot::digests;
+use crate::{catalogue::show_beside, pivot::digests};
 use kurabe_compare::listed;
-use kurabe_core::digest::Digests;
 use kurabe_core::outside::{self, Outside};
-use kurabe_core::record::RunRecord;
-use kurabe_core::words::Keyword;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{
+    Error, ErrorKind, Result, digest::Digests, record::RunRecord, shown, text, words::Keyword,
+};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, movers_of, parse_label};
 use kurabe_report::{
@@ -18,8 +16,7 @@ use kurabe_report::{
     render_pictures, render_run, render_why, run_figures,
 };
 use kurabe_store::{Filter, Store, export_with_figures};
-use kurabe_study::USUAL_MARGIN;
-use kurabe_study::catalogue::Catalogue;
+use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
 use std::path::Path;
 
 /// The store, made if it is not there; what runs that died left behind is taken away.

@@ -1,12 +1,9 @@
 //! `kurabe study`: list, show, run.
 
 use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
-use crate::lang::lang;
 use crate::output::{error_style, print, print_json, print_page, progress_mode, style, write};
-use crate::signals;
-use crate::stored::open_recovered;
-use kurabe_core::Result;
-use kurabe_core::shown::Shown;
+use crate::{lang::lang, signals, stored::open_recovered};
+use kurabe_core::{Result, shown::Shown};
 use kurabe_lab::{Stream, StudyRunner, check_paths, run_study};
 use kurabe_lab::{assignments, text_of};
 use kurabe_report::{

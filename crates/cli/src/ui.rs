@@ -1,10 +1,8 @@
 //! `kurabe ui`: the page, until Ctrl-C.
 
 use crate::args::{Global, UiArgs};
-use crate::lang::lang;
 use crate::output::{print, print_json, say};
-use crate::signals;
-use crate::stored::open_recovered;
+use crate::{lang::lang, signals, stored::open_recovered};
 use kurabe_core::{Result, text};
 use kurabe_serve::attachments_folder;
 use kurabe_ui::{Options, Ui};

@@ -1,14 +1,10 @@
 //! `kurabe versus`: several targets measured in turns; each is a run of its own in the store.
 
 use crate::args::{Global, VersusArgs};
-use crate::compare::fastest_of;
-use crate::lang::lang;
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
-use crate::signals;
-use crate::stored::open_recovered;
+use crate::{compare::fastest_of, lang::lang, signals, stored::open_recovered};
 use kurabe_compare::pairs;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Result, shown, text};
+use kurabe_core::{Result, record::RunRecord, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
 use kurabe_report::{

@@ -4,10 +4,8 @@
 //! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
 
 use crate::fairness::{Fact, FactValue, facts_of};
-use crate::history_key::HistoryKey;
-use crate::joined::Joined;
-use crate::key::CellName;
 use crate::listed::{MainFigure, main_cells};
+use crate::{history_key::HistoryKey, joined::Joined, key::CellName};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::RunRecord;
 use kurabe_stats::compared_values;

@@ -10,12 +10,10 @@ mod facts;
 
 pub use facts::{Fact, check_about};
 
-use crate::key::CellName;
-use crate::matched::same;
-use kurabe_core::environment::FileSystemJournal;
-use kurabe_core::imported::PrintedStatistic;
+use crate::{key::CellName, matched::same};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
+use kurabe_core::{environment::FileSystemJournal, imported::PrintedStatistic};
 use serde::{Deserialize, Serialize};
 
 /// What a difference can do to the figures.

@@ -4,9 +4,8 @@
 //! are enough, so that a thousand runs are no more to read than two.
 
 use crate::digest::{Word, read};
-use crate::history_key::HistoryKey;
-use crate::key::CellName;
 use crate::pair::{Pair, pair};
+use crate::{history_key::HistoryKey, key::CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::environment::Environment;
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};

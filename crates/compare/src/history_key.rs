@@ -7,13 +7,10 @@
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
 use crate::key::{CellKey, CellName, part_of};
-use kurabe_core::Text;
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::Origin;
-use kurabe_core::model::LayerRecord;
 use kurabe_core::profile::{IoStep, Order, Profile, Rules, Step};
-use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Data, Pattern, ThreadShare};
+use kurabe_core::{Text, imported::Origin, model::LayerRecord, record::RunRecord};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

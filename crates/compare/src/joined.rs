@@ -4,8 +4,7 @@
 //! whole: all data over the longest of their times, or the sum of their rates where a tool tells neither.
 
 use kurabe_core::imported::{ImportedCell, Quantity};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
+use kurabe_core::{record::Cell, workload::Direction};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

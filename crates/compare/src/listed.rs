@@ -30,7 +30,7 @@ pub(crate) enum MainFigure {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ListedRun {
     /// What the store tells of it.
     #[serde(flatten)]
@@ -118,15 +118,7 @@ pub fn listed(runs: Vec<RunSummary>, digests: &Digests) -> Vec<ListedRun> {
 impl From<RunSummary> for ListedRun {
     /// The summary alone.
     fn from(run: RunSummary) -> Self {
-        Self {
-            run,
-            changes: None,
-            only_cell: None,
-            best_read_rate_bytes_per_s: None,
-            best_write_rate_bytes_per_s: None,
-            random_4k_read_rate_bytes_per_s: None,
-            first_figure: None,
-        }
+        Self { run, ..Self::default() }
     }
 }
 

@@ -5,8 +5,7 @@
 //! several do; else the target with what was changed in it, the model's title, the procedure, the day. If nothing tells them apart,
 //! the id does.
 
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number};
+use kurabe_core::{Text, number, record::RunRecord};
 use std::collections::BTreeSet;
 
 /// The label by which a user names a run.

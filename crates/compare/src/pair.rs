@@ -1,16 +1,13 @@
 //! Two runs compared cell by cell.
 
 use crate::fairness::{Difference, FactPair, differences, fact_pairs};
-use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
 use crate::matched::{Alone, Matched, matched};
-use crate::names::names;
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
-use kurabe_core::Text;
-use kurabe_core::profile::Statistic;
+use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::{Text, profile::Statistic, workload::Direction};
 use kurabe_stats::{
     Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure, is_tie,
     judge, repetition_value, sampled, stutter, two_groups,

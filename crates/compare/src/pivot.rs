@@ -19,10 +19,8 @@ pub use keys::{KeySource, PivotKey, PivotWords};
 
 use crate::key::CellName;
 use keys::{is_meant, natural};
-use kurabe_core::digest::Digests;
 use kurabe_core::mention::{BY, LIST};
-use kurabe_core::record::RunSummary;
-use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, closest, digest::Digests, record::RunSummary, text};
 use kurabe_stats::Judged;
 use layout::PivotLayout;
 use runs::{DigestWords, RunFacts};

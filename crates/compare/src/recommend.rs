@@ -8,10 +8,9 @@
 use crate::fairness::{Difference, Weight, differences};
 use crate::key::CellKey;
 use crate::uses::{LeastRate, Use, UseWork};
-use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::{Text, workload::Direction};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, geometric_mean, stutter};
 use serde::Serialize;
 

@@ -6,9 +6,7 @@
 //! its own.
 
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::mention::Mention;
-use crate::text;
-use crate::text::Text;
+use crate::{mention::Mention, text, text::Text};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -4,9 +4,7 @@
 //! flight owns its buffer: `submit` takes it, the completion returns it, and nothing can touch it between. The
 //! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
 
-use crate::Result;
-use crate::model::TimeSums;
-use crate::workload::Op;
+use crate::{Result, model::TimeSums, workload::Op};
 
 /// A buffer that a device lends to the driver, one per operation that may be in flight.
 pub trait Buffer {

@@ -65,7 +65,6 @@ pub struct FileSystem {
     /// Block size in bytes.
     pub block_size_bytes: Option<u64>,
     /// Its journal, where the kernel tells.
-    #[serde(default)]
     pub journal: Option<FileSystemJournal>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,

@@ -4,9 +4,8 @@
 //! file at fault when there is one.
 
 use crate::mention::{IODEPTH, Mention, SIZE, THREADS};
-use crate::shown;
-use crate::text;
 use crate::text::{Lang, Text};
+use crate::{shown, text, words::Keyword};
 use std::fmt;
 
 /// What went wrong, coarsely. The number is the exit code and never changes its meaning.
@@ -47,26 +46,6 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Every kind, for the documentation and its test.
-    pub const ALL: [Self; 16] = [
-        Self::Internal,
-        Self::Usage,
-        Self::DataFile,
-        Self::Target,
-        Self::Permission,
-        Self::Refused,
-        Self::NoSpace,
-        Self::Io,
-        Self::Store,
-        Self::Unsupported,
-        Self::Import,
-        Self::NoSuchRun,
-        Self::Slower,
-        Self::Unclear,
-        Self::Different,
-        Self::Interrupted,
-    ];
-
     /// The process exit code for this kind.
     pub fn exit_code(self) -> u8 {
         self as u8
@@ -76,28 +55,28 @@ impl ErrorKind {
     pub fn error(self, what: Text) -> Error {
         Error::new(self, what)
     }
+}
 
-    /// A stable word for scripts (`--json`).
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::Usage => "usage",
-            Self::DataFile => "data_file",
-            Self::Target => "target",
-            Self::Permission => "permission",
-            Self::Refused => "refused",
-            Self::NoSpace => "no_space",
-            Self::Io => "io",
-            Self::Store => "store",
-            Self::Unsupported => "unsupported",
-            Self::Import => "import",
-            Self::NoSuchRun => "no_such_run",
-            Self::Slower => "slower",
-            Self::Unclear => "unclear",
-            Self::Different => "different",
-            Self::Interrupted => "interrupted",
-        }
-    }
+/// Every kind with its stable word for scripts (`--json`).
+impl Keyword for ErrorKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("internal", Self::Internal),
+        ("usage", Self::Usage),
+        ("data_file", Self::DataFile),
+        ("target", Self::Target),
+        ("permission", Self::Permission),
+        ("refused", Self::Refused),
+        ("no_space", Self::NoSpace),
+        ("io", Self::Io),
+        ("store", Self::Store),
+        ("unsupported", Self::Unsupported),
+        ("import", Self::Import),
+        ("no_such_run", Self::NoSuchRun),
+        ("slower", Self::Slower),
+        ("unclear", Self::Unclear),
+        ("different", Self::Different),
+        ("interrupted", Self::Interrupted),
+    ];
 }
 
 /// A place in a data file, with the line itself, so that the error can show it.
@@ -334,10 +313,10 @@ mod tests {
 
     #[test]
     fn exit_codes_are_unique_and_never_zero() {
-        let mut codes: Vec<u8> = ErrorKind::ALL.iter().map(|kind| kind.exit_code()).collect();
+        let mut codes: Vec<u8> = ErrorKind::WORDS.iter().map(|(_, kind)| kind.exit_code()).collect();
         codes.sort_unstable();
         codes.dedup();
-        assert_eq!(codes.len(), ErrorKind::ALL.len());
+        assert_eq!(codes.len(), ErrorKind::WORDS.len());
         assert!(!codes.contains(&0));
     }
 

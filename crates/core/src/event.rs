@@ -3,12 +3,10 @@
 //! [`RunRecord::apply`] is the only place where events become a record, so a record that is followed live, one that is
 //! replayed from the stream, and the one in the store are the same.
 
-use crate::profile::Step;
 use crate::record::{
     Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunRecord, RunStatus, Sample,
 };
-use crate::text::Text;
-use crate::workload::Direction;
+use crate::{profile::Step, text::Text, workload::Direction};
 use serde::{Deserialize, Serialize};
 
 /// Samples in one event: told ten times a second, they are more than a curve can show, and an event of them is some ten KiB.
@@ -27,7 +25,6 @@ pub enum Event {
         /// Bytes that will be written at most, cells that end by time apart; the fill included.
         planned_write_bytes: Option<u64>,
         /// Time for which besides as much is written as the target takes.
-        #[serde(default)]
         planned_write_ns: Option<u64>,
         /// Time that the cells will take, if they are bounded by time.
         planned_ns: Option<u64>,
@@ -54,7 +51,6 @@ pub enum Event {
         /// The steps, which stand after all others.
         steps: Vec<Step>,
         /// What they are for, if it is worth saying to somebody who waits.
-        #[serde(default)]
         why: Option<Text>,
         /// Cells of the run in all.
         cell_count: u32,

@@ -302,10 +302,8 @@ pub struct ImportedCell {
     /// Share of reads of a mix, in percent.
     pub read_percent: Option<f64>,
     /// First byte that it went to.
-    #[serde(default)]
     pub offset_bytes: Option<u64>,
     /// Bytes from there on that it covered.
-    #[serde(default)]
     pub span_bytes: Option<u64>,
     /// Figures; the first is the main one.
     pub figures: Vec<PrintedFigure>,

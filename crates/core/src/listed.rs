@@ -1,7 +1,6 @@
 //! An operation by itself, as a list of all of them has it.
 
-use crate::device::ErrorNumber;
-use crate::workload::Op;
+use crate::{device::ErrorNumber, workload::Op};
 
 /// An operation that came back. Times count from the start of its repetition's recording.
 #[derive(Clone, Debug, PartialEq, Eq)]

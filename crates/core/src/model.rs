@@ -3,8 +3,7 @@
 //! The model: the device of a modelled target has a clock of its own that only its operations and pauses move. After a
 //! measurement it tells where the time of the operations went, layer by layer, in sums that are exact.
 
-use crate::device::Device;
-use crate::text::Text;
+use crate::{device::Device, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// A target that is computed.

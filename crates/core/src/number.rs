@@ -3,9 +3,8 @@
 //! The model: a figure is a number and its unit, never a bare number. Digits follow the magnitude (three or
 //! four that mean something), thousands stand apart by a plain space, and what is not a number shows as `–`.
 
-use crate::measure::Measure;
 use crate::quantity::{NS_PER_S, format_time_setting};
-use crate::text::Text;
+use crate::{measure::Measure, text::Text};
 
 /// A number and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,7 @@
 //! pipe, `/dev/zero`) tells no size, so the limit is held while it is read. This is the one place of the vocabulary that
 //! touches files, because every room above reads some.
 
-use crate::quantity::format_bytes;
-use crate::{Error, ErrorKind, Result, Text, text};
+use crate::{Error, ErrorKind, Result, Text, quantity::format_bytes, text};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

@@ -18,10 +18,9 @@ pub use step::{
     ReplayStep, ReplayTiming, Step,
 };
 
-use crate::measure::Measure;
 use crate::quantity::{GIB, NS_PER_S};
-use crate::text::Text;
 use crate::workload::{Data, Direction, Workload};
+use crate::{measure::Measure, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// How repetitions become the figure that is shown.
@@ -77,7 +76,6 @@ pub struct Rules {
     /// Measured time of a repetition, unless a step says otherwise.
     pub time_ns: u64,
     /// Bytes after which a repetition that writes and ends by time is ended, whatever time is left; `None`: no limit.
-    #[serde(default)]
     pub write_limit_bytes: Option<u64>,
     /// Pause between cells.
     pub interval_ns: u64,
@@ -183,12 +181,10 @@ pub struct Profile {
     /// How repetitions become the figure.
     pub statistic: Statistic,
     /// The tool's unit of rates, if it is not MB/s.
-    #[serde(default)]
     pub as_printed: Option<PrintedUnit>,
     /// Rules for all steps.
     pub rules: Rules,
     /// Rounds until steady, if the tool works so.
-    #[serde(default)]
     pub rounds: Option<Rounds>,
     /// Work done once before the first cell, not shown as cells.
     #[serde(default)]

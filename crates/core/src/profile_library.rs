@@ -1,8 +1,7 @@
 //! The profiles that come with kurabe, from the folder `profiles/`.
 
 use crate::error::{ErrorKind, Result};
-use crate::profile::Profile;
-use crate::{mention, nearest_of_many, text};
+use crate::{mention, nearest_of_many, profile::Profile, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {

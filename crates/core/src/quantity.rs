@@ -4,8 +4,7 @@
 //! words become integers here and nowhere else. `4k`, `4K`, `4Ki` and `4KiB` are 4096 bytes, as fio's users
 //! expect; `4kB` and `4KB` are 4000 bytes, because MB is 10^6 wherever kurabe prints it.
 
-use crate::text;
-use crate::text::Text;
+use crate::{text, text::Text};
 
 /// 1 KiB.
 pub const KIB: u64 = 1 << 10;

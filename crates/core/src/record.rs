@@ -14,13 +14,10 @@ pub use repetition::{
 };
 pub use served::ServedRecord;
 
-use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
-use crate::model::ModelRecord;
-use crate::phrases;
 use crate::profile::{Profile, Statistic};
-use crate::text::Text;
 use crate::workload::{Direction, Workload};
+use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,10 +25,11 @@ use std::collections::BTreeMap;
 pub const RECORD_SCHEMA: u32 = 2;
 
 /// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Being measured now.
+    #[default]
     Running,
     /// Every cell was measured.
     Complete,
@@ -197,7 +195,7 @@ fn what_an_engine_goes_without_is_said_in_japanese() {
 }
 
 /// One figure of the table with all that stands behind it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Place in the order of measuring, from 0.
     pub index: u32,
@@ -220,7 +218,6 @@ pub struct Cell {
     /// Its repetitions, discarded ones included; none in an imported cell.
     pub repetitions: Vec<Repetition>,
     /// What another tool printed, in an imported run.
-    #[serde(default)]
     pub imported: Option<ImportedCell>,
 }
 
@@ -300,13 +297,10 @@ pub struct RunHeader {
     /// The instrument; `None` in an imported run.
     pub instrument: Option<Instrument>,
     /// The tool and the file of an imported run; `None` if kurabe measured it.
-    #[serde(default)]
     pub origin: Option<Origin>,
     /// The modelled stack, if the target is one.
-    #[serde(default)]
     pub model: Option<ModelRecord>,
     /// The targets that took turns with this one, if any did.
-    #[serde(default)]
     pub versus: Option<VersusRecord>,
 }
 
@@ -361,7 +355,7 @@ impl RunHeader {
 }
 
 /// A run, whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// What was known before.
     pub header: RunHeader,
@@ -386,17 +380,7 @@ pub struct RunRecord {
 impl RunRecord {
     /// A run that has begun and measured nothing so far.
     pub fn begun(header: RunHeader) -> Self {
-        Self {
-            header,
-            status: RunStatus::Running,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
-            notices: Vec::new(),
-            cells: Vec::new(),
-            health_after: None,
-        }
+        Self { header, ..Self::default() }
     }
 
     /// Adds a cell in the order of their indices, in place of the one with its index.
@@ -409,7 +393,7 @@ impl RunRecord {
 }
 
 /// A line of the list of runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The run's id.
     pub id: String,
@@ -426,7 +410,6 @@ pub struct RunSummary {
     /// The device's model, if known.
     pub device: Option<String>,
     /// What was modelled, if nothing was measured.
-    #[serde(default)]
     pub model: Option<Text>,
     /// The profile's name.
     pub profile: String,

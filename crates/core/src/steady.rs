@@ -5,8 +5,7 @@
 //! window of five rounds.
 
 use crate::profile::{Rounds, Tracked};
-use crate::record::Repetition;
-use crate::workload::Direction;
+use crate::{record::Repetition, workload::Direction};
 
 /// The last rounds of a tracked figure, against the criteria.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,7 @@
 //! kernel's letters for the kind of a block operation are read here, because the recorder and the reader of
 //! `blkparse` texts both need them.
 
-use crate::text::Text;
-use crate::workload::OpKind;
+use crate::{text::Text, workload::OpKind};
 
 /// One operation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

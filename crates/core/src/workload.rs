@@ -253,7 +253,6 @@ pub struct Workload {
     /// Share of reads, in percent: 100 is reads only, 0 writes only.
     pub read_percent: u8,
     /// After every n-th read, the block just read is written back; other writes do not happen.
-    #[serde(default)]
     pub rewrite_every_reads: Option<u32>,
     /// Operations in flight per thread.
     pub iodepth: u32,

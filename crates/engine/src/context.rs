@@ -1,19 +1,24 @@
 //! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
 
-use kurabe_core::event::Event;
-use kurabe_core::listed::OperationList;
-use kurabe_core::profile::Profile;
 use kurabe_core::record::{Interval, Notice, NoticeKind};
-use kurabe_core::trace::Trace;
-use kurabe_core::{Result, Text};
+use kurabe_core::{Result, Text, event::Event, listed::OperationList, profile::Profile, trace::Trace};
 use kurabe_program::Stop;
 use std::sync::Arc;
+
+/// Takes the events of a session, in their order.
+pub type Emitter<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
+
+/// Hears of intervals while they are measured: when one ended, what was done in it, and how long it is.
+pub(crate) type IntervalListener<'a> = &'a mut dyn FnMut(u64, Interval, u64);
+
+/// Makes an event of an interval.
+pub type IntervalTeller<'a> = &'a mut dyn FnMut(u64, Interval, u64) -> Event;
 
 /// A run, as its ground and its steps see it.
 pub struct Context<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) interrupt: &'a Stop,
-    pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    pub(crate) emit: Emitter<'a>,
     /// When the run began, by the ground's clock.
     pub(crate) started_ns: u64,
     noticed: Vec<NoticeKind>,
@@ -24,12 +29,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(
-        profile: &'a Profile,
-        interrupt: &'a Stop,
-        emit: &'a mut dyn FnMut(Event) -> Result<()>,
-        started_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>, started_ns: u64) -> Self {
         let (noticed, traces, operations) = (Vec::new(), Vec::new(), None);
         Self { profile, interrupt, emit, started_ns, noticed, traces, operations }
     }
@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     pub(crate) fn watched<T>(
         &mut self,
         mut tell: impl FnMut(u64, Interval, u64) -> Event,
-        measure: impl FnOnce(&Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<T>,
+        measure: impl FnOnce(&Stop, IntervalListener<'_>) -> Result<T>,
     ) -> Result<T> {
         let (mut failed, emit) = (None, &mut *self.emit);
         let mut live = |elapsed_ns, interval, interval_ns| {

@@ -4,10 +4,8 @@ use kurabe_core::mention::{
     BS, BUFFERED, DESTROY_DATA_ON, OFFSET, OUTPUT, RECORD, REPLAY, SIZE, WRITE_EXISTING,
 };
 use kurabe_core::profile::{Profile, Task, Work};
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{ErrorKind, Result, Text, text};
+use kurabe_core::{ErrorKind, Result, Text, quantity::format_bytes, text, workload::Direction};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
 /// keeps the reads. A task that cannot be run there is left out as long as another can; `unfit` tells why.

@@ -4,14 +4,10 @@
 //! ground. What differs is behind this trait: the clock, the work before the first cell, and how a repetition is made. A
 //! ground that needs nothing around its repetitions, such as a model, has the defaults.
 
-use crate::context::Context;
+use crate::context::{Context, IntervalTeller};
 use crate::drive::measure::Engine;
 use crate::task::{Attempt, Repeated};
-use kurabe_core::Result;
-use kurabe_core::event::Event;
-use kurabe_core::profile::Task;
-use kurabe_core::record::{Interval, TargetRecord};
-use kurabe_core::workload::Workload;
+use kurabe_core::{Result, event::Event, profile::Task, record::TargetRecord, workload::Workload};
 
 /// The user's interrupt is looked at as often as this during a pause.
 const LONGEST_SLEEP_NS: u64 = 100_000_000;
@@ -47,7 +43,7 @@ pub trait Ground: Sized {
         &mut self,
         context: &mut Context<'_>,
         workload: &Workload,
-        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+        tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)>;
 
     /// Does what a task needs before its first repetition.

@@ -5,28 +5,23 @@
 //! what is read then lies where a drive puts what was just written. No cache is dropped: the state of a modelled device
 //! is a parameter of it.
 
-use crate::context::{Context, progress};
-use crate::drive::content::Content;
+use crate::context::{Context, Emitter, IntervalTeller, progress};
 use crate::drive::driver::{Plan, drive, filled_buffers};
 use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
 use crate::drive::recorder::{INTERVAL_NS, Recorder};
 use crate::drive::source::{Generator, Next, Source};
-use crate::ground::Ground;
-use crate::session::Session;
-use crate::steps::fill::fill;
 use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
-use kurabe_core::device::Device;
-use kurabe_core::event::Event;
+use crate::{drive::content::Content, ground::Ground, session::Session, steps::fill::fill};
+use kurabe_core::mention::NO_FILL;
 use kurabe_core::model::{Model, Queues};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
     TargetRecord,
 };
-use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Op, Workload};
-use kurabe_core::{Error, Result, mention::NO_FILL, text};
+use kurabe_core::{Error, Result, device::Device, event::Event, text, trace::Trace};
 use kurabe_program::Stop;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -85,7 +80,7 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
         name: &str,
         profile: &'a Profile,
         interrupt: &'a Stop,
-        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+        emit: Emitter<'a>,
     ) -> Self {
         let facts = model_target(name, model, profile);
         Self::on(Modelled { model, facts, fills: true }, profile, interrupt, emit)
@@ -140,7 +135,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
         &mut self,
         context: &mut Context<'_>,
         workload: &Workload,
-        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+        tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)> {
         let ran = self.run_workload(context, workload, None, tell)?;
         Ok((ran.write.bytes, ran.elapsed_ns))
@@ -202,7 +197,7 @@ impl<M: Model> Modelled<'_, M> {
         context: &mut Context<'_>,
         workload: &Workload,
         attempt: Option<&Attempt>,
-        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+        tell: IntervalTeller<'_>,
     ) -> Result<Repetition> {
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
@@ -223,7 +218,7 @@ impl<M: Model> Modelled<'_, M> {
         queues: Queues,
         (plan, timed_sync): (&Plan, bool),
         attempt: Option<&Attempt>,
-        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+        tell: IntervalTeller<'_>,
     ) -> Result<Repetition> {
         let slots = queues.slots();
         let mut device = self.model.device(queues);
@@ -327,8 +322,8 @@ struct InTurn<'a, S> {
     /// When to look for the next of them.
     look_ns: u64,
     /// What an interval is told as.
-    tell: &'a mut dyn FnMut(u64, Interval, u64) -> Event,
-    emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    tell: IntervalTeller<'a>,
+    emit: Emitter<'a>,
     /// A listener's error, which ends the repetition.
     failed: Option<Error>,
 }

@@ -1,7 +1,6 @@
 //! Real files and devices, in real time.
 
-use crate::steps::choose::Chooser;
-use crate::target::Target;
+use crate::{steps::choose::Chooser, target::Target};
 pub use kurabe_core::issue::{CachePolicy, Settings};
 use kurabe_host::NoiseWatch;
 

@@ -10,19 +10,13 @@ pub(crate) use repetitions::called;
 pub(crate) use settling::warm_up;
 pub use settling::{Settling, SettlingTime};
 
-use crate::context::Context;
-use crate::disturbance::NoiseSum;
+use crate::context::{Context, Emitter};
 use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
-use crate::ground::Ground;
-use crate::steps::precondition::precondition;
-use crate::task::Ongoing;
-use kurabe_core::event::Event;
-use kurabe_core::listed::OperationList;
+use crate::{disturbance::NoiseSum, ground::Ground, steps::precondition::precondition, task::Ongoing};
 use kurabe_core::profile::{FurtherSteps, Profile, Rounds, Task};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, TargetKind};
-use kurabe_core::trace::Trace;
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, event::Event, listed::OperationList, text, trace::Trace};
 use kurabe_program::Stop;
 use std::sync::Arc;
 
@@ -43,12 +37,7 @@ pub type FollowUp<'a> = Box<dyn FnMut(&Profile, &[Cell]) -> FurtherSteps + 'a>;
 
 impl<'a, G: Ground> Session<'a, G> {
     /// A run of a profile on a ground. `emit` hears of every event; an error of its own ends the run.
-    pub(crate) fn on(
-        ground: G,
-        profile: &'a Profile,
-        interrupt: &'a Stop,
-        emit: &'a mut dyn FnMut(Event) -> Result<()>,
-    ) -> Self {
+    pub(crate) fn on(ground: G, profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>) -> Self {
         let context = Context::new(profile, interrupt, emit, ground.now_ns());
         Self { ground, context, disturbance: NoiseSum::default(), follow_up: None, kept: None }
     }

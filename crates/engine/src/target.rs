@@ -18,12 +18,10 @@ use crate::target::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::target::mark::RunMark;
 use crate::target::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use crate::verify::{Ledger, Stamping};
-use kurabe_core::device::Buffer;
-use kurabe_core::made::MadeFacts;
 use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, device::Buffer, made::MadeFacts, shown, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -61,13 +59,9 @@ pub struct TargetOptions {
 /// A target, ready.
 #[derive(Debug)]
 pub struct Target {
-    given: String,
+    /// What a record says of it.
+    facts: TargetRecord,
     path: PathBuf,
-    kind: TargetKind,
-    span_bytes: u64,
-    direct: bool,
-    alignment_bytes: u32,
-    writable: bool,
     /// What is read and written, held open from its checks on; a block device that may be written is held exclusively.
     held: Option<Arc<HeldFile>>,
     /// What was made in a directory.
@@ -97,46 +91,48 @@ impl Target {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let metadata = path.metadata().map_err(|error| cannot_use(given, &error))?;
         options.refuse_idle_consent(given, &metadata)?;
-        let mut target = Self {
+        let facts = TargetRecord {
             given: shown::name(given),
-            path: path.clone(),
+            path: shown::name(&path),
             kind: TargetKind::Directory,
             span_bytes: options.size_bytes,
             direct: options.direct,
             alignment_bytes: 1,
             writable: false,
-            held: None,
-            scratch: None,
-            test_file: None,
-            container: None,
-            ledger: None,
         };
+        let mut target = Self::of(facts, path.clone());
         if metadata.is_dir() {
             let folder = Folder::open(&path).map_err(|error| cannot_use(given, &error))?;
             let scratch =
                 target.scratch.insert(Arc::new(Scratch::in_folder(folder, options.mark.clone()))).clone();
             options.scratches.add(&scratch);
-            target.writable = true;
+            target.facts.writable = true;
             if options.no_test_file {
                 target.container = Some(Container::create(&scratch, OsStr::new(&options.test_file_name))?);
-                target.direct = false;
+                target.facts.direct = false;
                 return Ok(target);
             }
             target.make_test_file(&scratch, options)?;
         } else {
             let looked = Looked::at(&path).map_err(|error| cannot_use(given, &error))?;
-            target.kind = kind_of(given, &looked.facts)?;
-            match target.kind {
+            target.facts.kind = kind_of(given, &looked.facts)?;
+            match target.facts.kind {
                 TargetKind::BlockDevice => target.take_device(looked, options)?,
                 _ => target.take_file(looked, options)?,
             }
         }
         target.find_alignment()?;
-        if target.kind == TargetKind::Directory {
+        if target.facts.kind == TargetKind::Directory {
             // The test file is written in whole units.
-            target.span_bytes -= target.span_bytes % u64::from(target.alignment_bytes);
+            target.facts.span_bytes -= target.facts.span_bytes % u64::from(target.facts.alignment_bytes);
         }
         Ok(target)
+    }
+
+    /// What nothing is open of yet.
+    fn of(facts: TargetRecord, path: PathBuf) -> Self {
+        let (held, scratch, test_file) = (None, None, None);
+        Self { facts, path, held, scratch, test_file, container: None, ledger: None }
     }
 
     /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
@@ -147,22 +143,14 @@ impl Target {
     /// When direct I/O is refused.
     pub fn again(&self, direct: bool, span_bytes: u64) -> Result<Self> {
         let takes_direct =
-            matches!(self.kind, TargetKind::Directory | TargetKind::File | TargetKind::BlockDevice);
-        let mut again = Self {
-            given: self.given.clone(),
-            path: self.path.clone(),
-            kind: self.kind,
-            span_bytes: self.span_bytes.min(span_bytes),
+            matches!(self.facts.kind, TargetKind::Directory | TargetKind::File | TargetKind::BlockDevice);
+        let facts = TargetRecord {
+            span_bytes: self.facts.span_bytes.min(span_bytes),
             direct: direct && takes_direct,
-            alignment_bytes: self.alignment_bytes,
-            writable: self.writable,
-            held: self.held.clone(),
-            scratch: None,
-            test_file: None,
-            container: None,
-            ledger: None,
+            ..self.facts.clone()
         };
-        if again.direct && !self.direct {
+        let mut again = Self { held: self.held.clone(), ..Self::of(facts, self.path.clone()) };
+        if again.facts.direct && !self.facts.direct {
             again.find_alignment()?;
         }
         Ok(again)
@@ -175,7 +163,7 @@ impl Target {
     pub fn made(&self) -> Result<Option<MadeFacts>> {
         let status = match (&self.test_file, &self.container) {
             (Some(file), _) => rustix::fs::fstat(file.file()),
-            (None, Some(container)) => rustix::fs::fstat(container.folder()),
+            (None, Some(container)) => rustix::fs::fstat(&container.folder),
             (None, None) => return Ok(None),
         };
         let status = status.map_err(|error| cannot_open(&self.path, &error.into()))?;
@@ -190,7 +178,7 @@ impl Target {
 
     fn make_test_file(&mut self, scratch: &Arc<Scratch>, options: &TargetOptions) -> Result<()> {
         let directory = shown::path(&self.path);
-        let free_bytes = || platform::free_bytes(scratch.folder());
+        let free_bytes = || platform::free_bytes(&scratch.folder);
         let free = free_bytes().map_err(|error| {
             Error::os(
                 text!("cannot ask for free space on {directory}", "{directory} の空き容量が分かりません"),
@@ -201,7 +189,7 @@ impl Target {
             return Err(no_space(&self.path, options.size_bytes, free));
         }
         let test_file = TestFile::create(scratch, OsStr::new(&options.test_file_name))?;
-        platform::preallocate(test_file.held(), options.size_bytes).map_err(|error| match error.kind() {
+        platform::preallocate(&test_file.held, options.size_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 no_space(&self.path, options.size_bytes, free_bytes().ok().flatten())
             }
@@ -210,8 +198,9 @@ impl Target {
                 &error,
             ),
         })?;
-        self.path = test_file.held().path();
-        self.held = Some(Arc::clone(test_file.held()));
+        self.path = test_file.held.path();
+        self.facts.path = shown::name(&self.path);
+        self.held = Some(Arc::clone(&test_file.held));
         self.test_file = Some(test_file);
         Ok(())
     }
@@ -219,20 +208,20 @@ impl Target {
     /// A file of the user's, or a device that gives bytes without end.
     fn take_file(&mut self, looked: Looked, options: &TargetOptions) -> Result<()> {
         let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
-        let is_file = self.kind == TargetKind::File;
+        let is_file = self.facts.kind == TargetKind::File;
         let size = u64::try_from(looked.facts.st_size).unwrap_or(0);
         if is_file {
             refuse_own(&looked.facts, &self.path)?;
         }
         let mut held = looked.open().map_err(|error| cannot(&error))?;
-        self.writable = is_file && options.write_existing;
-        if self.writable {
-            refuse_if_in_use(self.kind, held.file(), &self.path)?;
+        self.facts.writable = is_file && options.write_existing;
+        if self.facts.writable {
+            refuse_if_in_use(self.facts.kind, held.file(), &self.path)?;
             held = held.for_writing(false).map_err(|error| cannot(&error))?;
         }
         self.held = Some(Arc::new(held));
         if !is_file {
-            self.direct = false;
+            self.facts.direct = false;
             return Ok(());
         }
         self.fit_span(size, options)
@@ -245,12 +234,12 @@ impl Target {
         let mut held = looked.open().map_err(|error| cannot(&error))?;
         if let Some(consent) = &options.destroy_data_on {
             refuse_other_device(&self.path, number, consent)?;
-            refuse_if_in_use(self.kind, held.file(), &self.path)?;
+            refuse_if_in_use(self.facts.kind, held.file(), &self.path)?;
             refuse_protected(&self.path, number)?;
             held = held.for_writing(true).map_err(|error| {
                 if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) {
                     return in_use(
-                        self.kind,
+                        self.facts.kind,
                         &self.path,
                         &text!("the kernel says that it is busy", "カーネルが使用中と報告"),
                     );
@@ -258,7 +247,7 @@ impl Target {
                 cannot(&error)
             })?;
         }
-        self.writable = options.destroy_data_on.is_some();
+        self.facts.writable = options.destroy_data_on.is_some();
         let size = held.file().seek(SeekFrom::End(0)).map_err(|error| cannot_open(&self.path, &error))?;
         self.held = Some(Arc::new(held));
         self.fit_span(size, options)
@@ -287,25 +276,25 @@ impl Target {
                 .remedy(text!("ask for at most {size} with {SIZE}", "{SIZE} を {size} 以下にしてください")));
         }
         let all = options.whole_device && !options.size_is_asked;
-        self.span_bytes = if all { size_bytes } else { options.size_bytes.min(size_bytes) };
+        self.facts.span_bytes = if all { size_bytes } else { options.size_bytes.min(size_bytes) };
         Ok(())
     }
 
     /// Finds the smallest unit that direct I/O takes here, by trying.
     fn find_alignment(&mut self) -> Result<()> {
-        if !self.direct {
+        if !self.facts.direct {
             return Ok(());
         }
         let unit = self.open_file(false, false).and_then(|file| smallest_direct_unit(&file));
         match unit {
-            Ok(Some(unit)) => self.alignment_bytes = unit,
+            Ok(Some(unit)) => self.facts.alignment_bytes = unit,
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
             Ok(None) | Err(_) => {
                 return Err(ErrorKind::Unsupported
                     .error(text!(
                         "{} refuses direct I/O, so the page cache cannot be left out",
                         "{} はダイレクト I/O を受け付けないため、ページキャッシュを避けられません",
-                        self.given
+                        self.facts.given
                     ))
                     .remedy(text!(
                         "{BUFFERED} measures through the page cache, and says so in the result",
@@ -340,7 +329,7 @@ impl Target {
     /// # Errors
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.
     pub fn open_file(&self, write: bool, o_sync: bool) -> Result<File> {
-        let how = OpenHow { write, o_sync, direct: self.direct, ..OpenHow::default() };
+        let how = OpenHow { write, o_sync, direct: self.facts.direct, ..OpenHow::default() };
         self.held()?.reopen(how)
     }
 
@@ -363,13 +352,13 @@ impl Target {
     pub fn cut(&mut self, size_bytes: u64) -> Result<()> {
         let what = || text!("cannot shorten the test file", "テストファイルを縮められません");
         self.open_buffered()?.set_len(size_bytes).map_err(|error| Error::os(what(), &error))?;
-        self.span_bytes = size_bytes;
+        self.facts.span_bytes = size_bytes;
         Ok(())
     }
 
     /// Makes do with fewer bytes; what is there stays as it is.
     pub fn narrow(&mut self, span_bytes: u64) {
-        self.span_bytes = self.span_bytes.min(span_bytes);
+        self.facts.span_bytes = self.facts.span_bytes.min(span_bytes);
     }
 
     /// Where it is; for a directory, the test file.
@@ -377,24 +366,9 @@ impl Target {
         &self.path
     }
 
-    /// Bytes that offsets may cover.
-    pub fn span_bytes(&self) -> u64 {
-        self.span_bytes
-    }
-
-    /// Whether it may be written.
-    pub fn is_writable(&self) -> bool {
-        self.writable
-    }
-
-    /// Whether I/O goes around the page cache.
-    pub fn is_direct(&self) -> bool {
-        self.direct
-    }
-
     /// Where programs may work: a folder of kurabe's, which a later run removes if this one dies.
     pub fn container(&self) -> Option<&Folder> {
-        self.container.as_ref().map(Container::folder)
+        self.container.as_ref().map(|container| &container.folder)
     }
 
     /// The test file that was made in a directory.
@@ -407,27 +381,9 @@ impl Target {
         self.scratch.as_ref()
     }
 
-    /// Its kind.
-    pub fn kind(&self) -> TargetKind {
-        self.kind
-    }
-
-    /// Smallest unit of I/O in bytes.
-    pub fn alignment_bytes(&self) -> u32 {
-        self.alignment_bytes
-    }
-
     /// What the record keeps.
-    pub fn record(&self) -> TargetRecord {
-        TargetRecord {
-            given: self.given.clone(),
-            path: shown::name(&self.path),
-            kind: self.kind,
-            span_bytes: self.span_bytes,
-            direct: self.direct,
-            alignment_bytes: self.alignment_bytes,
-            writable: self.writable,
-        }
+    pub fn facts(&self) -> &TargetRecord {
+        &self.facts
     }
 }
 

@@ -106,8 +106,7 @@ impl<P: Default> Ongoing<P> {
                 measure,
                 workload: self.task.workload().cloned(),
                 engine: done.engine.clone(),
-                repetitions: Vec::new(),
-                imported: None,
+                ..Cell::default()
             });
             self.cells = begun.collect();
         }

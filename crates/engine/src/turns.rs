@@ -7,15 +7,10 @@
 //!
 //! Not here: statistics. When there is enough is for `decide` to say.
 
-use crate::drive::measure::Engine;
-use crate::ground::Ground;
 use crate::session::{self, Session, Settling, SettlingTime};
-use crate::task::Ongoing;
+use crate::{drive::measure::Engine, ground::Ground, task::Ongoing};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
-use kurabe_core::profile::Task;
-use kurabe_core::random::Random;
-use kurabe_core::record::NoticeKind;
-use kurabe_core::{ErrorKind, Result, Text, number, text};
+use kurabe_core::{ErrorKind, Result, Text, number, profile::Task, random::Random, record::NoticeKind, text};
 use kurabe_program::{Stop, interrupted};
 
 /// Purpose of the generator of the order.

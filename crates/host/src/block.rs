@@ -4,9 +4,8 @@
 //! partition's directory lies in its disk's and has a file `partition`; `holders/` names what is built on it,
 //! `slaves/` what it is built on.
 
-use crate::mount::parse_number;
-use crate::platform::Number;
 use crate::roots::{self, Roots};
+use crate::{mount::parse_number, platform::Number};
 use kurabe_core::shown;
 use std::io;
 use std::path::{Path, PathBuf};

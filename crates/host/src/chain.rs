@@ -5,12 +5,10 @@
 //! A loop device is a bottom device with a link of its own kind; what lies under its file is told as a layer, not
 //! as further devices, because several devices in the list mean RAID and the like.
 
-use crate::block::BlockNode;
-use crate::device::describe;
-use crate::journal::journal;
 use crate::mount::{self, Mount};
 use crate::roots::{self, Roots};
 use crate::subject::{ObserveOptions, Subject, SubjectKind};
+use crate::{block::BlockNode, device::describe, journal::journal};
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::shown;
 use std::path::{Path, PathBuf};

@@ -4,12 +4,9 @@
 //! and cannot tell who caused them. On a device with a cache, the kernel counts a flush as a write of nothing, too. It is what is left where the block tracepoints cannot be had, and costs nothing.
 //! Source: kernel Documentation/block/stat.rst.
 
-use crate::block::BlockNode;
-use crate::mount::parse_number;
-use crate::noise::parse_disk_stat;
 use crate::roots::{self, Roots};
-use kurabe_core::record::Traffic;
-use kurabe_core::{ErrorKind, Result, text};
+use crate::{block::BlockNode, mount::parse_number, noise::parse_disk_stat};
+use kurabe_core::{ErrorKind, Result, record::Traffic, text};
 
 /// Counters of one block device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

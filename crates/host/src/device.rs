@@ -4,10 +4,9 @@
 //! `model` of sysfs is cut to 16 characters, so its IDENTIFY data (VPD page 89h) or udev's database goes first.
 //! Attributes: kernel Documentation/ABI/stable/sysfs-block.
 
-use crate::block::BlockNode;
 use crate::link::{link, nvme_controllers};
 use crate::roots::{self, Roots};
-use crate::subject::ObserveOptions;
+use crate::{block::BlockNode, subject::ObserveOptions};
 use kurabe_core::environment::{BlockDevice, Link};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -4,9 +4,7 @@
 //! through to what it stands on, however many of them stand on one another, and all loop devices over one file share its
 //! bytes. What they stand on is an object and no name: a hard link, a bind mount and a name that is gone lead to one file.
 
-use crate::block::BlockNode;
-use crate::platform::Object;
-use crate::roots::Roots;
+use crate::{block::BlockNode, platform::Object, roots::Roots};
 use std::io;
 
 /// A loop device that has something under it.

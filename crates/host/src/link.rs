@@ -7,8 +7,7 @@
 
 use crate::block::BlockNode;
 use crate::roots::{self, Roots};
-use kurabe_core::environment::Link;
-use kurabe_core::shown;
+use kurabe_core::{environment::Link, shown};
 use std::path::{Path, PathBuf};
 
 /// Drivers of cards whose disks are volumes, so that the card's slot is what the kernel sees of their connection (Linux,

@@ -1,8 +1,7 @@
 //! Every parser takes any bytes without a panic, and lines that are almost right as well.
 
-use crate::any_bytes::parse_all;
-use crate::health;
 use crate::signature::{Extract, places, signatures};
+use crate::{any_bytes::parse_all, health};
 use proptest::prelude::*;
 
 /// Pieces of the kernel's files in any order, which reach deeper than random bytes do.

@@ -1,14 +1,9 @@
 //! The environment of a path: the machine and the chain down to its devices, put together.
 
 use crate::chain::{Look, Walk};
-use crate::command::Runner;
-use crate::mount;
-use crate::platform;
 use crate::roots::{self, Roots};
-use crate::subject::ObserveOptions;
-use crate::{health, machine};
-use kurabe_core::environment::Environment;
-use kurabe_core::shown;
+use crate::{command::Runner, health, machine, mount, platform, subject::ObserveOptions};
+use kurabe_core::{environment::Environment, shown};
 use std::path::Path;
 
 /// What a path stands on, as far as it can be found out.

@@ -15,9 +15,7 @@ mod other_tools;
 pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
 
-use kurabe_core::record::RunRecord;
-use kurabe_core::words::Keyword;
-use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, text};
+use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, record::RunRecord, text, words::Keyword};
 
 /// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,8 +53,7 @@ use parts::NotImported;
 pub(crate) use parts::{digits, place_of_line};
 use split::split;
 
-use kurabe_core::record::Notice;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
 
 /// Importers of whole files, the most particular first.
 static FILES: [Importer; 8] = [

@@ -17,8 +17,7 @@ use crate::job::options::{JobSection, OptionReader, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
-use kurabe_core::workload::Data;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, workload::Data};
 use std::collections::BTreeSet;
 
 /// How a file is named whose content is jobs.

@@ -24,9 +24,8 @@ pub use iolog::write_iolog_v3;
 
 use builder::{TraceBuilder, empty};
 use format::choose;
-use kurabe_core::trace::Trace;
 use kurabe_core::words::{Keyword, all_words};
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, text, trace::Trace};
 use lines::LineReader;
 use std::io::BufRead;
 

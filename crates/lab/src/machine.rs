@@ -66,7 +66,7 @@ fn try_direct(path: &Path, store: Option<&dyn Store>) -> Result<(bool, u32)> {
     let note = |made: Option<&MadeFile>| store.map_or(Ok(()), |store| store.note_made_file(&run, made));
     let mut options = TargetOptions { direct: true, size_bytes: TRIAL_BYTES, ..TargetOptions::default() };
     let target = open_noted(path, &run, &mut options, &mut |made| note(Some(&made)))?;
-    let direct = (target.is_direct(), target.alignment_bytes());
+    let direct = (target.facts().direct, target.facts().alignment_bytes);
     match target.close().into_iter().next() {
         Some(remains) => Err(remains.error),
         None => note(None).map(|()| direct),

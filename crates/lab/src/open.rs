@@ -169,7 +169,7 @@ impl OpenTarget {
     /// What the record keeps of it.
     pub(crate) fn record(&self, profile: &Profile) -> TargetRecord {
         match self {
-            Self::Real(target) => target.record(),
+            Self::Real(target) => target.facts().clone(),
             Self::Model(name, model) => model_target(name, &**model, profile),
         }
     }

@@ -478,7 +478,7 @@ fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h 
 fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
     let path = path_of_its_file(run)?;
     let is_at_path =
-        |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
+        |target: &&Target| Path::new(&target.facts().given).canonicalize().is_ok_and(|other| other == path);
     let alike = |open: &&Open<'_>| holds_the_same(&path, run.profile(), &open.plan.profile);
     before.iter().filter(alike).filter_map(|open| open.ground.real()).find(is_at_path)
 }

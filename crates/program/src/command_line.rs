@@ -6,9 +6,7 @@
 //! for `sh -c`; there a path that the shell would take apart is refused, since `rm -rf {work}` must never mean another
 //! folder.
 
-use kurabe_core::profile::CommandStep;
-use kurabe_core::shown::shell_word;
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, profile::CommandStep, shown::shell_word, text};
 use std::path::Path;
 
 /// What the names in braces stand for.

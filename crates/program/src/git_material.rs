@@ -7,8 +7,7 @@
 //! in memory. Source of the stream's form: git-fast-import(1).
 
 use crate::git_tree::{TreeFile, added_beside, content, files};
-use kurabe_core::profile::GitMaterial;
-use kurabe_core::random::Random;
+use kurabe_core::{profile::GitMaterial, random::Random};
 use std::io::{self, Write};
 
 /// Makes the empty repository.

@@ -11,13 +11,10 @@
 //! nothing stays half restored (an exported pool, a mount).
 
 use crate::command_line::{Invocation, Placeholders, StepCommands};
-use crate::folder::Folder;
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
-use crate::guard::Guard;
 use crate::run::{Program, Ran, no_shell, run};
-use crate::stop::Stop;
-use crate::work_folder::WorkFolder;
 use crate::worker::{OtherUser, Worker};
+use crate::{folder::Folder, guard::Guard, stop::Stop, work_folder::WorkFolder};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;
@@ -101,12 +98,12 @@ impl Programs {
 
     /// The folder.
     pub fn folder(&self) -> &Folder {
-        self.folder.folder()
+        &self.folder.folder
     }
 
     /// As whom programs work, if not as who runs kurabe.
     pub fn owner(&self) -> Option<OtherUser> {
-        self.folder.worker().other
+        self.folder.worker.other
     }
 
     /// Shows the timed program.
@@ -158,7 +155,7 @@ impl Programs {
         for one in &self.lines.cleanup {
             ending = ending.and(self.run_to_its_end(one, stop, tell));
         }
-        let path = self.folder.folder().path().display().to_string();
+        let path = self.folder.folder.path().display().to_string();
         match (ending, self.folder.remove()) {
             // What failed first is told; that the folder is still there must be heard of all the same.
             (Err(first), Err(error)) => {
@@ -225,9 +222,9 @@ impl Programs {
             words,
             shown,
             guard: Some(&self.guard),
-            worker: folder.worker(),
-            home: folder.given_path(),
-            git_config: folder.git_config(),
+            worker: folder.worker,
+            home: &folder.given_path,
+            git_config: &folder.git_config,
             feed: None,
             to_its_end: false,
         }

@@ -13,12 +13,10 @@
 //! Its time goes from before its start to its end, the start of a process (about 1 ms) included. What it prints is read
 //! all the time, and the end of it kept for an error.
 
-use crate::guard::Guard;
 use crate::platform::{die_with_starter, signal_group};
 use crate::stop::{Stop, interrupted};
-use crate::worker::Worker;
-use kurabe_core::record::CpuUse;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use crate::{guard::Guard, worker::Worker};
+use kurabe_core::{Error, ErrorKind, Result, record::CpuUse, text};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};

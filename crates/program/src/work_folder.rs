@@ -28,11 +28,14 @@ const GIT_CONFIG: &str = "gitconfig";
 pub(crate) struct WorkFolder {
     container: Folder,
     name: OsString,
-    folder: Folder,
-    /// Its path as programs are given it.
-    given_path: PathBuf,
-    git_config: PathBuf,
-    worker: Worker,
+    /// The folder.
+    pub(crate) folder: Folder,
+    /// Its path as programs are given it: their home.
+    pub(crate) given_path: PathBuf,
+    /// git's settings.
+    pub(crate) git_config: PathBuf,
+    /// As whom programs work in it.
+    pub(crate) worker: Worker,
     removed: bool,
 }
 
@@ -101,34 +104,14 @@ impl WorkFolder {
         Ok(settings)
     }
 
-    /// The folder.
-    pub(crate) fn folder(&self) -> &Folder {
-        &self.folder
-    }
-
     /// The work folder and the material, as programs are given them.
     pub(crate) fn given_places(&self) -> (PathBuf, PathBuf) {
         (self.given_path.join(WORK), self.given_path.join(ORIGIN))
     }
 
-    /// The folder as programs are given it: their home.
-    pub(crate) fn given_path(&self) -> &Path {
-        &self.given_path
-    }
-
-    /// As whom programs work in it.
-    pub(crate) fn worker(&self) -> Worker {
-        self.worker
-    }
-
     /// The work folder and the material, as people read them.
     pub(crate) fn shown_places(&self) -> (PathBuf, PathBuf) {
         (self.folder.path().join(WORK), self.folder.path().join(ORIGIN))
-    }
-
-    /// git's settings.
-    pub(crate) fn git_config(&self) -> &Path {
-        &self.git_config
     }
 
     /// Refuses when somebody has put something else where programs work, or a link: they would work wherever it points.
@@ -224,12 +207,12 @@ mod tests {
         let (_dir, container) = container();
         let first = WorkFolder::create(&container, SELF).unwrap();
         let second = WorkFolder::create(&container, SELF).unwrap();
-        assert_ne!(first.folder().path(), second.folder().path());
+        assert_ne!(first.folder.path(), second.folder.path());
         let (work, origin) = first.given_places();
         assert!(!work.exists() && !origin.exists());
-        let mode = first.folder().path().metadata().unwrap().mode();
+        let mode = first.folder.path().metadata().unwrap().mode();
         assert_eq!(mode & 0o777, 0o700);
-        assert_eq!(first.git_config(), Path::new("/dev/null"), "its owner needs no trust");
+        assert_eq!(first.git_config, Path::new("/dev/null"), "its owner needs no trust");
         std::fs::create_dir_all(work.join("deep")).unwrap();
         assert!(first.shown_places().0.join("deep").exists());
         drop(first);

@@ -7,8 +7,7 @@
 //! without owners too: there the mount's uid and masks show as owner and mode. Who is not root works as themselves
 //! everywhere.
 
-use crate::folder::Folder;
-use crate::platform;
+use crate::{folder::Folder, platform};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rustix::fs::AtFlags;
 use rustix::process::{Gid, Uid};

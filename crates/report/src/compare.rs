@@ -19,15 +19,12 @@ pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
-use crate::words;
-use crate::words::stutter::stutter_words;
+use crate::{words, words::stutter::stutter_words};
 use facts::{Spoken, full_label};
 use kurabe_compare::{CellKey, ComparedCell, FactPair, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, JSON};
-use kurabe_core::profile::Statistic;
-use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text};
 use kurabe_stats::{Stutter, Verdict};
 use verdict::{CellVerdict, single_words, tally, verdict_words};
 

@@ -15,9 +15,8 @@ pub use versus_progress::{VersusProgress, too_short};
 use crate::doc::Style;
 use crate::doc::layout::{clip, display_width, hanging, wrap};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kurabe_core::Text;
-use kurabe_core::record::NoticeKind;
 use kurabe_core::shown::{self, Shown};
+use kurabe_core::{Text, record::NoticeKind};
 use std::collections::BTreeSet;
 use std::io::Write;
 

@@ -7,12 +7,10 @@ pub use help::help_in_japanese;
 
 use crate::doc::Role;
 use kurabe_core::environment::FileSystemJournal;
-use kurabe_core::imported::Origin;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, imported::Origin, number, quantity::format_bytes, shown, text};
 
 pub(crate) fn direction(direction: Direction) -> Text {
     match direction {

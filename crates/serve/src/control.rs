@@ -7,7 +7,7 @@ use crate::rehearsal::Rehearsal;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{CONTROL, SERVE};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text, words::Keyword};
 use kurabe_host::{NoiseMark, NoiseWatch};
 use kurabe_sim::Control;
 use rustix::fd::OwnedFd;
@@ -249,7 +249,7 @@ pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
 /// The server's error, as if it were one's own.
 fn refusal(failed: &Value) -> Error {
     let read = |key: &str| serde_json::from_value(failed[key].clone()).ok();
-    let kind = ErrorKind::ALL.into_iter().find(|kind| Some(kind.word()) == failed["kind"].as_str());
+    let kind = failed["kind"].as_str().and_then(ErrorKind::of_word);
     let message = read("what").unwrap_or_else(|| text!("the server refuses", "サーバーが拒否しました"));
     let mut error = Error::new(kind.unwrap_or(ErrorKind::Internal), message);
     if let Some(remedy) = read("remedy") {

@@ -15,14 +15,10 @@
 //!
 //! The looks are gone through again from the stored values, so an analysis of the records says what was said live.
 
-use crate::bootstrap::Estimate;
 use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
 use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
-use crate::rank::holm;
-use crate::rank::is_tie;
-use crate::sign_flips::SignFlips;
-use crate::trend::trend;
+use crate::{bootstrap::Estimate, rank::holm, rank::is_tie, sign_flips::SignFlips, trend::trend};
 use serde::Serialize;
 
 /// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:

@@ -11,10 +11,8 @@
 
 use crate::figure::figure;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::model::TimeAccount;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
-use kurabe_core::workload::Direction;
+use kurabe_core::{model::TimeAccount, profile::Statistic, workload::Direction};
 
 /// The values behind the figure of a cell: bytes per second, or ns for access times and durations. Empty if nothing
 /// was measured.

@@ -6,9 +6,8 @@ use crate::cell::{
 use crate::figure::{MeanInterval, mean_interval};
 use crate::latency::percentile_ns;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::{profile::Statistic, workload::Direction};
 use serde::Serialize;
 
 /// The figures of a cell. What was not measured, or not printed by the tool that measured, is not there.

@@ -5,8 +5,7 @@
 //! measured ones. DiskSim's validation tells the same.
 
 use crate::latency::percentile_ns;
-use kurabe_core::record::LatencyRecord;
-use kurabe_core::workload::Direction;
+use kurabe_core::{record::LatencyRecord, workload::Direction};
 
 /// Places along the curves at which the distance is taken.
 const PLACES: u32 = 10_000;

@@ -3,8 +3,7 @@
 //! The model: a name in a formula is a step's `id`, a part of it, and a unit. A sweep has several steps of one id; its
 //! formula is worked out for each of them.
 
-use crate::figure::figure;
-use crate::{cell_figure, cell_iops};
+use crate::{cell_figure, cell_iops, figure::figure};
 use kurabe_core::Text;
 use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};

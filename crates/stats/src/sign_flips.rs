@@ -13,9 +13,7 @@
 //! The ratio of sums is that of the arithmetic means, so what is judged is what is shown of either side. A pair that was
 //! disturbed counts as much as it is worth in the mean, and widens the interval.
 
-use crate::bootstrap::Estimate;
-use crate::normal::normal_cdf;
-use crate::rank::is_tie;
+use crate::{bootstrap::Estimate, normal::normal_cdf, rank::is_tie};
 
 /// Up to so many pairs all patterns of signs are counted, by halves: 4096 sums of each.
 const MOST_EXACT: usize = 24;

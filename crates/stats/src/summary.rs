@@ -7,10 +7,9 @@
 //! of 'Student's' problem when several different population variances are involved", 1947). How often its interval holds
 //! stands in docs/statistics.md beside the bootstrap's.
 
-use crate::bootstrap::Estimate;
 use crate::compare::{CONFIDENCE, Verdict, step_down};
 use crate::normal::{student_quantile, student_tail};
-use crate::rank::holm;
+use crate::{bootstrap::Estimate, rank::holm};
 use kurabe_core::digest::Summary;
 use serde::Serialize;
 

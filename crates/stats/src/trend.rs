@@ -5,8 +5,7 @@
 //! et al., "Statistical significance of trends and trend differences in layer-average atmospheric temperature time
 //! series", 2000). Without that, slow wandering would be taken for a trend.
 
-use crate::bootstrap::Estimate;
-use crate::normal::student_quantile;
+use crate::{bootstrap::Estimate, normal::student_quantile};
 
 /// How many times as large the last of a series of values is as the first, by the line of least squares through their
 /// logarithms, with its interval (Student's t; Draper and Smith, "Applied regression analysis", section 1.4). `None` for

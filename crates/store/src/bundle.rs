@@ -10,13 +10,11 @@
 
 use crate::export::{EXPORT_VERSION, parse_export};
 use crate::json::{self, make_finite};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, mention::EXPORT, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::EXPORT, quantity::format_bytes, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::Read;
@@ -124,7 +122,6 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
         kurabe_report: u64,
         #[serde(borrow, default)]
         runs: Vec<&'a RawValue>,
-        #[serde(default)]
         packed: Option<String>,
     }
     let Bundle { kurabe_report, mut runs, packed } =

@@ -4,13 +4,11 @@
 //! They are read first and alone, so that a file of a newer kurabe is answered with "update", not with a complaint
 //! about a field. Then the form is read, then what must hold in it is checked; nothing half right comes in.
 
-use crate::check::check;
 use crate::json::{self, Misfit};
-use crate::tidy_json::to_tidy_text;
+use crate::{check::check, tidy_json::to_tidy_text};
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, mention::EXPORT, text};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 /// The version of the file's form that this kurabe writes.
 pub const EXPORT_VERSION: u32 = 1;

@@ -1,7 +1,6 @@
 //! Filters of the list of runs.
 
-use kurabe_core::record::RunSummary;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::RunSummary, text};
 
 /// What the runs that are meant have in common. By default all are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use kurabe_core::record::{Cell, Repetition};
 use kurabe_core::shown;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
 
 /// What is wrong with a JSON text, and where.

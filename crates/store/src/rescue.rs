@@ -1,10 +1,7 @@
 //! Runs that the store does not take any more, in a file of their own: nothing that was measured is lost with the store.
 
-use crate::bundle::export_bundle;
-use crate::location::state_directory;
-use crate::platform;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{ErrorKind, Result, text};
+use crate::{bundle::export_bundle, location::state_directory, platform};
+use kurabe_core::{ErrorKind, Result, record::RunRecord, text};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

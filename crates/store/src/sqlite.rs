@@ -14,19 +14,15 @@ mod write;
 pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
-use crate::label::check_label_key;
 use crate::store::{Store, StoreCheck, being_measured, is_same_run, no_such_run};
-use crate::{json, platform, rescue};
+use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, Vocabulary, keep};
 use kurabe_core::digest::{Digests, RunDigest};
-use kurabe_core::environment::DeviceHealth;
-use kurabe_core::made::MadeFile;
-use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
-use kurabe_core::{Result, Text};
+use kurabe_core::{Result, Text, environment::DeviceHealth, made::MadeFile, process::ProcessIdentity};
 use open::{is_read_only, read_salt};
 use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};

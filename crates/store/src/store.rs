@@ -3,13 +3,11 @@
 
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
-use kurabe_core::made::MadeFile;
 use kurabe_core::mention::{LIST, RUN};
-use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, made::MadeFile, process::ProcessIdentity, text};
 use serde_json::Value;
 use std::path::PathBuf;
 

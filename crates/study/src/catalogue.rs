@@ -16,8 +16,7 @@ use work::{bytes_per_s, unit_of};
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::profile_library::profile_named;
-use kurabe_core::{ErrorKind, Lang, Result, Text, closest, mention, text};
+use kurabe_core::{ErrorKind, Lang, Result, Text, closest, mention, profile_library::profile_named, text};
 use serde::Serialize;
 use std::sync::LazyLock;
 

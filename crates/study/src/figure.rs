@@ -1,10 +1,9 @@
 //! Where a figure of a table is found in what was measured.
 
 use crate::catalogue::check_figure;
-use kurabe_core::Text;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::record::{Cell, LatencyRecord, Notice, RunHeader};
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 use kurabe_stats::derived_values;
 
 /// Where a figure is found.

@@ -9,9 +9,8 @@
 use crate::catalogue::work::rate_of;
 use crate::catalogue::{Catalogue, DeviceClass, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
-use kurabe_core::model::ModelRecord;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::{model::ModelRecord, workload::Direction};
 use serde::Serialize;
 
 /// A rate within this factor of an end of a band is in it: hosts, sizes and fill levels make as much of one device.

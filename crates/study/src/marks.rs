@@ -7,10 +7,9 @@
 //!
 //! Not here: what a row's own marks are (`study`), and which rows the user changed (`plan`).
 
-use crate::axis::StudyAxis;
-use crate::catalogue::Catalogue;
 use crate::plan::{Devices, product};
 use crate::study::{FigureMark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
+use crate::{axis::StudyAxis, catalogue::Catalogue};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text, text};
 use kurabe_sim::DeviceSpec;

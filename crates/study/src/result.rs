@@ -1,11 +1,8 @@
 //! What a study came to: tables with the published figure, kurabe's, the error, and what each figure is.
 
-use crate::axis::StudyAxis;
-use crate::published::Published;
 use crate::study::{FigureMark, MarkKind, WhyRun};
-use crate::verdict::QuestionResult;
-use kurabe_core::record::Notice;
-use kurabe_core::{Error, ErrorKind, Text, text};
+use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
+use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
 use serde::Serialize;
 
 /// The version of the form of a result.

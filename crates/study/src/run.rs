@@ -4,12 +4,9 @@
 //! the result does not depend on who was first. Real targets come after the models, one at a time. A point that fails
 //! leaves its cells empty, with the reason; the others still count.
 
-use crate::figure::Measured;
 use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
-use crate::question::Question;
 use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
-use crate::study::StudyRow;
-use crate::verdict::verdicts;
+use crate::{figure::Measured, question::Question, study::StudyRow, verdict::verdicts};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -9,12 +9,9 @@ mod read;
 
 pub(crate) use read::read_unique;
 
-use crate::axis::StudyAxis;
-use crate::catalogue::Catalogue;
-use crate::figure::FigureSource;
 use crate::published::Published;
-use crate::question::Question;
 use crate::result::ColumnResult;
+use crate::{axis::StudyAxis, catalogue::Catalogue, figure::FigureSource, question::Question};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;

@@ -6,10 +6,9 @@ use crate::{cell, figure, figure_of, imported_cell, moved, planned_cell};
 use kurabe_core::environment::*;
 use kurabe_core::imported::*;
 use kurabe_core::profile::{Profile, ReplayStep, ReplayTiming, Step, Task};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::*;
-use kurabe_core::text;
 use kurabe_core::workload::*;
+use kurabe_core::{profile_library::profile_named, text};
 
 const MS: f64 = 1e6;
 

@@ -16,7 +16,7 @@ pub use any_record::any_record;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::ParameterRecord;
 use kurabe_core::profile::{Task, TaskCell};
-use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
+use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 
 /// Reads of 4 KiB blocks at random, one after another, once over 4 MiB.
@@ -32,16 +32,10 @@ pub fn workload() -> Workload {
 /// A cell of rates without repetitions.
 pub fn cell(label: &str, direction: Option<Direction>) -> Cell {
     Cell {
-        index: 0,
-        step_index: 0,
         part: direction.map_or("", Direction::word).to_owned(),
         label: label.to_owned(),
         direction,
-        measure: Measure::Rate,
-        workload: None,
-        engine: None,
-        repetitions: Vec::new(),
-        imported: None,
+        ..Cell::default()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Records with something in every field: the runs of the store's fixtures.
 
-use kurabe_core::Text;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RECORD_SCHEMA, RunHeader, RunRecord, VersusRecord};
-use kurabe_core::workload::Direction;
+use kurabe_core::{Text, workload::Direction};
 use serde_json::Value;
 use std::sync::LazyLock;
 

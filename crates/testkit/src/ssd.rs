@@ -2,12 +2,11 @@
 //! which kurabe was the limit, and a repetition that was disturbed.
 
 use crate::repetition;
-use kurabe_core::Text;
 use kurabe_core::environment::*;
 use kurabe_core::profile::*;
 use kurabe_core::record::*;
-use kurabe_core::text;
 use kurabe_core::workload::*;
+use kurabe_core::{Text, text};
 use std::collections::BTreeMap;
 
 pub(crate) const S: u64 = 1_000_000_000;

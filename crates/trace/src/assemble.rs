@@ -6,9 +6,8 @@
 
 use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
-use kurabe_core::text;
 use kurabe_core::trace::{BlockVerb, Trace, TraceOp};
-use kurabe_core::workload::OpKind;
+use kurabe_core::{text, workload::OpKind};
 use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{HashMap, VecDeque};
 

@@ -7,9 +7,8 @@
 
 use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
-use kurabe_core::record::Repetition;
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
-use kurabe_core::trace::BlockVerb;
+use kurabe_core::{record::Repetition, trace::BlockVerb};
 use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

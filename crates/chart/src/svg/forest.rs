@@ -6,9 +6,8 @@ use super::marks::{hollow, shape};
 use super::measures::{LABEL, PAD_PX, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
-use crate::font;
 use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale};
-use crate::unit::Unit;
+use crate::{font, unit::Unit};
 
 /// Ratios further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1000.0;

@@ -4,9 +4,8 @@ use super::canvas::{Align, Canvas, Type, px};
 use super::ink::{Ink, RAMP};
 use super::measures::{LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
-use crate::font;
 use crate::plot::{Heat, Scale};
-use crate::unit::Unit;
+use crate::{font, unit::Unit};
 
 const ROW_PX: f64 = 34.0;
 const KEY_PX: f64 = 150.0;

@@ -85,9 +85,21 @@ const SERIES_COLOURS: [[u32; 2]; SERIES] = [
     [0x6b_6f_76, 0xa9_b1_ba],
 ];
 
-/// Lowest, middle and highest value of a heat map, for light and for dark paper: more is further from the paper.
-const RAMP_COLOURS: [[u32; 3]; 2] =
-    [[0xe9_f1_f7, 0x5f_a3_c4, 0x0c_35_62], [0x1d_2b_3a, 0x2f_7f_a6, 0xd3_f0_f4]];
+/// The steps of a heat map from its lowest to its highest value, for light and for dark paper: more is further from the paper.
+/// They lie evenly in OKLab between three colours.
+const RAMP_COLOURS: [[u32; RAMP as usize]; 2] = [
+    [
+        0xe9_f1_f7, 0xd7_e7_f0, 0xc5_dc_ea, 0xb3_d2_e3, 0xa1_c7_dc, 0x8e_bd_d5, 0x7c_b3_ce, 0x69_a8_c7,
+        0x59_9b_bd, 0x4d_8c_b0, 0x42_7d_a2, 0x37_6e_95, 0x2c_5f_88, 0x21_51_7b, 0x16_43_6f, 0x0c_35_62,
+    ],
+    [
+        0x1d_2b_3a, 0x20_35_47, 0x24_40_55, 0x26_4b_63, 0x29_56_71, 0x2b_61_80, 0x2d_6d_8f, 0x2e_79_9e,
+        0x3c_86_ab, 0x53_95_b6, 0x69_a4_c0, 0x7e_b3_cb, 0x93_c2_d5, 0xa8_d1_df, 0xbe_e1_ea, 0xd3_f0_f4,
+    ],
+];
+
+/// From which step on words on a heat map are read better in the other one of black and white, for light and for dark paper.
+const RAMP_TURNS: [u8; 2] = [11, 8];
 
 impl Ink {
     /// The ink of a series.
@@ -138,8 +150,11 @@ impl Ink {
             Ink::Band => ("band", [0xf1_f3_f6, 0x20_25_2c]),
             Ink::Stall => ("stall", [0xf6_d9_cf, 0x55_2a_1f]),
             Ink::Series(index) => ("s", SERIES_COLOURS[usize::from(index) % SERIES]),
-            Ink::Ramp(step) => ("r", RAMP_COLOURS.map(|ends| ramp(ends, step))),
-            Ink::OnRamp(step) => ("o", RAMP_COLOURS.map(|ends| on(ramp(ends, step)))),
+            Ink::Ramp(step) => ("r", RAMP_COLOURS.map(|steps| steps[usize::from(step.min(RAMP - 1))])),
+            Ink::OnRamp(step) => {
+                let is_early = RAMP_TURNS.map(|turn| step < turn);
+                ("o", [is_early[0], !is_early[1]].map(|is_black| if is_black { 0 } else { 0xff_ff_ff }))
+            }
             Ink::Better => ("better", [0x14_6c_8c, 0x5f_c0_e6]),
             Ink::Worse => ("worse", [0xb8_4a_12, 0xf5_8b_52]),
         }
@@ -157,92 +172,6 @@ impl Ink {
             _ => "M0 1.5h6M1.5 0v6",
         }
     }
-}
-
-/// A step between three colours, evenly in OKLab.
-fn ramp(ends: [u32; 3], step: u8) -> u32 {
-    let share = f64::from(step.min(RAMP - 1)) / f64::from(RAMP - 1) * 2.0;
-    let (from, to, share) =
-        if share <= 1.0 { (ends[0], ends[1], share) } else { (ends[1], ends[2], share - 1.0) };
-    let (from, to) = (oklab(from), oklab(to));
-    from_oklab([0, 1, 2].map(|i| from[i] + (to[i] - from[i]) * share))
-}
-
-/// Black or white, whichever is read better on the colour.
-fn on(paper: u32) -> u32 {
-    let (dark, light) = (0x00_00_00, 0xff_ff_ff);
-    if contrast(paper, dark) >= contrast(paper, light) { dark } else { light }
-}
-
-/// Red, green and blue as light, from 0 to 1 (IEC 61966-2-1).
-fn linear(rgb: u32) -> [f64; 3] {
-    [16, 8, 0].map(|shift| {
-        let value = f64::from((rgb >> shift) & 0xff) / 255.0;
-        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    })
-}
-
-fn from_linear(rgb: [f64; 3]) -> u32 {
-    rgb.into_iter().fold(0, |all, value| {
-        let value = value.clamp(0.0, 1.0);
-        let value = if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 };
-        (all << 8) | (value * 255.0).round() as u32
-    })
-}
-
-fn times(matrix: [[f64; 3]; 3], [a, b, c]: [f64; 3]) -> [f64; 3] {
-    matrix.map(|row| row[0] * a + row[1] * b + row[2] * c)
-}
-
-/// OKLab (Ottosson 2020).
-fn oklab(rgb: u32) -> [f64; 3] {
-    let cones = times(
-        [
-            [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
-            [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
-            [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
-        ],
-        linear(rgb),
-    );
-    times(
-        [
-            [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
-            [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
-            [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
-        ],
-        cones.map(f64::cbrt),
-    )
-}
-
-fn from_oklab(lab: [f64; 3]) -> u32 {
-    let cones = times(
-        [
-            [1.0, 0.396_337_777_4, 0.215_803_757_3],
-            [1.0, -0.105_561_345_8, -0.063_854_172_8],
-            [1.0, -0.089_484_177_5, -1.291_485_548_0],
-        ],
-        lab,
-    );
-    from_linear(times(
-        [
-            [4.076_741_662_1, -3.307_711_591_3, 0.230_969_929_2],
-            [-1.268_438_004_6, 2.609_757_401_1, -0.341_319_396_5],
-            [-0.004_196_086_3, -0.703_418_614_7, 1.707_614_701_0],
-        ],
-        cones.map(|value| value.powi(3)),
-    ))
-}
-
-/// Relative luminance (WCAG 2.1).
-fn luminance(rgb: u32) -> f64 {
-    let [r, g, b] = linear(rgb);
-    0.2126 * r + 0.7152 * g + 0.0722 * b
-}
-
-/// Contrast of two colours, from 1 to 21 (WCAG 2.1).
-fn contrast(a: u32, b: u32) -> f64 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 #[cfg(test)]
@@ -278,6 +207,30 @@ mod tests {
             ],
         ),
     ];
+
+    /// Red, green and blue as light, from 0 to 1 (IEC 61966-2-1).
+    fn linear(rgb: u32) -> [f64; 3] {
+        [16, 8, 0].map(|shift| {
+            let value = f64::from((rgb >> shift) & 0xff) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn times(matrix: [[f64; 3]; 3], [a, b, c]: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row[0] * a + row[1] * b + row[2] * c)
+    }
+
+    /// Relative luminance (WCAG 2.1).
+    fn luminance(rgb: u32) -> f64 {
+        let [r, g, b] = linear(rgb);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    /// Contrast of two colours, from 1 to 21 (WCAG 2.1).
+    fn contrast(a: u32, b: u32) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
 
     /// CIE L*a*b* under D65 of linear light.
     fn lab(rgb: [f64; 3]) -> [f64; 3] {

@@ -6,9 +6,8 @@ use super::legend::{self, Swatch};
 use super::measures::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
 use super::ticks::{self, Way};
-use crate::font;
 use crate::plot::{Axis, Scale, ShareRow, Shares};
-use crate::unit::Unit;
+use crate::{font, unit::Unit};
 
 const BAR_PX: f64 = 24.0;
 const ROW_GAP_PX: f64 = 12.0;

@@ -7,11 +7,9 @@ use super::canvas::{Align, Canvas};
 use super::ink::Ink;
 use super::measures::{LABEL, TICK, room_for};
 use super::span::{PixelSpan, round_up};
-use crate::font;
 use crate::plot::{Axis, Scale};
-use crate::unit::Unit;
-use kurabe_core::number;
-use kurabe_core::quantity::format_bytes;
+use crate::{font, unit::Unit};
+use kurabe_core::{number, quantity::format_bytes};
 
 /// Free space between the labels of two ticks.
 const APART_PX: f64 = 14.0;

@@ -1,8 +1,7 @@
 //! The words of `kurabe card`.
 
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -2,8 +2,7 @@
 //! the help: whoever does not know them does not need them.
 
 use crate::lang::t;
-use clap::Args;
-use clap::builder::BoolishValueParser;
+use clap::{Args, builder::BoolishValueParser};
 use kurabe_core::issue::{Engine, EngineChoice};
 use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 
 use super::shared::{JudgedArgs, choice};
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, builder::PossibleValuesParser};
+use kurabe_core::words::Keyword;
 use kurabe_report::ReportFormat;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub struct ReportArgs {
     pub runs: Vec<String>,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("The file; its ending tells the format; - is standard output", "書き出すファイル(拡張子で形式が決まる。- は標準出力)"))]
     pub output: Option<PathBuf>,
-    #[arg(long, short, value_name = "FORMAT", value_parser = choice(&ReportFormat::WORDS), help = t("Format [default: by the file's ending, else md]", "形式 [既定: 拡張子に従い、なければ md]"))]
+    #[arg(long, short, value_name = "FORMAT", value_parser = choice(ReportFormat::WORDS), help = t("Format [default: by the file's ending, else md]", "形式 [既定: 拡張子に従い、なければ md]"))]
     pub format: Option<ReportFormat>,
     #[arg(long, value_name = "NAME", help = t("Which chart svg and png hold: forest, positions, series … [default: the main one]", "svg と png にするグラフ: forest、positions、series など [既定: 主なもの]"))]
     pub chart: Option<String>,

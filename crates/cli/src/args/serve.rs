@@ -2,8 +2,7 @@
 
 use super::shared::{duration_or_zero, worded};
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::Result;
 use kurabe_lab::{ServedRequest, assignments, parse_writes};
 use kurabe_serve::{PowerRules, attachments_folder};

@@ -2,10 +2,8 @@
 
 use super::shared::{ModelledArgs, WritingArgs, bytes, duration, labels};
 use crate::lang::{below, t};
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
-use kurabe_core::Result;
-use kurabe_core::workload::Direction;
+use clap::{Args, ValueHint, builder::PossibleValuesParser};
+use kurabe_core::{Result, workload::Direction};
 use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
 use std::path::PathBuf;
 

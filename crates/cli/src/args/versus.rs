@@ -4,11 +4,8 @@ use super::shared::{bytes, choice, duration, duration_or_zero, labels, unaccepte
 use super::vary::variants;
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
-use kurabe_core::Result;
-use kurabe_core::issue::EngineChoice;
-use kurabe_core::words::Keyword;
-use kurabe_lab::parse_percent;
-use kurabe_lab::versus::VersusRequest;
+use kurabe_core::{Result, issue::EngineChoice, words::Keyword};
+use kurabe_lab::{parse_percent, versus::VersusRequest};
 use kurabe_report::Unaccepted;
 use std::path::PathBuf;
 

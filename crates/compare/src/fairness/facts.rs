@@ -4,10 +4,8 @@ use super::{FactValue, Weight, engine_name, is_disturbed};
 use crate::key::shared_span_bytes;
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::imported::{Origin, PrintedStatistic};
-use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{ErrorKind, Result, mention::ABOUT, nearest, text};
+use kurabe_core::{ErrorKind, Result, mention::ABOUT, nearest, profile::Rules, record::RunRecord, text};
 use serde::{Deserialize, Serialize};
 
 /// Something by which runs are told apart.

@@ -3,8 +3,7 @@
 use super::runs::RunFacts;
 use crate::fairness::{Fact, FactValue};
 use crate::key::CellName;
-use kurabe_core::record::RunSummary;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, record::RunSummary, text};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

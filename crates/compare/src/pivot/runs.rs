@@ -3,9 +3,8 @@
 use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
 use crate::key::CellName;
-use kurabe_core::Text;
 use kurabe_core::digest::{DigestedRun, Digests};
-use kurabe_core::record::RunSummary;
+use kurabe_core::{Text, record::RunSummary};
 
 /// A run with its facts.
 pub(crate) struct RunFacts<'a> {

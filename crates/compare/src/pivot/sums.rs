@@ -3,8 +3,7 @@
 use super::differ::Watch;
 use super::runs::RunFacts;
 use super::{Group, PivotFigure};
-use crate::fairness::Fact;
-use crate::key::CellName;
+use crate::{fairness::Fact, key::CellName};
 use kurabe_core::digest::Summary;
 use kurabe_stats::summary_half_width;
 use std::collections::HashMap;

@@ -4,8 +4,7 @@
 //! (a direction, or a part of a copy), and the unit in which its figure is taken. A formula whose cell is missing, or
 //! that divides by zero, has no value.
 
-use crate::text;
-use crate::text::Text;
+use crate::{text, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// A unit in which a formula takes a figure.

@@ -5,14 +5,11 @@
 //! [`Overrides::change_step`] if it is part of a workload, and else where the lab applies what concerns the whole profile.
 
 use crate::data_file::{DataTable, Value};
-use crate::error::Result;
 use crate::issue::{CachePolicy, EngineChoice, Pages, Settings, WaitMode};
-use crate::profile::IoStep;
 use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
-use crate::text;
-use crate::text::Text;
 use crate::words::{Keyword, all_words};
 use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
+use crate::{error::Result, profile::IoStep, text, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// Most operations in flight per thread.

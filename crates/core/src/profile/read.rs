@@ -13,10 +13,8 @@ use super::{
     PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, parse_block_size,
 };
 use crate::data_file::{DataFile, DataTable, Value};
-use crate::error::Result;
-use crate::quantity::parse_duration_ns;
-use crate::text;
 use crate::workload::{Data, Direction};
+use crate::{error::Result, quantity::parse_duration_ns, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
 

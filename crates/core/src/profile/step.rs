@@ -3,10 +3,9 @@
 //! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
 //! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
 
-use crate::measure::Measure;
 use crate::profile::{Rules, Task, TaskCell, Work};
-use crate::quantity::format_bytes;
 use crate::workload::{BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
+use crate::{measure::Measure, quantity::format_bytes};
 use serde::{Deserialize, Serialize};
 
 /// A step of a profile.
@@ -37,7 +36,6 @@ const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
     /// Its name in formulas.
-    #[serde(default)]
     pub id: Option<String>,
     /// Its name in the table; made from the pattern if absent.
     pub label: Option<String>,
@@ -61,7 +59,6 @@ pub struct IoStep {
     /// Length of the span; the rest of the target if absent.
     pub span_bytes: Option<u64>,
     /// After every n-th read, write back the block just read.
-    #[serde(default)]
     pub rewrite_every_reads: Option<u32>,
     /// Open loop.
     pub open_loop: Option<OpenLoop>,

@@ -1,8 +1,7 @@
 //! One pass of a cell, with all that was seen while it ran.
 
-use crate::model::TimeAccount;
-use crate::split::KernelSplit;
 use crate::workload::{Direction, OpKind};
+use crate::{model::TimeAccount, split::KernelSplit};
 use serde::{Deserialize, Serialize};
 
 /// Latencies of one kind of operation as a sparse log-linear histogram.
@@ -133,12 +132,10 @@ pub struct Repetition {
     /// Start, from the start of the run.
     pub started_ns: u64,
     /// Its place in the order that all targets of a `versus` share, from 0; `None` in a run by itself.
-    #[serde(default)]
     pub turn: Option<u32>,
     /// Measured time: from the first submission to the last completion, a timed fsync included.
     pub elapsed_ns: u64,
     /// When the first of the threads that issued operations had done all of its own; `None` where that was not seen.
-    #[serde(default)]
     pub first_done_ns: Option<u64>,
     /// Reads.
     pub read: OpsRecord,
@@ -175,13 +172,10 @@ pub struct Repetition {
     pub places: Vec<Sample>,
     /// What reached the device meanwhile, by its own counters, others' traffic included; of steps whose operations
     /// kurabe does not issue to the device itself (copy, command).
-    #[serde(default)]
     pub traffic: Option<Traffic>,
     /// Where the time of its operations went, on a modelled target.
-    #[serde(default)]
     pub account: Option<TimeAccount>,
     /// What the kernel's tracepoints told of it. Tracing costs time, so such a repetition is discarded.
-    #[serde(default)]
     pub kernel: Option<KernelSplit>,
 }
 

@@ -5,8 +5,7 @@
 //! neither deduplication nor the window of a compressor gains; larger blocks, whose own content is longer than such
 //! windows, get a new 16-byte stamp in every 4 KiB, which defeats deduplication at a hundredth of the cost.
 
-use kurabe_core::random::Random;
-use kurabe_core::workload::Data;
+use kurabe_core::{random::Random, workload::Data};
 
 /// Largest block that is changed in every byte.
 const WHOLE_BYTES: usize = 64 << 10;

@@ -1,15 +1,12 @@
 //! A device in real time that does nothing: everything is complete at once, so that a run on it costs what the
 //! driver costs.
 
-use crate::clock::monotonic_ns;
-use crate::drive::content::Content;
 use crate::drive::driver::{Plan, drive, filled_buffers};
 use crate::drive::recorder::Recorder;
-use crate::drive::source::Generator;
-use kurabe_core::Result;
+use crate::{clock::monotonic_ns, drive::content::Content, drive::source::Generator};
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
-use kurabe_core::quantity::GIB;
 use kurabe_core::workload::{End, Pattern, Workload};
+use kurabe_core::{Result, quantity::GIB};
 use kurabe_program::Stop;
 
 /// A buffer of no bytes.

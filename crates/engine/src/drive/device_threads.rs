@@ -3,11 +3,9 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
-use crate::target::Opened;
-use crate::verify::Stamping;
-use kurabe_core::Result;
+use crate::{target::Opened, verify::Stamping};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
-use kurabe_core::workload::OpKind;
+use kurabe_core::{Result, workload::OpKind};
 use rustix::io::{pread, pwrite};
 use std::fs::File;
 

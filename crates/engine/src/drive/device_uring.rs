@@ -111,30 +111,20 @@ impl Aim {
     }
 }
 
-type Setup = (&'static str, fn(&mut io_uring::Builder));
+type Setup = (&'static str, fn(&mut io_uring::Builder) -> &mut io_uring::Builder);
 
 /// Opens the ring with as many of the wished features as the kernel takes; the last of the list goes first.
 fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<IoUring> {
     let mut wishes: Vec<Setup> = match wait {
         WaitMode::Sleep => vec![
-            ("single-issuer", |builder| {
-                builder.setup_single_issuer();
-            }),
-            ("deferred-task-work", |builder| {
-                builder.setup_defer_taskrun();
-            }),
+            ("single-issuer", io_uring::Builder::setup_single_issuer),
+            ("deferred-task-work", io_uring::Builder::setup_defer_taskrun),
         ],
         // Completions must appear without entering the kernel.
-        WaitMode::Spin => vec![("single-issuer", |builder| {
-            builder.setup_single_issuer();
-        })],
-        WaitMode::Poll => vec![("completion-polling", |builder| {
-            builder.setup_iopoll();
-        })],
+        WaitMode::Spin => vec![("single-issuer", io_uring::Builder::setup_single_issuer)],
+        WaitMode::Poll => vec![("completion-polling", io_uring::Builder::setup_iopoll)],
     };
-    wishes.push(("no-submission-array", |builder| {
-        builder.setup_no_sqarray();
-    }));
+    wishes.push(("no-submission-array", io_uring::Builder::setup_no_sqarray));
     let entries = u32::try_from(depth).unwrap_or(u32::MAX).next_power_of_two();
     loop {
         let mut builder = IoUring::builder();

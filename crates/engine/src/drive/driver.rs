@@ -8,14 +8,12 @@
 //!
 //! Time: latency counts from the submission, or in an open loop from when the operation was due.
 
-use crate::drive::content::Content;
-use crate::drive::recorder::Observer;
 use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
+use crate::{drive::content::Content, drive::recorder::Observer};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
-use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, record::Repetition, text};
 use kurabe_program::Stop;
 
 /// How often a stop is looked at while nothing is due.

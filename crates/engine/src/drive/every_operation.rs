@@ -6,10 +6,9 @@
 //! that a run without a list pays nothing.
 
 use crate::drive::recorder::{Observer, Recorder};
-use kurabe_core::listed::ListedOperation;
 use kurabe_core::mention::{PER_REQUEST, TIME};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, text};
+use kurabe_core::{Error, ErrorKind, listed::ListedOperation, text};
 use kurabe_program::Stop;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

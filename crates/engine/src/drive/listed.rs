@@ -4,10 +4,9 @@
 //! knows nothing of them, so that what is not listed costs nothing. On real storage `every_operation.rs` does this.
 
 use crate::drive::source::{Next, Source};
-use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::listed::{ListedOperation, OperationList};
-use kurabe_core::workload::Op;
+use kurabe_core::{Result, workload::Op};
 use std::cell::Cell;
 
 /// Which operations are listed.

@@ -4,25 +4,21 @@
 //! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
 //! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together.
 
-use crate::clock::monotonic_ns;
-use crate::drive::buffer::Pages;
+use crate::context::IntervalListener;
 use crate::drive::content::Content;
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{Ring, RingFacts, WaitMode};
 use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
-use crate::drive::gate::Gate;
 use crate::drive::recorder::Recorder;
 use crate::drive::source::{Generator, Source};
-use crate::platform;
-use crate::target::Opened;
+use crate::{clock::monotonic_ns, drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
-use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Data, EndSync, Workload};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
 use kurabe_program::Stop;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -162,7 +158,7 @@ pub fn measure(
     workload: &Workload,
     issue: Issue,
     interrupt: &Stop,
-    live: &mut dyn FnMut(u64, Interval, u64),
+    live: IntervalListener<'_>,
 ) -> Result<MeasuredRepetition> {
     measure_sources(open, Generator::for_threads(workload), Setup::of(workload), issue, interrupt, live)
 }
@@ -177,7 +173,7 @@ pub(crate) fn measure_sources<S: Source + Send>(
     setup: Setup,
     issue: Issue,
     interrupt: &Stop,
-    live: &mut dyn FnMut(u64, Interval, u64),
+    live: IntervalListener<'_>,
 ) -> Result<MeasuredRepetition> {
     let threads = sources.len() as u32;
     let sources: Vec<Mutex<S>> = sources.into_iter().map(Mutex::new).collect();
@@ -351,7 +347,7 @@ pub(crate) fn watch(
     receiver: &Receiver<(usize, Interval)>,
     interrupt: &Stop,
     stop: &Stop,
-    live: &mut dyn FnMut(u64, Interval, u64),
+    live: IntervalListener<'_>,
 ) {
     let start_ns = monotonic_ns();
     let (mut shown_ns, mut sum) = (start_ns, Interval::default());

@@ -4,8 +4,7 @@
 //! operation comes when the one before has ended and the pause between them in the trace is over. So what a slow target
 //! delays is what follows in the same reader, and nothing else: the order of operations is the target's, not the trace's.
 
-use kurabe_core::trace::Trace;
-use kurabe_core::workload::Op;
+use kurabe_core::{trace::Trace, workload::Op};
 
 /// What the readers have to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -112,7 +112,8 @@ pub(crate) struct ReplaySource {
     trace: Arc<Trace>,
     timing: ReplayTiming,
     span: Span,
-    fit: ReplayFit,
+    /// What mapping the trace to the span changes.
+    pub(crate) fit: ReplayFit,
     /// The place in the trace.
     next: usize,
     /// `Closed`, `Think`: no operation before this time, in ns from the start.
@@ -182,11 +183,6 @@ impl ReplaySource {
             fit.units = 1;
         }
         Ok(Self { trace, timing, span, fit, next: 0, asked: 0, ready_ns: 0, readers })
-    }
-
-    /// What mapping the trace to the span changes.
-    pub(crate) fn fit(&self) -> ReplayFit {
-        self.fit
     }
 
     /// The next operation of any reader.
@@ -445,7 +441,7 @@ mod tests {
             let (seen, ..) = replay(&mut source, depth, 1000, None);
             let expected = [(0, read(0)), (0, read(1)), (1100, read(2)), (2300, read(3)), (6000, read(4))];
             assert_eq!(seen, expected);
-            assert_eq!(source.fit().remark(), None);
+            assert_eq!(source.fit.remark(), None);
         }
         // With room for one they take turns, and nobody waits for a reader's pause while another has something to ask.
         let mut source = ReplaySource::new(Arc::clone(&trace), Readers, SPAN).unwrap();
@@ -491,8 +487,8 @@ mod tests {
         let mut source = ReplaySource::new(trace, Fast, span).unwrap();
         let expected =
             ReplayFit { operations: 7, rounded: 2, wrapped: 3, cut: 1, units: 1, longest_bytes: 16_384 };
-        assert_eq!(source.fit(), expected);
-        assert!(source.fit().remark().is_some());
+        assert_eq!(source.fit, expected);
+        assert!(source.fit.remark().is_some());
         let mut ops = Vec::new();
         while let Next::Op { op, due_ns: None } = source.next(0) {
             ops.push(op);
@@ -507,7 +503,7 @@ mod tests {
             op(Sync, 0, 0),
         ];
         assert_eq!(ops, expected);
-        assert_eq!(ReplaySource::new(four(), Fast, SPAN).unwrap().fit().remark(), None);
+        assert_eq!(ReplaySource::new(four(), Fast, SPAN).unwrap().fit.remark(), None);
     }
 
     #[test]
@@ -546,7 +542,7 @@ mod tests {
             let block = u64::from(span.alignment_bytes);
             let trace = trace_of(&[(0, Write, offset_bytes, length_bytes)]);
             let mut source = ReplaySource::new(trace, Fast, span).unwrap();
-            let fit = source.fit();
+            let fit = source.fit;
             let Next::Op { op, due_ns: None } = source.next(0) else { panic!("an operation") };
             let (start, length) = (op.offset_bytes, u64::from(op.length_bytes));
             prop_assert!(length > 0 && op.length_bytes <= fit.longest_bytes);

@@ -4,8 +4,7 @@
 //! It knows nothing of devices and reads no clock. Where one thread's queue depth is made of several
 //! operating-system threads, they share the generator behind a lock.
 
-use crate::drive::permutation::Permutation;
-use crate::drive::zipf::Zipf;
+use crate::{drive::permutation::Permutation, drive::zipf::Zipf};
 use kurabe_core::random::Random;
 use kurabe_core::workload::{Arrival, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload};
 use std::ops::Range;

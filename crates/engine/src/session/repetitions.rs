@@ -2,17 +2,13 @@
 //! the run stops in the middle.
 
 use super::Session;
-use crate::context::progress;
-use crate::ground::Ground;
 use crate::task::{Attempt, Ongoing, Repeated};
-use kurabe_core::event::Event;
+use crate::{context::progress, ground::Ground};
 use kurabe_core::mention::{THREADS, TIME};
-use kurabe_core::number::planned_time;
 use kurabe_core::profile::{Rules, Task, Work};
-use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, NoticeKind, Repetition, fallback};
 use kurabe_core::workload::{Direction, Pattern, Workload};
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, event::Event, number::planned_time, random::split_mix, text};
 
 impl<G: Ground> Session<'_, G> {
     /// Does what is needed once before the first repetition.

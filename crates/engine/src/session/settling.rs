@@ -5,14 +5,12 @@
 //! there, and as long as that the task warms up before each of its repetitions.
 
 use super::Session;
-use crate::drive::recorder::INTERVAL_NS;
-use crate::ground::Ground;
 use crate::task::{Attempt, Ongoing};
-use kurabe_core::event::Event;
+use crate::{drive::recorder::INTERVAL_NS, ground::Ground};
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::{Interval, Repetition};
 use kurabe_core::workload::{Direction, End, Workload};
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, event::Event, text};
 
 /// A difference up to this is none: the steady state of the SNIA's test specification may slope by as much (`core/steady.rs`).
 const LARGEST_CHANGE: f64 = 0.1;

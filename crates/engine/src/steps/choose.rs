@@ -9,11 +9,9 @@ use crate::drive::device_uring::{WaitMode, probe_ring};
 use crate::drive::measure::{Engine, Issue, measure};
 use crate::target::Target;
 pub use kurabe_core::issue::EngineChoice;
-use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;
-use kurabe_core::words::Keyword;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
-use kurabe_core::{Result, Text, mention::VERIFY, text};
+use kurabe_core::{Result, Text, mention::VERIFY, number::latency_ns, text, words::Keyword};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
 use std::collections::HashMap;
@@ -172,7 +170,7 @@ impl Chooser {
         wished: Issue,
         interrupt: &Stop,
     ) -> Option<String> {
-        if !target.is_direct() {
+        if !target.facts().direct {
             return Some("only direct I/O can be polled".to_owned());
         }
         if workload.writes()

@@ -4,9 +4,8 @@
 //! cache is dropped, or where that is not allowed the pages of the files in question. What the drive itself caches is
 //! not touched.
 
-use crate::context::Context;
-use crate::platform;
 use crate::real::{CachePolicy, Real};
+use crate::{context::Context, platform};
 use kurabe_core::record::{NoticeKind, TargetKind};
 use kurabe_core::{Error, Result, Text, mention::CACHE, text};
 use kurabe_program::Folder;
@@ -26,8 +25,8 @@ impl Real<'_> {
     /// Makes buffered repetitions start cold, unless the cache is wanted.
     pub(crate) fn drop_cache(&self, context: &mut Context<'_>) -> Result<()> {
         let target = &*self.target;
-        let (is_direct, is_writable) = (target.is_direct(), target.is_writable());
-        if is_direct || target.kind() == TargetKind::CharacterDevice || self.cache_is_kept(context)? {
+        let (is_direct, is_writable) = (target.facts().direct, target.facts().writable);
+        if is_direct || target.facts().kind == TargetKind::CharacterDevice || self.cache_is_kept(context)? {
             return Ok(());
         }
         let file = self.target.open_file(is_writable, false)?;
@@ -44,10 +43,10 @@ impl Real<'_> {
 
     /// Has the device write what its volatile caches hold, which a sync of any file on it asks for.
     pub(crate) fn flush_caches(&self) -> Result<()> {
-        if self.target.kind() == TargetKind::CharacterDevice {
+        if self.target.facts().kind == TargetKind::CharacterDevice {
             return Ok(());
         }
-        let file = self.target.open_file(self.target.is_writable(), false)?;
+        let file = self.target.open_file(self.target.facts().writable, false)?;
         sync_file(&file).map_err(|error| cannot_write_back(&error))
     }
 

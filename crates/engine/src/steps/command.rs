@@ -5,16 +5,12 @@
 //! How long it takes until all that it wrote is on the device is told apart (`end_sync_ns`), and the device's traffic is
 //! counted until then. How programs are run is in `kurabe_program`.
 
-use crate::clock::monotonic_ns;
 use crate::context::{Context, progress};
-use crate::real::Real;
-use crate::steps::cold::write_back;
 use crate::steps::traffic::{Watched, interval_of};
 use crate::task::{Attempt, Repeated};
-use kurabe_core::event::Event;
-use kurabe_core::profile::CommandStep;
+use crate::{clock::monotonic_ns, real::Real, steps::cold::write_back};
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, event::Event, profile::CommandStep, text};
 use kurabe_program::{Coming, Folder, Listed, OtherUser, Programs, Ran, Workplace};
 
 /// The programs of a task.
@@ -35,7 +31,7 @@ impl Real<'_> {
             |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
         let held = self.target.scratch().zip(self.target.container());
         let (scratch, container) = held.ok_or_else(no_folder)?;
-        let target = scratch.folder().try_clone().map_err(cannot)?;
+        let target = scratch.folder.try_clone().map_err(cannot)?;
         let container = container.try_clone().map_err(cannot)?;
         let place = Workplace { target: &target, container: &container };
         let programs = Programs::prepare(step, place, context.interrupt, &mut preparing(context))?;
@@ -71,7 +67,7 @@ impl Real<'_> {
         let ran = run_watched(context, work);
         // Not by the work folder, which the program may have removed.
         let synced = match self.target.scratch() {
-            Some(scratch) if ran.is_ok() => Some(timed_write_back(scratch.folder())),
+            Some(scratch) if ran.is_ok() => Some(timed_write_back(&scratch.folder)),
             _ => None,
         };
         let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));

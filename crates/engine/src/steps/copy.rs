@@ -13,27 +13,21 @@
 //! Every part that touches the target starts with everything written back and the cache cold. Of its operations those on
 //! the target are recorded; of a part that stays in memory, those on memory.
 
-use crate::clock::monotonic_ns;
 use crate::context::{Context, progress};
-use crate::drive::buffer::Pages;
 use crate::drive::content::Content;
 use crate::drive::device_uring::RingFacts;
 use crate::drive::measure::{CpuWatch, Engine, watch};
 use crate::drive::recorder::Recorder;
-use crate::platform;
 use crate::platform::memory_file;
-use crate::real::Real;
 use crate::steps::copy_loop::{ByCalls, Copied, FilePair, Pass, copy};
 use crate::steps::traffic::Watched;
-use crate::target::Target;
 use crate::target::test_file::{TestFile, copy_beside};
 use crate::task::{Attempt, Repeated, unprepared};
-use kurabe_core::event::Event;
+use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real, target::Target};
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
-use kurabe_core::words::Keyword;
-use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, event::Event, mention::SIZE, shown, text, words::Keyword};
 use kurabe_host::available_memory_bytes;
 use kurabe_program::Stop;
 use std::fs::File;
@@ -79,12 +73,12 @@ impl Real<'_> {
     /// Refuses copies for which there is no room beside the test file, before that is written.
     pub(crate) fn check_copy_room(&self, tasks: &[Task]) -> Result<()> {
         let copies = tasks.iter().any(|task| matches!(task.work, Work::Copy(_)));
-        if !copies || self.target.kind() != TargetKind::Directory {
+        if !copies || self.target.facts().kind != TargetKind::Directory {
             return Ok(());
         }
-        let size_bytes = self.target.span_bytes();
+        let size_bytes = self.target.facts().span_bytes;
         let Some(test_file) = self.target.test_file() else { return Ok(()) };
-        let folder = test_file.scratch().folder();
+        let folder = &test_file.scratch.folder;
         let Some(free_bytes) = platform::free_bytes(folder).ok().flatten() else { return Ok(()) };
         // What is reserved for the test file is no longer free.
         let reserved_bytes =
@@ -98,9 +92,9 @@ impl Real<'_> {
 
     /// Takes the memory, and on a device or in a file writes the half that is copied.
     pub(crate) fn prepare_copy(&self, context: &mut Context<'_>) -> Result<CopyWork> {
-        let (place, size_bytes) = layout(self.target.kind(), self.target.span_bytes());
+        let (place, size_bytes) = layout(self.target.facts().kind, self.target.facts().span_bytes);
         if size_bytes == 0 {
-            return Err(too_small(self.target.span_bytes()));
+            return Err(too_small(self.target.facts().span_bytes));
         }
         check_memory(size_bytes, available_memory_bytes())?;
         let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
@@ -261,7 +255,7 @@ impl CopyWork {
                 Ok(Destination { file: target.open_buffered()?, from_bytes, owner: None })
             }
             (CopyDestination::Beside, Some(test_file)) => {
-                let copy = TestFile::create(test_file.scratch(), &copy_beside(test_file.name()))?;
+                let copy = TestFile::create(&test_file.scratch, &copy_beside(&test_file.name))?;
                 Ok(Destination { file: copy.open_again()?, from_bytes: 0, owner: Some(copy) })
             }
             (CopyDestination::Beside, None) => Err(unprepared()),

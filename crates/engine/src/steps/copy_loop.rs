@@ -6,11 +6,8 @@
 //! cache. The host of a model reads several pieces before it writes them (`model_copy`). Not here: which files, and what a
 //! copy is for.
 
-use crate::drive::recorder::Recorder;
-use crate::drive::rest::PATIENCE_NS;
-use kurabe_core::profile::CopyPart;
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use crate::{drive::recorder::Recorder, drive::rest::PATIENCE_NS};
+use kurabe_core::{Error, ErrorKind, Result, profile::CopyPart, text, workload::OpKind};
 use kurabe_program::Stop;
 use std::fs::File;
 use std::io;

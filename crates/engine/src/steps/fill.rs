@@ -4,15 +4,11 @@
 //! profile bounds the time of the fill, a first part is always written, and the rest as far as the time allows. On a
 //! model the file is written in full, because nobody waits for virtual time.
 
-use crate::context::Context;
-use crate::drive::device_uring::WaitMode;
-use crate::ground::Ground;
-use crate::real::Real;
-use kurabe_core::event::Event;
+use crate::{context::Context, drive::device_uring::WaitMode, ground::Ground, real::Real};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind};
 use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, Workload};
-use kurabe_core::{Result, mention::SIZE, text};
+use kurabe_core::{Result, event::Event, mention::SIZE, text};
 
 /// Block and queue depth that write the test file.
 const FILL_BLOCK_BYTES: u32 = MIB as u32;

@@ -1,16 +1,13 @@
 //! A repetition of a workload.
 
 use crate::context::{Context, progress};
-use crate::drive::every_operation::InOrder;
 use crate::drive::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
 use crate::drive::source::{Generator, Source};
 use crate::real::{Real, Settings};
-use crate::steps::choose::ChosenIssue;
 use crate::task::{Attempt, Repeated};
-use kurabe_core::Result;
+use crate::{drive::every_operation::InOrder, steps::choose::ChosenIssue};
 use kurabe_core::record::{EngineRecord, Repetition};
-use kurabe_core::words::Keyword;
-use kurabe_core::workload::Workload;
+use kurabe_core::{Result, words::Keyword, workload::Workload};
 
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;

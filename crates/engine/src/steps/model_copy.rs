@@ -8,19 +8,14 @@
 //!
 //! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
 
-use crate::context::Context;
 use crate::drive::driver::operation_error;
 use crate::drive::recorder::Recorder;
-use crate::drive::rest::SYNC;
-use crate::modelled::Modelled;
 use crate::steps::copy_loop::{CopyEnds, CopySide, Pass, copy};
-use crate::task::Attempt;
+use crate::{context::Context, drive::rest::SYNC, modelled::Modelled, task::Attempt};
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
 use kurabe_core::model::{CopyHabits, Model, Queues};
-use kurabe_core::profile::CopyPart;
-use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, text};
+use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, profile::CopyPart, record::Repetition, text};
 use kurabe_program::Stop;
 
 impl<M: Model> Modelled<'_, M> {

@@ -1,25 +1,18 @@
 //! Real storage as the ground of a run: what each kind of work does there, and what is checked and told before the first.
 
-use crate::clock::monotonic_ns;
-use crate::context::Context;
+use crate::context::{Context, Emitter, IntervalTeller};
 use crate::drive::measure::{Engine, measure};
-use crate::ground::Ground;
 use crate::real::{Real, Settings};
-use crate::session::Session;
 use crate::steps::choose::{Chooser, ChosenIssue};
 use crate::steps::command::CommandWork;
-use crate::steps::copy::CopyWork;
 use crate::steps::samples::Sampling;
-use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
-use kurabe_core::event::Event;
+use crate::{clock::monotonic_ns, ground::Ground, session::Session, steps::copy::CopyWork, target::Target};
 use kurabe_core::mention::{DESTROY_DATA_ON, REPLAY, RW, VERIFY, WRITE_EXISTING};
-use kurabe_core::number::planned_time;
 use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
-use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
-use kurabe_core::workload::Workload;
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::record::{FillRecord, NoticeKind, TargetKind, TargetRecord};
+use kurabe_core::{ErrorKind, Result, number::planned_time, text, workload::Workload};
 use kurabe_host::NoiseWatch;
 use kurabe_program::Stop;
 use std::time::Duration;
@@ -32,7 +25,7 @@ impl<'a> Session<'a, Real<'a>> {
         settings: Settings,
         noise: &'a NoiseWatch,
         interrupt: &'a Stop,
-        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+        emit: Emitter<'a>,
     ) -> Self {
         let ground = Real { target, settings, noise, chooser: Chooser::default(), traced: None };
         Self::on(ground, profile, interrupt, emit)
@@ -65,7 +58,7 @@ impl Ground for Real<'_> {
     type Prepared = PreparedTask;
 
     fn facts(&self) -> TargetRecord {
-        self.target.record()
+        self.target.facts().clone()
     }
 
     fn narrow(&mut self, span_bytes: u64) {
@@ -84,7 +77,7 @@ impl Ground for Real<'_> {
         self.check_tracing(context)?;
         self.check_verified(tasks)?;
         self.check_copy_room(tasks)?;
-        let fill = match self.target.kind() {
+        let fill = match self.target.facts().kind {
             TargetKind::Directory if self.target.test_file().is_some() => Some(self.fill(context)?),
             _ => None,
         };
@@ -95,7 +88,7 @@ impl Ground for Real<'_> {
         &mut self,
         context: &mut Context<'_>,
         workload: &Workload,
-        tell: &mut dyn FnMut(u64, Interval, u64) -> Event,
+        tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)> {
         let issue = self.choose(context, workload)?.issue;
         let open = || self.target.open_lane(workload.writes(), workload.sync.o_sync);
@@ -194,7 +187,7 @@ impl Real<'_> {
         if !target.is_verified() {
             return Ok(());
         }
-        if !matches!(target.kind(), TargetKind::File | TargetKind::BlockDevice) {
+        if !matches!(target.facts().kind, TargetKind::File | TargetKind::BlockDevice) {
             return Err(ErrorKind::Usage.error(text!(
                 "{VERIFY} needs a target that is there afterwards, and a test file is removed",
                 "{VERIFY} には測定後も残る対象が必要です(テストファイルは消えます)"
@@ -225,7 +218,7 @@ impl Real<'_> {
         tasks: &[Task],
         fill: Option<FillRecord>,
     ) -> Result<()> {
-        let once = tasks.iter().map(|task| task.planned_writes(self.target.span_bytes()));
+        let once = tasks.iter().map(|task| task.planned_writes(self.target.facts().span_bytes));
         let writing_ns = once
             .fold(PlannedWrites::default(), PlannedWrites::and)
             .times(context.profile.repetitions())

@@ -2,12 +2,10 @@
 
 use crate::context::{Context, progress};
 use crate::ground::Ground;
-use kurabe_core::event::Event;
-use kurabe_core::number::planned_time;
 use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::record::NoticeKind;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use kurabe_core::{
+    Result, event::Event, number::planned_time, record::NoticeKind, text, workload::Direction,
+};
 
 /// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
 pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) -> Result<()> {

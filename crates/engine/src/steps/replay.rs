@@ -1,17 +1,13 @@
 //! A repetition of a trace.
 
-use crate::context::Context;
 use crate::drive::device_uring::WaitMode;
-use crate::drive::measure::Setup;
 use crate::drive::replay::{ReplaySource, Span};
-use crate::fit::writes_left_out;
-use crate::real::Real;
 use crate::task::{Attempt, Repeated};
+use crate::{context::Context, drive::measure::Setup, fit::writes_left_out, real::Real};
 use kurabe_core::profile::{ReplayStep, Rules};
 use kurabe_core::record::{NoticeKind, TargetRecord};
-use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, Workload};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, trace::Trace};
 use std::sync::Arc;
 
 impl Real<'_> {
@@ -23,8 +19,8 @@ impl Real<'_> {
         step_index: usize,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let (trace, source) = context.replay_source(&self.target.record(), step, step_index, attempt)?;
-        let trial = self.trial(&context.profile.rules, &trace, source.fit().longest_bytes, step.in_flight());
+        let (trace, source) = context.replay_source(self.target.facts(), step, step_index, attempt)?;
+        let trial = self.trial(&context.profile.rules, &trace, source.fit.longest_bytes, step.in_flight());
         let mut choice = self.choose(context, &trial)?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
@@ -32,7 +28,7 @@ impl Real<'_> {
         }
         let setup = Setup {
             iodepth: step.in_flight(),
-            largest_bytes: source.fit().longest_bytes,
+            largest_bytes: source.fit.longest_bytes,
             warm_up_ns: 0,
             time_ns: None,
             end_sync: EndSync::None,
@@ -58,7 +54,7 @@ impl Real<'_> {
             end: End { passes: Some(1), ..End::default() },
             data: rules.data,
             seed: rules.seed,
-            ..Workload::plain(Pattern::Random, longest_bytes, self.target.span_bytes())
+            ..Workload::plain(Pattern::Random, longest_bytes, self.target.facts().span_bytes)
         }
     }
 }
@@ -79,7 +75,7 @@ impl Context<'_> {
             Span { offset_bytes: 0, length_bytes: facts.span_bytes, alignment_bytes: facts.alignment_bytes };
         let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
         if attempt.number == 0 {
-            self.tell_differences(&trace, source.fit().remark())?;
+            self.tell_differences(&trace, source.fit.remark())?;
         }
         Ok((trace, source))
     }

@@ -6,28 +6,23 @@
 //!
 //! Samples that are written back hold the bytes just read from the same place, so the target holds the same afterwards.
 
-use crate::context::Context;
-use crate::drive::buffer::Pages;
-use crate::drive::content::Content;
+use crate::context::{Context, Emitter};
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
 use crate::drive::measure::{CpuWatch, Engine};
-use crate::drive::recorder::Recorder;
 use crate::drive::rest::{Continuation, Unfinished};
 use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
 use crate::task::{Attempt, Repeated};
+use crate::{drive::buffer::Pages, drive::content::Content, drive::recorder::Recorder};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
 use kurabe_core::glib_random::GlibRandom;
-use kurabe_core::model::TimeSums;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
-use kurabe_core::random::Random;
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample, TargetRecord};
-use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, model::TimeSums, random::Random, text, words::Keyword};
 use kurabe_program::{Stop, interrupted};
 
 /// How often progress is told.
@@ -115,7 +110,7 @@ pub(crate) struct Shared {
 /// The user's interrupt, and who hears of progress and of samples.
 pub(crate) struct Watch<'a> {
     interrupt: &'a Stop,
-    emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    emit: Emitter<'a>,
     first_cell: u32,
     started_ns: u64,
     told_ns: u64,
@@ -126,12 +121,7 @@ pub(crate) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// `emit` hears about ten times a second of what was done since it last heard.
-    pub(crate) fn new(
-        interrupt: &'a Stop,
-        emit: &'a mut dyn FnMut(Event) -> Result<()>,
-        first_cell: u32,
-        now_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(interrupt: &'a Stop, emit: Emitter<'a>, first_cell: u32, now_ns: u64) -> Self {
         let (sum, samples) = (Interval::default(), Vec::new());
         Self { interrupt, emit, first_cell, started_ns: now_ns, told_ns: now_ns, sum, samples }
     }
@@ -452,7 +442,7 @@ impl Real<'_> {
         let mark = self.noise.start();
         let (cpu, started_ns) = (CpuWatch::start(), device.now_ns());
         let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, started_ns);
-        let place = SampleSpan::of(&self.target.record());
+        let place = SampleSpan::of(self.target.facts());
         let tracks = sampling.run(&mut device, place, &mut content, &mut watch)?;
         let (cpu, ended_ns) = (cpu.used(), device.now_ns());
         let noise = self.noise.finish(mark);

@@ -1,14 +1,11 @@
 //! A repetition whose operations are followed through the kernel, to tell the time in its queues from that in the device.
 //! The repetition is an ordinary one.
 
-use crate::context::Context;
-use crate::ground::Ground;
-use crate::real::Real;
 use crate::task::{Attempt, Repeated};
+use crate::{context::Context, ground::Ground, real::Real};
 use kurabe_core::mention::{DIRECT, TRACE};
 use kurabe_core::profile::{Task, Work};
-use kurabe_core::record::NoticeKind;
-use kurabe_core::{Error, Result, Text, text};
+use kurabe_core::{Error, Result, Text, record::NoticeKind, text};
 use kurabe_trace::SplitTrace;
 
 impl Real<'_> {
@@ -20,7 +17,7 @@ impl Real<'_> {
                 "nothing is traced ({TRACE}): there is no block device under the target",
                 "対象の下にブロックデバイスがないため、トレースしません({TRACE})"
             )
-        } else if !self.target.is_direct() {
+        } else if !self.target.facts().direct {
             text!(
                 "nothing is traced ({TRACE}): through the page cache the requests are not those of the operations; {DIRECT} \
                  goes around it",

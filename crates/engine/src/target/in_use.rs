@@ -1,7 +1,6 @@
 //! The refusals: to write to what somebody uses, and to touch what kurabe itself uses.
 
-use kurabe_core::record::TargetKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, record::TargetKind, shown, text};
 use kurabe_host::Claim;
 use rustix::fs::Stat;
 use std::fs::File;

@@ -41,7 +41,7 @@ pub(crate) fn copy_beside(test_file: &OsStr) -> OsString {
 /// What was made in a target's folder and is still to be taken away. Whoever ends the process early has a share of it.
 #[derive(Debug)]
 pub struct Scratch {
-    folder: Folder,
+    pub(crate) folder: Folder,
     /// What all of it bears.
     mark: RunMark,
     made: Mutex<Vec<Made>>,
@@ -97,11 +97,6 @@ impl Scratch {
     /// What will be made in a folder; nothing yet.
     pub(crate) fn in_folder(folder: Folder, mark: RunMark) -> Self {
         Self { folder, mark, made: Mutex::default() }
-    }
-
-    /// The folder.
-    pub(crate) fn folder(&self) -> &Folder {
-        &self.folder
     }
 
     /// Removes everything that was made; what could not be removed. Safe to be asked again, and from other threads.
@@ -208,9 +203,12 @@ fn moved(path: &Path, now: &Path) -> Error {
 /// A test file, or its copy, that is removed when this goes.
 #[derive(Debug)]
 pub struct TestFile {
-    scratch: Arc<Scratch>,
-    name: OsString,
-    held: Arc<HeldFile>,
+    /// What was made together with it.
+    pub(crate) scratch: Arc<Scratch>,
+    /// Its name in the folder.
+    pub(crate) name: OsString,
+    /// The file.
+    pub(crate) held: Arc<HeldFile>,
 }
 
 impl TestFile {
@@ -245,24 +243,9 @@ impl TestFile {
         FileIdentity::of(self.held.file())
     }
 
-    /// What was made together with it.
-    pub(crate) fn scratch(&self) -> &Arc<Scratch> {
-        &self.scratch
-    }
-
     /// A descriptor of its own, through the page cache.
     pub(crate) fn open_again(&self) -> Result<File> {
         self.held.reopen(OpenHow { write: true, ..OpenHow::default() })
-    }
-
-    /// Its name in the folder.
-    pub(crate) fn name(&self) -> &OsStr {
-        &self.name
-    }
-
-    /// The file.
-    pub(crate) fn held(&self) -> &Arc<HeldFile> {
-        &self.held
     }
 
     /// Removes the file.
@@ -289,7 +272,7 @@ impl Drop for TestFile {
 pub(crate) struct Container {
     scratch: Arc<Scratch>,
     name: OsString,
-    folder: Folder,
+    pub(crate) folder: Folder,
 }
 
 impl Container {
@@ -308,11 +291,6 @@ impl Container {
         let made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), folder };
         scratch.mark_folder(name, &made.folder).map_err(cannot)?;
         Ok(made)
-    }
-
-    /// The folder.
-    pub(crate) fn folder(&self) -> &Folder {
-        &self.folder
     }
 }
 
@@ -394,7 +372,7 @@ mod tests {
         assert!(Container::create(&scratch, &name()).is_err());
         std::fs::remove_dir(path.join(name())).unwrap();
         let container = Container::create(&scratch, &name()).unwrap();
-        container.folder().make(OsStr::new("deep")).unwrap();
+        container.folder.make(OsStr::new("deep")).unwrap();
         drop(container);
         assert!(!path.join(name()).exists());
         let container = Container::create(&scratch, &name()).unwrap();

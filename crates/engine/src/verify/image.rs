@@ -2,8 +2,7 @@
 
 use super::list::{SectorRun, WriteList};
 use super::stamp::{Reading, SECTOR_BYTES, Stamp};
-use crate::clock::monotonic_ns;
-use crate::drive::rest::PATIENCE_NS;
+use crate::{clock::monotonic_ns, drive::rest::PATIENCE_NS};
 use rustix::fs::{Advice, fadvise};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

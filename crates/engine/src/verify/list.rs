@@ -3,8 +3,7 @@
 
 use super::stamp::SECTOR_BYTES;
 use kurabe_core::mention::{RUN, VERIFY};
-use kurabe_core::quantity::MIB;
-use kurabe_core::{ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, quantity::MIB, shown, text};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;

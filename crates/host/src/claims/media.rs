@@ -1,11 +1,9 @@
 //! What is asked of devices and paths themselves, behind a trait so that a test has devices of its own.
 
 use super::wipefs;
-use crate::block::BlockNode;
 use crate::command::{ProgramOutcome, Runner};
 use crate::platform::{self, Object};
-use crate::roots::Roots;
-use crate::signature::Signature;
+use crate::{block::BlockNode, roots::Roots, signature::Signature};
 use kurabe_core::shown;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;

@@ -9,8 +9,7 @@
 use super::facts::{printed, printed_mean_latency, shape};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
-use kurabe_core::shown;
-use kurabe_core::workload::Direction;
+use kurabe_core::{shown, workload::Direction};
 use kurabe_stats::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, derived_figures, figure, percentile_ns,
     rate_iops, repetition_latency, repetition_values,

@@ -1,10 +1,8 @@
 //! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::workload::Workload;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, profile::Step, shown, text, workload::Workload};
 
 /// Block size, operations in flight and threads, as far as they are known and one number each.
 #[derive(Clone, Copy, Default)]

@@ -6,9 +6,8 @@
 
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
-use kurabe_core::record::EngineRecord;
 use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
-use kurabe_core::{Text, mention::RUN, text};
+use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
 /// The largest block whose every byte kurabe changes before it is written again; larger ones get a stamp in every
 /// 4 KiB, as fio's `scramble_buffers` does.

@@ -4,8 +4,7 @@
 //! repetition's recording. Of a model a column for each cause tells where the time from issue to end went; they sum to it.
 
 use super::csv::field;
-use kurabe_core::listed::ListedOperation;
-use kurabe_core::workload::OpKind;
+use kurabe_core::{listed::ListedOperation, workload::OpKind};
 use std::io::{self, Write};
 
 /// The columns before those of causes.

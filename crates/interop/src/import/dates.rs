@@ -1,8 +1,7 @@
 //! Dates as tools print them, made ISO 8601; an offset only if the tool printed one.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, Time};
-use jiff::tz::TimeZone;
+use jiff::{Timestamp, tz::TimeZone};
 
 /// `Sat Nov 21 13:23:23 2026`, also with a zone's name before the year, which is no offset and is left out unless UTC.
 pub(super) fn from_ctime(words: &str) -> Option<String> {

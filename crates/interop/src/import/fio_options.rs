@@ -3,8 +3,7 @@
 use super::json_tree::Json;
 use super::kit::*;
 use crate::job::{ONE_BY_ONE, time_ns};
-use kurabe_core::words::Keyword;
-use kurabe_core::workload::Pattern;
+use kurabe_core::{words::Keyword, workload::Pattern};
 
 /// fio has fewer options than this; a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;

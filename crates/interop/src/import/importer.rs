@@ -3,11 +3,9 @@
 use super::input::Input;
 use super::parts::{self, NotImported};
 use super::split::Recognizer;
-use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Result, Text, text};
+use kurabe_core::{Result, Text, environment::Environment, text, workload::Direction};
 
 /// A run that another tool measured.
 #[derive(Clone, Debug, PartialEq, Default)]

@@ -8,8 +8,7 @@ use super::json_tree::{Json, JsonError, documents};
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::quantity::{format_bytes, parse_bytes};
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, text, workload::Direction};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -85,16 +84,12 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
         _ => Measure::Rate,
     };
     Cell {
-        index: 0,
-        step_index: 0,
         label: label.into(),
         part: direction.map_or(String::new(), |direction| direction.word().to_owned()),
         direction,
         measure,
-        workload: None,
-        engine: None,
-        repetitions: Vec::new(),
         imported: Some(imported),
+        ..Cell::default()
     }
 }
 

@@ -10,8 +10,7 @@ use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic,
     Quantity, SeriesAxis,
 };
-use kurabe_core::record::Notice;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::Notice, text};
 
 /// A unit in which a tool prints.
 #[derive(Clone, Copy, Debug, PartialEq)]

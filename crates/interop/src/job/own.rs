@@ -4,8 +4,7 @@
 //! The model: fio keeps the words and does nothing by them. They count only while the section and those that go with it
 //! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
 
-use kurabe_core::words::Keyword;
-use kurabe_core::workload::ThreadShare;
+use kurabe_core::{words::Keyword, workload::ThreadShare};
 
 /// What the words begin with.
 const MARK: &str = "kurabe:";

@@ -3,11 +3,10 @@
 use super::options::{OptionReader, size_remedy};
 use super::{Notes, OwnStep};
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
-use kurabe_core::words::Keyword;
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };
-use kurabe_core::{Result, mention::ENGINE, text};
+use kurabe_core::{Result, mention::ENGINE, text, words::Keyword};
 
 /// Engines of fio with a queue of their own.
 const QUEUED: [&str; 3] = ["io_uring", "libaio", "posixaio"];

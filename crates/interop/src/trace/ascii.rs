@@ -9,9 +9,7 @@
 use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
 use super::format::{TraceFormat, choose};
 use super::lines::{LineReader, TraceLine};
-use kurabe_core::words::Keyword;
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, text, words::Keyword, workload::OpKind};
 
 /// Columns of a line.
 const COLUMNS: usize = 5;

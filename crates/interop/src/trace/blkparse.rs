@@ -11,8 +11,7 @@ use super::builder::{SECTOR_BYTES, TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
 use crate::import::digits;
 use kurabe_core::trace::{BlockLetters, BlockVerb};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, text, workload::OpKind};
 
 /// The action of an operation that was queued.
 pub(super) const QUEUED: &str = "Q";

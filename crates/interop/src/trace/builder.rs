@@ -1,10 +1,8 @@
 //! A trace as it grows, in whatever format it is read.
 
 use super::lines::TraceLine;
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::trace::{Trace, TraceOp};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, number, quantity::format_bytes, text, workload::OpKind};
 use std::collections::HashMap;
 
 /// Bytes of a sector in all formats that count in sectors.

@@ -9,9 +9,7 @@
 
 use super::builder::{TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
-use kurabe_core::trace::Trace;
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, text, trace::Trace, workload::OpKind};
 
 /// ns of a time unit in version 3.
 const TIME_UNIT_NS: u64 = 1000;

@@ -5,8 +5,7 @@
 //! what is named as a trace may be a device that never ends.
 
 use kurabe_core::quantity::{GIB, KIB, format_bytes};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::Mention, text};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::Mention, text, workload::OpKind};
 use std::io::{BufRead, Read};
 
 /// A trace has at most this: as many operations as are replayed, with ten lines of 80 bytes for each, as `blkparse`

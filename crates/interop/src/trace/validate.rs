@@ -8,9 +8,7 @@
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
 use super::lines::TraceLine;
-use kurabe_core::trace::TraceOp;
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, text, trace::TraceOp, workload::OpKind};
 
 /// Fields of a line.
 const FIELDS: usize = 6;

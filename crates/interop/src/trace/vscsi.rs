@@ -7,8 +7,7 @@
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, operation, sync, too_long};
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, workload::OpKind};
 use std::io::{BufRead, Read};
 
 /// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.

@@ -1,8 +1,7 @@
 //! The names of the facts that distinguish runs, what they can do to the figures, and the names of cells.
 
 use super::answer;
-use crate::machine::seen::seen_list;
-use crate::words;
+use crate::{machine::seen::seen_list, words};
 use kurabe_compare::{
     Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
     PivotWords, TargetPart, Weight,

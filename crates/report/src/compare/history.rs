@@ -2,9 +2,8 @@
 
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Table};
-use kurabe_compare::History;
-use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, number, text};
+use kurabe_compare::{ComparedCell, History, Side};
+use kurabe_core::{Text, number, record::RunHeader, text};
 use kurabe_stats::{CONFIDENCE, Drift};
 
 /// Characters of a course; with more runs than that, one shows the mean of several.
@@ -24,24 +23,26 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
         "{count} runs, from {first} ({from}) to {last} ({to})",
         "測定 {count} 回: {first} ({from})から {last} ({to})まで"
     ));
-    let columns = [
-        Column::left(text!("cell", "項目")),
-        Column::right(text!("first", "最初")),
-        Column::right(text!("last", "最後")),
-        Column::left(text!("course", "推移")),
-        Column::left(text!("over all runs", "全体の傾向")).cut(Cut::Wrap),
-        Column::left(text!("since the first it is", "最初と比べて")).cut(Cut::Wrap),
-    ];
+    let side = |cell: &ComparedCell, side: &Side| number::measured(cell.measure, side.mean);
     let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);
-    let rows = cells.map(|((cell, course), drift)| {
-        let (role, words) = verdict(cell);
-        let [first, last] =
-            [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean).into());
-        let course = Entry::course(course.iter().flatten().copied().collect(), COURSE_COLUMNS);
-        let trend = Entry::from(drift.as_ref().map_or_else(Text::default, trend));
-        [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
-    });
-    doc.gap().push(Table::new(columns, rows).stacks());
+    let table = Table::of(cells.map(|((cell, course), drift)| (cell, course, drift)))
+        .left(text!("cell", "項目"), |(cell, ..)| cell_name(cell))
+        .right(text!("first", "最初"), |(cell, ..)| side(cell, &cell.baseline))
+        .right(text!("last", "最後"), |(cell, ..)| side(cell, &cell.other))
+        .left(text!("course", "推移"), |(_, course, _)| {
+            Entry::course(course.iter().flatten().copied().collect(), COURSE_COLUMNS)
+        })
+        .column(Column::left(text!("over all runs", "全体の傾向")).cut(Cut::Wrap), |(.., drift)| {
+            drift.as_ref().map_or_else(Text::default, trend)
+        })
+        .column(
+            Column::left(text!("since the first it is", "最初と比べて")).cut(Cut::Wrap),
+            |(cell, ..)| {
+                let (role, words) = verdict(cell);
+                Entry::new(role, words)
+            },
+        );
+    doc.gap().push(table.table().stacks());
     doc.say_all(single_note(change)).append(unevenness(change)).gap().append(fairness(change, &[]));
     doc
 }

@@ -5,8 +5,7 @@ use crate::compare::verdict::{CellVerdict, tally, words_of};
 use crate::doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::mention::{BASELINE, BY, COMPARE};
-use kurabe_core::record::Measure;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{Judged, Verdict};
 
 /// A column is given this much room before the table is broken into several.
@@ -307,22 +306,21 @@ fn fairness(pivot: &Pivot) -> Doc {
     }
     let names = Text::list(pivot.differences.iter().map(|difference| difference.name.clone()));
     doc.say(text!("These runs also differ in: {names}.", "これらの測定はほかに次の点が違います: {names}。"; names));
-    let columns = [
-        Column::untitled(),
-        Column::left(text!("values", "値")).cut(Cut::Wrap),
-        Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap),
-        Column::untitled().cut(Cut::Wrap),
-    ];
-    let rows = pivot.differences.iter().map(|difference| {
-        let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        [
-            Entry::new(role, difference.name.clone()),
-            some_of(difference.values.clone()).into(),
-            mixed(pivot, difference).into(),
-            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2)).done()
+    let table = Table::of(&pivot.differences)
+        .left(Text::default(), |difference| {
+            let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+            Entry::new(role, difference.name.clone())
+        })
+        .column(Column::left(text!("values", "値")).cut(Cut::Wrap), |difference| {
+            some_of(difference.values.clone())
+        })
+        .column(Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap), |difference| {
+            mixed(pivot, difference)
+        })
+        .column(Column::untitled().cut(Cut::Wrap), |difference| {
+            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default())
+        });
+    doc.push(table.table().indent(2)).done()
 }
 
 /// Where a difference lies within one place.

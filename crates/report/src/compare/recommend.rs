@@ -1,12 +1,9 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
-use crate::compare::facts::Spoken;
-use crate::compare::head;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use crate::words;
+use crate::{compare::facts::Spoken, compare::head, words};
 use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, mention::COMPARE, number, shown, text};
+use kurabe_core::{Text, mention::COMPARE, number, record::RunRecord, shown, text};
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;

@@ -8,8 +8,7 @@ use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
 use crate::doc::{Doc, Entry, Table, TableRow};
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
-use kurabe_core::record::Measure;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
 /// The tails of a comparison; nothing where no cell has any.

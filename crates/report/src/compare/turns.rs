@@ -6,8 +6,7 @@ use crate::doc::{Doc, Paragraph, Style};
 use crate::run::rescued::rescued_in;
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
-use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::RunHeader, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 use std::path::Path;
 

@@ -6,8 +6,7 @@
 
 use crate::doc::layout::{display_width, pad_left};
 use crate::doc::{Role, Style};
-use kurabe_core::number;
-use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::{number, quantity::format_bytes_decimal};
 
 /// Columns of a point that holds, at most.
 const HOLDING_COLUMNS: usize = 6;

@@ -4,8 +4,7 @@
 //! glance. How many percentiles are shown, and whether columns stand side by side, is left to who lays it out.
 
 use super::Role;
-use kurabe_core::Text;
-use kurabe_core::number::Figure;
+use kurabe_core::{Text, number::Figure};
 
 /// A grid; without headings it is a list of one column.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,8 +6,7 @@
 
 use super::table::{EntryBody, Flush, Marks, Table, TableForm};
 use super::{Block, Doc, Paragraph, Purpose, TableRow};
-use crate::doc::Role;
-use crate::doc::spark::sparkline;
+use crate::{doc::Role, doc::spark::sparkline};
 use kurabe_chart::{Size, Theme, escape};
 use kurabe_core::{Lang, Text, number, text};
 

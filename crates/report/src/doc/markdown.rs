@@ -5,8 +5,7 @@
 
 use super::table::{EntryBody, Flush, Table, TableRow};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
-use crate::doc::Role;
-use crate::doc::spark::sparkline;
+use crate::{doc::Role, doc::spark::sparkline};
 use kurabe_core::{Lang, Text, number, shown};
 
 impl Doc {

@@ -4,8 +4,7 @@
 //! role is plain text, so nothing may be expressed by colour alone.
 
 use anstyle::{AnsiColor, Effects};
-use kurabe_core::shown::Shown;
-use kurabe_core::{Lang, Text};
+use kurabe_core::{Lang, Text, shown::Shown};
 
 /// Language, colour and width of what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

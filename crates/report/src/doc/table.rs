@@ -70,6 +70,13 @@ impl Table {
         Self { columns: columns.into(), rows, gap: GAP, ..Self::default() }
     }
 
+    /// A table of things, made column by column.
+    pub(crate) fn of<T>(things: impl IntoIterator<Item = T>) -> TableOf<T> {
+        let things: Vec<T> = things.into_iter().collect();
+        let rows = things.iter().map(|_| TableRow::default()).collect();
+        TableOf { things, table: Self { rows, gap: GAP, ..Self::default() } }
+    }
+
     /// With its caption and its form on a page.
     pub(crate) fn on_page(self, caption: &Text, form: TableForm) -> Self {
         Self { caption: caption.clone(), form, ..self }
@@ -141,6 +148,34 @@ pub(crate) struct Column {
     pub(super) least: usize,
     /// Whether its title is left out where its entry has a line of its own.
     pub(super) is_bare: bool,
+}
+
+/// A table whose rows are things of one kind: a column is its title and what it shows of a thing.
+pub(crate) struct TableOf<T> {
+    things: Vec<T>,
+    table: Table,
+}
+
+impl<T> TableOf<T> {
+    pub(crate) fn column<E: Into<Entry>>(mut self, column: Column, shown: impl Fn(&T) -> E) -> Self {
+        for (row, thing) in self.table.rows.iter_mut().zip(&self.things) {
+            row.entries.push(shown(thing).into());
+        }
+        self.table.columns.push(column);
+        self
+    }
+
+    pub(crate) fn left<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
+        self.column(Column::left(title), shown)
+    }
+
+    pub(crate) fn right<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
+        self.column(Column::right(title), shown)
+    }
+
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
 }
 
 impl Column {

@@ -9,11 +9,9 @@ use crate::doc::Style;
 use crate::doc::spark::{interval_bytes, sparkline};
 use crate::run::{remarks, render_cell, render_header, steady};
 use crate::words::{self, present};
-use kurabe_core::event::Event;
 use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Notice, RunHeader};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
 use std::collections::VecDeque;
 
 /// Intervals that the live course shows.

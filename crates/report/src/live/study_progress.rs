@@ -4,10 +4,8 @@
 //! none. Runs on real targets have a progress of their own.
 
 use super::{Activity, COUNT, LiveLine, Mode, Progress};
-use crate::doc::Style;
-use crate::machine::headline::headline;
-use kurabe_core::event::Event;
-use kurabe_core::{shown, text};
+use crate::{doc::Style, machine::headline::headline};
+use kurabe_core::{event::Event, shown, text};
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
 

@@ -2,15 +2,11 @@
 
 use super::progress::program_lines;
 use super::{Activity, LiveLine, Mentions, Mode};
-use crate::compare::verdict::verdict_words;
-use crate::doc::Style;
-use crate::words;
-use kurabe_core::event::Event;
+use crate::{compare::verdict::verdict_words, doc::Style, words};
 use kurabe_core::mention::{PROFILE, REPETITION, SHOW, TIME};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
 use kurabe_lab::versus::{LongestTime, TooShort};
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;

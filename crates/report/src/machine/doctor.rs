@@ -4,8 +4,7 @@
 
 use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
-use kurabe_core::record::fallback;
-use kurabe_core::{Error, Text, shown, text};
+use kurabe_core::{Error, Text, record::fallback, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
 use std::path::PathBuf;

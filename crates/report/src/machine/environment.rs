@@ -5,8 +5,7 @@ use crate::machine::seen::seen;
 use crate::words::{self, present};
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, record::RunRecord, shown, text};
 
 /// The environment of a run.
 pub(crate) fn doc(record: &RunRecord) -> Doc {

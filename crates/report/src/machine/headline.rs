@@ -2,8 +2,7 @@
 
 use super::environment::pcie;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
-use kurabe_core::record::RunHeader;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, record::RunHeader, text};
 
 /// What a run stood on; empty for an imported run whose file has no environment. For a model, the report says what it is.
 pub fn headline(header: &RunHeader) -> Text {

@@ -1,8 +1,7 @@
 //! What runs that died left behind, in words.
 
 use crate::machine::doctor::{Check, CheckMark, Section};
-use kurabe_core::made::StillThere;
-use kurabe_core::{Text, mention::DOCTOR, shown, text};
+use kurabe_core::{Text, made::StillThere, mention::DOCTOR, shown, text};
 use kurabe_lab::{Became, Leftover};
 
 /// What became of a leftover, and what to do about it.

@@ -14,8 +14,7 @@ mod table;
 use crate::publish::pictures::{curves, own_pictures};
 use crate::run::Assessment;
 use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text, mention::SHOW, shown, text};
+use kurabe_core::{Lang, Text, mention::SHOW, record::RunRecord, shown, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.

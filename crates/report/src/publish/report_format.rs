@@ -4,8 +4,8 @@ use crate::publish::page::Report;
 use crate::publish::pictures::png;
 use kurabe_chart::Theme;
 use kurabe_core::mention::{CHART, FORMAT};
-use kurabe_core::shown::Shown;
-use kurabe_core::{ErrorKind, Result, Text, nearest, shown, text};
+use kurabe_core::words::{Keyword, all_words};
+use kurabe_core::{ErrorKind, Result, Text, nearest, shown, shown::Shown, text};
 use std::path::Path;
 
 /// Pixels of a picture for one of the drawing.
@@ -28,9 +28,9 @@ pub enum ReportFormat {
     Json,
 }
 
-impl ReportFormat {
-    /// All of them, with their words in flags and their endings of files.
-    pub const WORDS: [(&str, Self); 6] = [
+/// The words in flags, and the endings of files.
+impl Keyword for ReportFormat {
+    const WORDS: &'static [(&'static str, Self)] = &[
         ("html", Self::Page),
         ("md", Self::Markdown),
         ("svg", Self::Svg),
@@ -38,12 +38,9 @@ impl ReportFormat {
         ("csv", Self::Csv),
         ("json", Self::Json),
     ];
+}
 
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, format)| *format == self).map_or("", |(word, _)| word)
-    }
-
+impl ReportFormat {
     /// The form that a file's ending tells.
     ///
     /// # Errors
@@ -55,10 +52,10 @@ impl ReportFormat {
             "markdown" => "md",
             other => other,
         };
-        if let Some((_, format)) = Self::WORDS.iter().find(|(word, _)| *word == ending) {
-            return Ok(*format);
+        if let Some(format) = Self::of_word(ending) {
+            return Ok(format);
         }
-        let (file, words) = (shown::path(path), Self::WORDS.map(|(word, _)| word));
+        let (file, words) = (shown::path(path), all_words::<Self>());
         let all = words.join(", ");
         let remedy = match ending {
             "" => text!(

@@ -4,13 +4,11 @@
 //! memory answered, because they say nothing of a device; uses are those of `kurabe_compare`, each asked of the run alone; what
 //! held it back is the limit that most cells of a pattern have. A clause that nothing is known for is left out.
 
-use crate::compare::recommend::COVERED_ENOUGH;
-use crate::words;
 use crate::words::stutter::{longest_operation, smooth_words, stutter_words};
+use crate::{compare::recommend::COVERED_ENOUGH, words};
 use kurabe_compare::{BrokenLimit, Out, Use, fitness};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, shown, text, workload::Direction};
 use kurabe_explain::{CellLimit, LimitKind, limits};
 use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};

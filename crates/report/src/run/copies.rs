@@ -6,13 +6,10 @@
 //! then the memory alone; the details have all of it.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use crate::run::derived::step_name;
-use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
 use crate::run::{derived, times};
-use kurabe_core::profile::CopyPart;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use crate::{run::derived::step_name, run::figures::Figures};
+use kurabe_core::{Text, number, profile::CopyPart, record::RunRecord, text};
 use std::collections::BTreeSet;
 
 /// The table; empty if the run is no sweep.
@@ -24,41 +21,44 @@ pub(crate) fn doc(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     }
     let ratios = derived::of_steps(record);
     let steps: BTreeSet<u32> = cells.iter().map(|figures| figures.cell.step_index).collect();
-    let rows = steps.into_iter().map(|step| {
-        let part = |part: CopyPart| {
-            cells.iter().find(|Figures { cell, .. }| cell.step_index == step && cell.part == part.word())
-        };
-        let figure = |of: CopyPart| part(of)?.main_figure();
-        let time = |of: CopyPart| Entry::figure(Role::Plain, figure(of));
-        let memory = [CopyPart::MemoryRead, CopyPart::MemoryWrite]
-            .map(|of| figure(of).map_or_else(|| number::NONE.to_owned(), |time| time.to_string()));
-        let profile = record.header.profile.as_ref();
-        let name = profile.map_or((step + 1).to_string(), |profile| step_name(profile, step as usize));
-        let at_device =
-            part(CopyPart::Within).and_then(|copy| times::rates_at_device(copy.cell)).unwrap_or_default();
-        let ratio = ratios.iter().flat_map(|(_, values)| values).find(|(index, _)| *index == step as usize);
-        let ratio = ratio.map(|(_, value)| derived::figure_words(*value)).unwrap_or_default();
-        [
-            name.into(),
-            memory.join(" + ").into(),
-            time(CopyPart::FromMemory),
-            time(CopyPart::ToMemory),
-            time(CopyPart::Within),
-            at_device.into(),
-            Entry::new(Role::Strong, ratio),
-        ]
-    });
+    let part = |step: &u32, part: CopyPart| {
+        cells.iter().find(|Figures { cell, .. }| cell.step_index == *step && cell.part == part.word())
+    };
+    let figure = |step: &u32, of: CopyPart| part(step, of)?.main_figure();
+    let time = |step: &u32, of: CopyPart| Entry::figure(Role::Plain, figure(step, of));
     let title = ratios.as_ref().map(|(title, _)| title.clone()).unwrap_or_default();
-    let columns = [
-        Column::left(text!("chunk", "単位")).cut(Cut::End),
-        Column::right(text!("memory read + write", "メモリー読み + 書き")).cut(Cut::Drop),
-        Column::right(text!("to target", "対象へ")),
-        Column::right(text!("from target", "対象から")),
-        Column::right(text!("within", "対象内")),
-        Column::right(text!("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
-        Column::right(title),
-    ];
-    doc.push(Table::new(columns, rows));
+    let table = Table::of(steps)
+        .column(Column::left(text!("chunk", "単位")).cut(Cut::End), |step| {
+            let profile = record.header.profile.as_ref();
+            profile.map_or((step + 1).to_string(), |profile| step_name(profile, *step as usize))
+        })
+        .column(
+            Column::right(text!("memory read + write", "メモリー読み + 書き")).cut(Cut::Drop),
+            |step| {
+                let time =
+                    |of| figure(step, of).map_or_else(|| number::NONE.to_owned(), |time| time.to_string());
+                [CopyPart::MemoryRead, CopyPart::MemoryWrite].map(time).join(" + ")
+            },
+        )
+        .right(text!("to target", "対象へ"), |step| time(step, CopyPart::FromMemory))
+        .right(text!("from target", "対象から"), |step| time(step, CopyPart::ToMemory))
+        .right(text!("within", "対象内"), |step| time(step, CopyPart::Within))
+        .column(
+            Column::right(text!("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
+            |step| {
+                let copy = part(step, CopyPart::Within);
+                copy.and_then(|copy| times::rates_at_device(copy.cell)).unwrap_or_default()
+            },
+        )
+        .right(title, |step| {
+            let values = ratios.iter().flat_map(|(_, values)| values);
+            let ratio = values.into_iter().find(|(index, _)| *index == *step as usize);
+            Entry::new(
+                Role::Strong,
+                ratio.map(|(_, value)| derived::figure_words(*value)).unwrap_or_default(),
+            )
+        });
+    doc.push(table.table());
     doc.push_all(widest_interval(&cells)).done()
 }
 

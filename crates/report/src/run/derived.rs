@@ -3,9 +3,7 @@
 use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
 use crate::run::table::{TableKind, kinds};
 use kurabe_core::profile::{Profile, Step};
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, quantity::format_bytes, record::RunRecord, shown, text};
 use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
 use std::collections::BTreeSet;
 

@@ -2,16 +2,13 @@
 //! what the run stood on.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
-use crate::machine::environment;
 use crate::run::figures::{longest, side};
 use crate::run::{figures, imported, remarks, times};
-use crate::words::stutter::stutter_items;
 use crate::words::{self, present};
-use kurabe_core::profile::Statistic;
+use crate::{machine::environment, words::stutter::stutter_items};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord, fallback};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, profile::Statistic, text, workload::OpKind};
 use kurabe_stats::{
     cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
     stutter,
@@ -184,23 +181,13 @@ fn latencies(cell: &Cell) -> Table {
 
 /// The worst stalls of the counted repetitions, in order of time.
 fn stalls(cell: &Cell) -> Table {
-    let columns = [
-        Column::left(text!("stall at", "停滞の時刻")),
-        Column::right(text!("length", "長さ")),
-        Column::left(text!("of a", "操作")),
-        Column::right(text!("at offset", "オフセット")),
-        Column::right(text!("held up", "影響")),
-    ];
-    let rows = longest(figures::stalls(cell), STALLS_LISTED).into_iter().map(|(at_ns, stall)| {
-        [
-            number::time_words(&number::moment(at_ns)).into(),
-            number::latency_ns(stall.length_ns).into(),
-            words::op_kind(stall.kind).into(),
-            format_bytes(stall.offset_bytes).into(),
-            words::operations(stall.operations).into(),
-        ]
-    });
-    Table::new(columns, rows).indent(2)
+    let table = Table::of(longest(figures::stalls(cell), STALLS_LISTED))
+        .left(text!("stall at", "停滞の時刻"), |(at_ns, _)| number::time_words(&number::moment(*at_ns)))
+        .right(text!("length", "長さ"), |(_, stall)| number::latency_ns(stall.length_ns))
+        .left(text!("of a", "操作"), |(_, stall)| words::op_kind(stall.kind))
+        .right(text!("at offset", "オフセット"), |(_, stall)| format_bytes(stall.offset_bytes))
+        .right(text!("held up", "影響"), |(_, stall)| words::operations(stall.operations));
+    table.table().indent(2)
 }
 
 fn surroundings(cell: &Cell) -> Vec<Field> {

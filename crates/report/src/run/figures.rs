@@ -6,10 +6,9 @@
 use crate::words;
 use kurabe_compare::values;
 use kurabe_core::number::{self, Figure};
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
 use kurabe_core::workload::{OpKind, Workload};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, profile::Statistic, text};
 use kurabe_stats::{
     MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
     percentile_ns,

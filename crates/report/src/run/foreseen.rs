@@ -6,9 +6,8 @@ use crate::run::profile::render_profile;
 use crate::run::remarks::planned_writes;
 use crate::words::present;
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
-use kurabe_core::profile::PlannedWrites;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
-use kurabe_core::{Result, Text, number, shown, text};
+use kurabe_core::{Result, Text, number, profile::PlannedWrites, shown, text};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 

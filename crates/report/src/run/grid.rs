@@ -4,14 +4,12 @@ use super::figures::Figures;
 use super::imported;
 use super::table::{RunTable, TableKind};
 use crate::doc::grid::{Grid, GridCell, GridLine, GridRemark, GridRow};
-use crate::doc::spark::course;
 use crate::doc::{Doc, Role};
-use crate::words;
+use crate::{doc::spark::course, words};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, shown, text, workload::Direction};
 use std::collections::BTreeSet;
 
 /// Sign of a cell in which kurabe was the limit.

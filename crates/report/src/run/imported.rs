@@ -1,13 +1,10 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
-use crate::doc::grid::GridLine;
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
-use crate::words;
+use crate::{doc::grid::GridLine, words};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
-use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::record::Cell;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, quantity::format_bytes_decimal, record::Cell, shown, text};
 
 /// Figures of a cell in the table; the rest is in the details.
 const IN_TABLE: usize = 3;
@@ -163,36 +160,32 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
     if let Some(procedure) = &imported.procedure {
         doc.push(Fields::from(vec![(text!("procedure", "手順"), vec![Text::same(procedure)])]));
     }
-    let columns = [
-        Column::right(text!("figure", "値")),
-        Column::left(text!("statistic", "統計量")).cut(Cut::End),
-        Column::right(text!("as printed", "元の表記")),
-        Column::left(text!("corrected", "補正")).cut(Cut::End),
-    ];
-    let rows = imported.figures.iter().map(|figure| {
-        let correction = figure.correction.as_ref().map(|correction| {
-            let (factor, unit) = (correction.factor, &correction.unit);
-            text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
+    let table = Table::of(&imported.figures)
+        .right(text!("figure", "値"), |figure| value(figure))
+        .column(Column::left(text!("statistic", "統計量")).cut(Cut::End), |figure| {
+            remark(figure, imported.runs)
+        })
+        .right(text!("as printed", "元の表記"), |figure| {
+            format!("{} {}", figure.printed, figure.unit_printed)
+        })
+        .column(Column::left(text!("corrected", "補正")).cut(Cut::End), |figure| {
+            let correction = figure.correction.as_ref().map(|correction| {
+                let (factor, unit) = (correction.factor, &correction.unit);
+                text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
+            });
+            correction.unwrap_or_default()
         });
-        [
-            Entry::from(value(figure)),
-            remark(figure, imported.runs).into(),
-            format!("{} {}", figure.printed, figure.unit_printed).into(),
-            correction.unwrap_or_default().into(),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2));
-    let columns = [Column::untitled().cut(Cut::End), Column::right(Text::default()), Column::untitled()];
-    let rows = imported.series.iter().map(|series| {
-        let count = number::count(series.points.len() as u64);
-        let values = series.points.iter().map(|point| point.1).collect();
-        [
-            series.name.clone().into(),
-            text!("{count} points", "{count} 点").into(),
-            Entry::course(values, SERIES_COLUMNS),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2)).done()
+    doc.push(table.table().indent(2));
+    let table = Table::of(&imported.series)
+        .column(Column::untitled().cut(Cut::End), |series| series.name.clone())
+        .right(Text::default(), |series| {
+            let count = number::count(series.points.len() as u64);
+            text!("{count} points", "{count} 点")
+        })
+        .left(Text::default(), |series| {
+            Entry::course(series.points.iter().map(|point| point.1).collect(), SERIES_COLUMNS)
+        });
+    doc.push(table.table().indent(2)).done()
 }
 
 #[cfg(test)]

@@ -2,12 +2,10 @@
 //!
 //! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
 
-use crate::compare::facts::cell_name;
 use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
-use crate::words;
+use crate::{compare::facts::cell_name, words};
 use kurabe_compare::{FirstFigure, ListedRun};
-use kurabe_core::number::Figure;
-use kurabe_core::{Text, mention::RUN, number, text};
+use kurabe_core::{Text, mention::RUN, number, number::Figure, text};
 
 /// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
 /// some 25 characters each should be seen.
@@ -41,37 +39,27 @@ fn columns_needed(runs: &[ListedRun]) -> usize {
 }
 
 fn table(runs: &[ListedRun]) -> Table {
-    let columns = [
-        Column::left(text!("run", "測定")),
-        Column::left(text!("when", "日時")),
-        Column::left(text!("status", "状態")),
-        Column::left(text!("workload", "測定内容")).cut(Cut::End),
-        Column::left(text!("target", "対象")).cut(Cut::Front),
-        Column::left(text!("device", "デバイス")).cut(Cut::End),
-        Column::right(best_read()),
-        Column::right(best_write()),
-        Column::right(random_read()),
-        Column::left(text!("first figure", "最初の値")).cut(Cut::End),
-        Column::left(text!("labels", "ラベル")).cut(Cut::End),
-    ];
-    let rows = runs.iter().map(|listed| {
-        let (status, role) = status(listed);
-        let rate = |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| number::rate(rate).into());
-        [
-            Entry::new(Role::Strong, listed.run.id.clone()),
-            when(listed).into(),
-            Entry::new(role, status),
-            workload(listed).into(),
-            target(listed).into(),
-            device(listed).into(),
-            rate(listed.best_read_rate_bytes_per_s),
-            rate(listed.best_write_rate_bytes_per_s),
-            rate(listed.random_4k_read_rate_bytes_per_s),
-            listed.first_figure.as_ref().map(first_figure).unwrap_or_default().into(),
-            words::pairs(&listed.run.labels).join(", ").into(),
-        ]
-    });
-    Table::new(columns, rows)
+    let rate = |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| number::rate(rate).into());
+    Table::of(runs)
+        .left(text!("run", "測定"), |listed| Entry::new(Role::Strong, listed.run.id.clone()))
+        .left(text!("when", "日時"), |listed| when(listed))
+        .left(text!("status", "状態"), |listed| {
+            let (status, role) = status(listed);
+            Entry::new(role, status)
+        })
+        .column(Column::left(text!("workload", "測定内容")).cut(Cut::End), |listed| workload(listed))
+        .column(Column::left(text!("target", "対象")).cut(Cut::Front), |listed| target(listed))
+        .column(Column::left(text!("device", "デバイス")).cut(Cut::End), |listed| device(listed))
+        .right(best_read(), |listed| rate(listed.best_read_rate_bytes_per_s))
+        .right(best_write(), |listed| rate(listed.best_write_rate_bytes_per_s))
+        .right(random_read(), |listed| rate(listed.random_4k_read_rate_bytes_per_s))
+        .column(Column::left(text!("first figure", "最初の値")).cut(Cut::End), |listed| {
+            listed.first_figure.as_ref().map(first_figure).unwrap_or_default()
+        })
+        .column(Column::left(text!("labels", "ラベル")).cut(Cut::End), |listed| {
+            words::pairs(&listed.run.labels).join(", ")
+        })
+        .table()
 }
 
 /// A run on lines of its own: what it is of, and below it the figures.

@@ -1,12 +1,10 @@
 //! A run beside a recorded device: how far its latencies are from those that a trace says were measured.
 
-use crate::doc::{Column, Doc, Entry, Style, Table};
-use crate::publish::pictures::latencies_beside;
-use crate::{Picture, words};
+use crate::doc::{Doc, Style, Table};
+use crate::{Picture, publish::pictures::latencies_beside, words};
 use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, number, shown, text};
+use kurabe_core::{Lang, Text, number, shown, text, workload::Direction};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
 
@@ -65,29 +63,17 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
             "この測定のレイテンシと実測値の隔たり(demerit)は {share} で、平均 {distance} です"
         ));
     }
-    let columns = [
-        Column::left(text!("operations", "操作")),
-        Column::right(text!("measured", "実測数")),
-        Column::right(text!("run", "測定数")),
-        Column::right(text!("mean, measured", "平均(実測)")),
-        Column::right(text!("mean, run", "平均(測定)")),
-        Column::right(text!("distance", "隔たり")),
-        Column::right(text!("demerit", "demerit")),
-    ];
-    let rows = rows.iter().map(|row| {
-        let name = row.direction.map_or_else(|| text!("all", "全体"), words::direction);
-        let figure = |ns: f64| Entry::from(number::latency(ns));
-        [
-            name.into(),
-            number::count(row.measured_operations).into(),
-            number::count(row.run_operations).into(),
-            figure(row.measured_mean_ns),
-            figure(row.run_mean_ns),
-            figure(row.rms_ns),
-            number::percent(row.demerit).into(),
-        ]
-    });
-    doc.gap().push(Table::new(columns, rows));
+    let table = Table::of(rows)
+        .left(text!("operations", "操作"), |row| {
+            row.direction.map_or_else(|| text!("all", "全体"), words::direction)
+        })
+        .right(text!("measured", "実測数"), |row| number::count(row.measured_operations))
+        .right(text!("run", "測定数"), |row| number::count(row.run_operations))
+        .right(text!("mean, measured", "平均(実測)"), |row| number::latency(row.measured_mean_ns))
+        .right(text!("mean, run", "平均(測定)"), |row| number::latency(row.run_mean_ns))
+        .right(text!("distance", "隔たり"), |row| number::latency(row.rms_ns))
+        .right(text!("demerit", "demerit"), |row| number::percent(row.demerit));
+    doc.gap().push(table.table());
     doc.gap().say(explanation()).terminal(style)
 }
 

@@ -3,8 +3,7 @@
 use crate::doc::Doc;
 use crate::publish::pictures::{curves, curves_together};
 use kurabe_chart::{Chart, Plot};
-use kurabe_core::Lang;
-use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, record::RunRecord};
 
 /// The curves of a run; none if nothing was sampled.
 pub(crate) fn doc(record: &RunRecord) -> Doc {

@@ -1,13 +1,10 @@
 //! Profiles: which there are, and what one does.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
-use crate::run::steps;
-use crate::words;
+use crate::{run::steps, words};
 use kurabe_core::mention::{PROFILE, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::Measure;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
 
 /// A family of this many profiles stands apart in the list.
 const FAMILY: usize = 3;
@@ -77,13 +74,16 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, profile.name.clone()).aside(profile.title.clone()).gap();
     doc.push(Fields::from(rules(profile))).gap();
-    let columns = [
-        Column::left(text!("step", "ステップ")).cut(Cut::End),
-        Column::left(text!("directions", "方向")).cut(Cut::Wrap),
-        Column::left(text!("what", "内容")).cut(Cut::Wrap),
-        Column::left(text!("besides", "その他")).cut(Cut::Wrap),
-    ];
-    doc.push(Table::new(columns, profile.steps.iter().map(step_row)).indent(2));
+    let table = Table::of(profile.steps.iter().map(|step| (step, what(step))))
+        .column(Column::left(text!("step", "ステップ")).cut(Cut::End), |(step, _)| step.label())
+        .column(Column::left(text!("directions", "方向")).cut(Cut::Wrap), |(step, _)| {
+            Text::join(step.directions().into_iter().map(words::direction), [", ", "・"])
+        })
+        .column(Column::left(text!("what", "内容")).cut(Cut::Wrap), |(_, (what, _))| what.clone())
+        .column(Column::left(text!("besides", "その他")).cut(Cut::Wrap), |(_, (_, besides))| {
+            Text::join(besides.iter().cloned(), [" · "; 2])
+        });
+    doc.push(table.table().indent(2));
     for step in &profile.steps {
         if let Step::Command(step) = step {
             doc.gap().push(steps::programs(step));
@@ -97,14 +97,11 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     doc.terminal(style)
 }
 
-fn step_row(step: &Step) -> [Entry; 4] {
-    let directions = step.directions().to_vec().into_iter().map(words::direction);
-    let (what, besides) = match step {
+fn what(step: &Step) -> (Text, Vec<Text>) {
+    match step {
         Step::Io(step) => (words::pattern(step.pattern), steps::io(step)),
         other => steps::describe(other),
-    };
-    let [directions, besides] = [Text::join(directions, [", ", "・"]), Text::join(besides, [" · "; 2])];
-    [step.label().into(), directions.into(), what.into(), besides.into()]
+    }
 }
 
 /// What holds for all steps, by its name.

@@ -2,10 +2,8 @@
 
 use crate::doc::{Doc, Paragraph, Role};
 use crate::run::figures::{Figures, stall_count, worst_stall};
-use crate::run::grid::GENERATOR_SIGN;
-use crate::run::table::RunTable;
-use crate::words;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
+use crate::{run::grid::GENERATOR_SIGN, run::table::RunTable, words};
 use kurabe_core::mention::{DETAILS, SHOW};
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal};

@@ -3,16 +3,12 @@
 //! The model: a trace has block sizes and a share of reads of its own, so its rate alone says little. Operations per
 //! second and latencies stand beside it, for each kind of operation that it holds.
 
-use crate::doc::spark::course;
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
 use crate::run::figures::{Figures, side};
-use crate::run::grid::GENERATOR_SIGN;
 use crate::run::table::{RunTable, TableKind};
-use crate::words;
-use kurabe_core::profile::Statistic;
+use crate::{doc::spark::course, run::grid::GENERATOR_SIGN, words};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
-use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, profile::Statistic, shown, text, workload::OpKind};
 use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_COLUMNS: (usize, usize) = (8, 8);

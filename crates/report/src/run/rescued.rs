@@ -1,7 +1,6 @@
 //! Where runs are that the store did not take.
 
-use kurabe_core::mention::IMPORT;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, mention::IMPORT, shown, text};
 use std::path::Path;
 
 /// The file that what the store did not take is in, and what to do with it.

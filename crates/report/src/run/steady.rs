@@ -1,14 +1,11 @@
 //! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
 
-use crate::doc::layout::clip;
 use crate::doc::{Doc, Paragraph, Role, Style};
-use crate::publish::pictures::course;
-use crate::words;
+use crate::{doc::layout::clip, publish::pictures::course, words};
 use kurabe_chart::Chart;
 use kurabe_core::profile::{Rounds, Tracked, TrackedCell};
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, shown, text, workload::Direction};
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(

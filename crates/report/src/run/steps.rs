@@ -5,9 +5,8 @@ use crate::words::{self, present};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
 };
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::{Arrival, Direction, End, EndSync, SyncRule, ThreadShare, TimeCheck};
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes, text};
 
 /// What a step does, and what else there is to say of it. Nothing of an `io` step.
 pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {

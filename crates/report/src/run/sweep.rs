@@ -7,9 +7,7 @@
 use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use crate::words;
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes, record::RunRecord, text};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
 /// What a sweep shows; nothing of any other run.

@@ -1,13 +1,10 @@
 //! The table of cells whose figure is a time, and of those that are neither reads nor writes: copies, programs.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
-use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
-use crate::words;
-use kurabe_core::quantity::format_bytes_decimal;
+use crate::{run::figures::Figures, words};
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes_decimal, text, workload::Direction};
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 
@@ -19,51 +16,55 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
         return doc;
     }
     let all_times = cells.iter().all(|figures| figures.cell.measure == Measure::Duration);
-    let columns = [
-        Column::untitled().cut(Cut::End),
-        Column::right(if all_times { text!("time", "時間") } else { text!("figure", "値") }),
-        Column::right(text!("mean", "平均")),
-        Column::right(Text::same("±")),
-        Column::right(text!("user", "ユーザー")),
-        Column::right(text!("system", "システム")),
-        Column::right(text!("rate", "速度")).cut(Cut::Drop),
-    ];
-    doc.push(Table::new(columns, cells.iter().map(|figures| row(figures))));
+    let figure = if all_times { text!("time", "時間") } else { text!("figure", "値") };
+    let cpu = |figures: &Figures<'_>| program_cpu(figures.cell).unwrap_or_default();
+    let table = Table::of(&cells)
+        .column(Column::untitled().cut(Cut::End), |figures| words::label(figures.cell))
+        .right(figure, |figures| Entry::figure(Role::Strong, figures.main_figure()))
+        .right(text!("mean", "平均"), |figures| {
+            let mean = figures.mean.filter(|_| figures.chosen().is_some());
+            mean.map(|mean| figures.value(mean.mean).to_string()).unwrap_or_default()
+        })
+        .right(Text::same("±"), |figures| {
+            figures.interval().filter(|_| figures.counted > 1).unwrap_or_default()
+        })
+        .right(text!("user", "ユーザー"), |figures| cpu(figures).0)
+        .right(text!("system", "システム"), |figures| cpu(figures).1)
+        .column(Column::right(text!("rate", "速度")).cut(Cut::Drop), |figures| rate(figures.cell));
+    doc.push(table.table());
     let traffic: Vec<_> = cells.iter().filter_map(|figures| device(figures.cell)).collect();
     if !traffic.is_empty() {
         let requests = text!("requests", "要求");
-        let columns = [
-            Column::left(text!("at the device", "デバイスでの入出力")).cut(Cut::End),
-            Column::right(text!("read", "読み出し")),
-            Column::right(requests.clone()).cut(Cut::DropFirst),
-            Column::right(text!("written", "書き込み")),
-            Column::right(requests).cut(Cut::DropFirst),
-            Column::right(text!("at once", "同時に")).cut(Cut::Drop),
-        ];
-        doc.gap().push(Table::new(columns, traffic));
+        let table = Table::of(&traffic)
+            .column(
+                Column::left(text!("at the device", "デバイスでの入出力")).cut(Cut::End),
+                |(cell, _)| words::label(cell),
+            )
+            .right(text!("read", "読み出し"), |(_, at)| at.bytes(at.sum.read_bytes))
+            .column(Column::right(requests.clone()).cut(Cut::DropFirst), |(_, at)| {
+                at.requests(at.sum.read_operations)
+            })
+            .right(text!("written", "書き込み"), |(_, at)| at.bytes(at.sum.write_bytes))
+            .column(Column::right(requests).cut(Cut::DropFirst), |(_, at)| {
+                at.requests(at.sum.write_operations)
+            })
+            .column(Column::right(text!("at once", "同時に")).cut(Cut::Drop), |(cell, at)| {
+                at.rates().filter(|_| cell.direction.is_some()).unwrap_or_default()
+            });
+        doc.gap().push(table.table());
     }
     doc
 }
 
-fn row(figures: &Figures<'_>) -> [Entry; 7] {
-    let (cell, several) = (figures.cell, figures.counted > 1);
-    let mean = figures.mean.filter(|_| figures.chosen().is_some()).map(|mean| mean.mean);
+/// The mean rate of what a copy moves; nothing where that is the figure itself.
+fn rate(cell: &Cell) -> String {
     let bytes = cell.counted().any(|repetition| repetition.bytes(Direction::Mix) > 0);
-    let rate = (cell.measure == Measure::Duration && bytes).then(|| {
-        let rates: Vec<f64> =
-            cell.counted().map(|repetition| rate_bytes_per_s(repetition, cell.direction)).collect();
-        number::rate(rates.iter().sum::<f64>() / rates.len().max(1) as f64).to_string()
-    });
-    let (user, system) = program_cpu(cell).unwrap_or_default();
-    [
-        words::label(cell).into(),
-        Entry::figure(Role::Strong, figures.main_figure()),
-        mean.map(|mean| figures.value(mean).to_string()).unwrap_or_default().into(),
-        figures.interval().filter(|_| several).unwrap_or_default().into(),
-        user.into(),
-        system.into(),
-        rate.unwrap_or_default().into(),
-    ]
+    if cell.measure != Measure::Duration || !bytes {
+        return String::new();
+    }
+    let rates: Vec<f64> =
+        cell.counted().map(|repetition| rate_bytes_per_s(repetition, cell.direction)).collect();
+    number::rate(rates.iter().sum::<f64>() / rates.len().max(1) as f64).to_string()
 }
 
 /// Whether a cell is a timed program.
@@ -113,6 +114,14 @@ impl AtDevice {
     }
 
     /// The rates of reads and writes, if there were both.
+    fn bytes(&self, sum: u64) -> String {
+        if sum == 0 { number::NONE.to_owned() } else { format_bytes_decimal(self.mean(sum)) }
+    }
+
+    fn requests(&self, sum: u64) -> String {
+        if sum == 0 { String::new() } else { number::count(self.mean(sum)) }
+    }
+
     fn rates(&self) -> Option<String> {
         let rate = |bytes: u64| number::rate(bytes as f64 * 1e9 / self.elapsed_ns as f64);
         let (read, written) = (self.sum.read_bytes, self.sum.write_bytes);
@@ -128,28 +137,10 @@ pub(crate) fn rates_at_device(cell: &Cell) -> Option<String> {
 
 /// What reached the device, on average, and at which rates if it was both read and written; nothing of copies that
 /// did not reach it.
-fn device(cell: &Cell) -> Option<[Entry; 6]> {
+fn device(cell: &Cell) -> Option<(&Cell, AtDevice)> {
     let at = AtDevice::of(cell)?;
-    if at.sum.read_bytes == 0 && at.sum.write_bytes == 0 && !is_program(cell) {
-        return None;
-    }
-    let bytes = |sum: u64| match sum {
-        0 => number::NONE.to_owned(),
-        sum => format_bytes_decimal(at.mean(sum)),
-    };
-    let requests = |sum: u64| match sum {
-        0 => String::new(),
-        sum => number::count(at.mean(sum)),
-    };
-    let rates = at.rates().filter(|_| cell.direction.is_some());
-    Some([
-        words::label(cell).into(),
-        bytes(at.sum.read_bytes).into(),
-        requests(at.sum.read_operations).into(),
-        bytes(at.sum.write_bytes).into(),
-        requests(at.sum.write_operations).into(),
-        rates.unwrap_or_default().into(),
-    ])
+    let moved = at.sum.read_bytes > 0 || at.sum.write_bytes > 0 || is_program(cell);
+    moved.then_some((cell, at))
 }
 
 /// What reached the device, in words for the details; empty if nothing did, or if it is not known.

@@ -18,14 +18,11 @@ pub(crate) use brief::{how_sure, is_brief};
 pub use movers::{card_names, mover_words};
 
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
-use crate::run::figures::Figures;
-use crate::run::times;
 use crate::words::stutter::{reads_beside_words, stutter_words};
-use crate::{model, words};
+use crate::{model, run::figures::Figures, run::times, words};
 use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::split::KernelSplit;
-use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, text};
+use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, split::KernelSplit, text};
 use kurabe_explain::{Limit, limits, names_cell};
 use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};

@@ -1,9 +1,7 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
 use super::names::{self, choice};
-use crate::compare::recommend::why_out;
-use crate::run::why::how_sure;
-use crate::words;
+use crate::{compare::recommend::why_out, run::why::how_sure, words};
 use kurabe_core::{Text, number, text};
 use kurabe_explain::{CellLimit, Limit, LimitKind};
 use kurabe_stats::Concordance;

@@ -5,8 +5,7 @@ use crate::machine::seen::seen;
 use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::{KIB, format_bytes};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_study::Published;
 use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry, PublishedColumn};
 use serde_json::{Value, json};
@@ -109,12 +108,11 @@ pub fn entry_json(entry: &CatalogueEntry<'_>) -> Value {
 fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
     let strong = |entry: &CatalogueEntry<'_>| Entry::new(Role::Strong, entry.id());
     if !narrow {
-        let columns =
-            [Column::untitled(), Column::untitled().cut(Cut::Wrap), Column::untitled().cut(Cut::Wrap)];
-        let row = |entry: &CatalogueEntry<'_>| {
-            [strong(entry), entry.row.device.clone().into(), figures(entry).into()]
-        };
-        return [Table::new(columns, entries.iter().map(row)).indent(2)].into_iter().collect();
+        let table = Table::of(entries)
+            .left(Text::default(), |entry| strong(entry))
+            .column(Column::untitled().cut(Cut::Wrap), |entry| entry.row.device.clone())
+            .column(Column::untitled().cut(Cut::Wrap), |entry| figures(entry));
+        return Doc::of(table.table().indent(2));
     }
     let lines = |entry: &CatalogueEntry<'_>| {
         let (device, figures) = (&entry.row.device, figures(entry));
@@ -163,12 +161,13 @@ pub fn entry_doc(entry: &CatalogueEntry<'_>) -> Doc {
         (text!("note", "備考"), entry.row.note.clone()),
     ];
     let fields = filled(fields.map(|(key, words)| (key, words.into_iter().collect())));
-    let rows = entry.figures().map(|(column, figure)| {
-        let figure = Entry::new(Role::Strong, published(figure, column.decimals));
-        [column.name.clone().into(), figure, column.unit.clone().into()]
-    });
-    let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
-    Doc::of(Fields::from(fields)).with_gap().and(Doc::of(Table::new(columns, rows).indent(2)))
+    let table = Table::of(entry.figures())
+        .left(Text::default(), |(column, _)| column.name.clone())
+        .right(Text::default(), |(column, figure)| {
+            Entry::new(Role::Strong, published(*figure, column.decimals))
+        })
+        .left(Text::default(), |(column, _)| column.unit.clone());
+    Doc::of(Fields::from(fields)).with_gap().and(Doc::of(table.table().indent(2)))
 }
 
 /// A run beside an entry, and what differs.
@@ -176,25 +175,18 @@ pub fn render_beside(beside: &Beside, style: &Style) -> String {
     let mut doc = Doc::new();
     let entry = &beside.entry;
     doc.heading(1, text!("Beside {entry}", "公表値との比較: {entry}"));
-    let columns = [
-        Column::untitled().cut(Cut::Wrap),
-        Column::right(text!("published", "公表値")),
-        Column::right(text!("this run", "この測定")),
-        Column::right(text!("difference", "差")),
-        Column::untitled(),
-    ];
-    let rows = beside.figures.iter().map(|figure| {
-        let value =
-            figure.value.map_or(number::NONE.to_owned(), |value| number::fixed(value, figure.decimals));
-        [
-            figure.name.clone().into(),
-            published(figure.published, figure.decimals).into(),
-            Entry::new(Role::Strong, value),
-            figure.difference_percent.map(error_words).unwrap_or_default().into(),
-            figure.unit.clone().into(),
-        ]
-    });
-    doc.push(Table::new(columns, rows).indent(2));
+    let table = Table::of(&beside.figures)
+        .column(Column::untitled().cut(Cut::Wrap), |figure| figure.name.clone())
+        .right(text!("published", "公表値"), |figure| published(figure.published, figure.decimals))
+        .right(text!("this run", "この測定"), |figure| {
+            let value = figure.value.map(|value| number::fixed(value, figure.decimals));
+            Entry::new(Role::Strong, value.unwrap_or_else(|| number::NONE.to_owned()))
+        })
+        .right(text!("difference", "差"), |figure| {
+            figure.difference_percent.map(error_words).unwrap_or_default()
+        })
+        .left(Text::default(), |figure| figure.unit.clone());
+    doc.push(table.table().indent(2));
     let (role, verdict) = match beside.same_procedure {
         true => (Role::Good, text!("Same procedure and statistic.", "手順と統計量は同じです。")),
         false => (

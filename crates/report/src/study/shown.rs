@@ -2,28 +2,22 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
 use serde_json::{Value, json};
 
 /// The studies, one a line.
 pub fn render_studies(studies: &[Study], style: &Style) -> String {
-    let columns = [
-        Column::left(text!("study", "スタディ")),
-        Column::right(text!("tables", "表")),
-        Column::left(text!("what it asks", "内容")).cut(Cut::Wrap),
-    ];
-    let rows = studies.iter().map(|study| {
-        let name = Entry::new(Role::Strong, study.name.clone());
-        [name, study.parts.len().to_string().into(), study.title.clone().into()]
-    });
+    let table = Table::of(studies)
+        .left(text!("study", "スタディ"), |study| Entry::new(Role::Strong, study.name.clone()))
+        .right(text!("tables", "表"), |study| study.parts.len().to_string())
+        .column(Column::left(text!("what it asks", "内容")).cut(Cut::Wrap), |study| study.title.clone());
     let next = text!(
         "`{STUDY_RUN} NAME` runs one, `{STUDY_RUN} {ALL}` all of them.",
         "`{STUDY_RUN} 名前` で 1 つ、`{STUDY_RUN} {ALL}` ですべてを実行します。"
     );
     let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows)).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
+    doc.push(table.table()).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
 }
 
 /// What a study consists of.
@@ -72,9 +66,9 @@ fn part_doc(part: &Part) -> Doc {
     }
     let figures = Text::list(part.columns.iter().map(|column| column.head.name.clone()));
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
-    let rows = part.rows.iter().map(|row| [row.label.clone().into(), target(row).into()]);
     let column = || Column::untitled().cut(Cut::Wrap);
-    doc.push(Table::new([column(), column()], rows).indent(4)).done()
+    let table = Table::of(&part.rows).column(column(), |row| row.label.clone());
+    doc.push(table.column(column(), |row| target(row)).table().indent(4)).done()
 }
 
 /// `model:raid-9260 raid.members=4`, over another if the figures are ratios.

@@ -5,15 +5,11 @@ use super::checksum::{
 };
 use super::open::SqliteStore;
 use super::schema;
-use crate::store::no_such_run;
-use crate::{json, platform};
-use kurabe_core::made::MadeFile;
-use kurabe_core::process::ProcessIdentity;
+use crate::{json, platform, store::no_such_run};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
-use kurabe_core::{ErrorKind, Result, Text, mention::RM, text};
+use kurabe_core::{ErrorKind, Result, Text, made::MadeFile, mention::RM, process::ProcessIdentity, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -3,11 +3,9 @@
 use super::checksum::{Rows, cell_field, label_field, notice_field, repetition_field};
 use super::open::SqliteStore;
 use super::read::{FILL, HEADER};
-use crate::store::no_such_run;
-use crate::{id, json};
-use kurabe_core::environment::DeviceHealth;
+use crate::{id, json, store::no_such_run};
 use kurabe_core::record::{Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Result, Text};
+use kurabe_core::{Result, Text, environment::DeviceHealth};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 impl SqliteStore {

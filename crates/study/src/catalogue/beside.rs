@@ -8,14 +8,11 @@ use super::imported::{in_unit, printed_figure};
 use super::work::{bytes_per_s, rate_of, unit_of};
 use super::{CatalogueEntry, PublishedColumn, PublishedStatistic, RateWork};
 use crate::published::Published;
-use kurabe_core::Text;
-use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::mention::{PROFILE, RUN};
 use kurabe_core::profile::{Name, Profile, Statistic, Task};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::text;
+use kurabe_core::{Text, imported::PrintedStatistic, quantity::format_bytes, text};
 use kurabe_stats::figure_in;
 use serde::Serialize;
 

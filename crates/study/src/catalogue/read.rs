@@ -3,9 +3,9 @@
 use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, RateWork};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::parse_bytes;
-use kurabe_core::{DataFile, Result, Text, Value, text};
+use kurabe_core::{
+    DataFile, Result, Text, Value, profile_library::profile_named, quantity::parse_bytes, text,
+};
 
 const TABLE_KEYS: [&str; 13] = [
     "id",

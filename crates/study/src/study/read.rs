@@ -4,9 +4,7 @@ use super::{FigureMark, MarkKind, Part, Study, StudyColumn, StudyRow, WhyRun, lo
 use crate::axis::{StudyAxis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
-use crate::plan::Devices;
-use crate::question::read_questions;
-use crate::result::ColumnResult;
+use crate::{plan::Devices, question::read_questions, result::ColumnResult};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, DataTable, Error, Result, Text, Value, text};

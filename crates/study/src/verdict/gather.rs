@@ -4,15 +4,11 @@
 //! figure it is; so the same figure of two choices stands in one line whatever order the table has.
 
 use super::answer::{Caveat, Choice, Deciding};
-use crate::axis::StudyAxis;
-use crate::figure::Measured;
-use crate::published::Published;
 use crate::question::{Among, FigureSet, Question};
 use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
+use crate::{axis::StudyAxis, figure::Measured, published::Published};
 use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::Cell, text, workload::Direction};
 
 /// What a row of a part came to, by the places of both.
 pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> + 'a;

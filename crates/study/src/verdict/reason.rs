@@ -2,10 +2,7 @@
 
 use super::answer::{Answer, ReasonView};
 use super::gather::{ChoiceGrid, MeasuredRows, choices_only};
-use crate::axis::is_same_value;
-use crate::figure::Measured;
-use crate::question::Question;
-use crate::result::PartResult;
+use crate::{axis::is_same_value, figure::Measured, question::Question, result::PartResult};
 use kurabe_core::record::RunRecord;
 use kurabe_explain::{LimitKind, limits, limits_from_outside, seen_by_linux};
 

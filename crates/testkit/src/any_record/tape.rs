@@ -1,12 +1,11 @@
 //! A tape of random numbers as a source of data for serde: whatever can be read from JSON can be read from it. Where the tape
 //! ends, everything is zero, empty or absent.
 
-use serde::de::value::Error;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
     VariantAccess, Visitor,
 };
-use serde::{Deserialize, forward_to_deserialize_any};
+use serde::{Deserialize, de::value::Error, forward_to_deserialize_any};
 
 /// The longest list.
 const MOST_ELEMENTS: u64 = 3;

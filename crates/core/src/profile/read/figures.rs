@@ -2,9 +2,8 @@
 
 use super::{MOST_REPETITIONS, read_direction};
 use crate::data_file::{Value, nearest};
-use crate::error::Result;
 use crate::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
-use crate::text;
+use crate::{error::Result, text};
 
 pub(super) fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
     let table = value.table(&["unit", "bytes"])?;

@@ -5,12 +5,9 @@ use super::{
     refuse_idle, refuse_shared_name, size,
 };
 use crate::data_file::{DataTable, Value};
-use crate::error::Result;
 use crate::profile::{IoStep, Overrides};
-use crate::quantity::parse_bytes;
-use crate::text;
-use crate::words::Keyword;
 use crate::workload::{Arrival, BlockSize, Direction, Pattern, ThreadShare, TimeCheck};
+use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
 /// Keys of an `io` step.
 const IO_KEYS: &str = "kind id label directions read_percent each_read_percent pattern exponent thread_share block_size \

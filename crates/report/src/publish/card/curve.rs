@@ -3,8 +3,7 @@
 use super::paper::{Area, Paper, Tone, Type};
 use super::table;
 use kurabe_chart::{Chart, Theme};
-use kurabe_core::Lang;
-use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, record::RunRecord};
 
 /// Width of the means.
 const SIDE: f64 = 250.0;

@@ -1,17 +1,11 @@
 //! The words on a card, from the record alone.
 
 use super::paper::Tone;
-use crate::doc::Role;
 use crate::machine::environment::link;
-use crate::machine::seen::seen;
-use crate::publish::pictures::target;
-use crate::run::figures::Figures;
 use crate::run::{derived, remarks};
-use crate::{model, words};
-use kurabe_core::profile::Statistic;
-use kurabe_core::quantity::format_bytes_decimal;
+use crate::{doc::Role, machine::seen::seen, model, publish::pictures::target, run::figures::Figures, words};
 use kurabe_core::record::{Measure, NoticeKind, RunRecord, RunStatus};
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, number, profile::Statistic, quantity::format_bytes_decimal, shown, text};
 use kurabe_explain::swept_axis;
 use kurabe_stats::DerivedFigure;
 

@@ -4,15 +4,10 @@
 //! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
 
 use super::paper::{self, Anchor, Area, Paper, Tone, Type};
-use crate::run::figures::Figures;
-use crate::words;
+use crate::{run::figures::Figures, words};
 use kurabe_chart::{bold_has, text_width};
-use kurabe_core::imported::Quantity;
-use kurabe_core::number;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Lang, imported::Quantity, number, profile::Statistic, text, workload::Direction};
 
 /// More rows than this are no table any more.
 pub(super) const MOST_ROWS: usize = 12;

@@ -6,8 +6,7 @@
 use super::{Picture, View};
 use crate::run::why::{CellTime, explain};
 use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{number, shown};
+use kurabe_core::{number, record::RunRecord, shown};
 
 /// Causes with a part of their own.
 const MOST_PARTS: usize = 7;

@@ -5,14 +5,11 @@
 //! Where another tool printed a figure, that figure is the bar.
 
 use super::{Picture, View};
-use crate::compare::facts::note;
-use crate::run::figures::Figures;
+use crate::{compare::facts::note, run::figures::Figures};
 use kurabe_chart::{Axis, Bar, BarGroup, Bars, Chart, Plot, Scale, Unit};
 use kurabe_compare::{CellKey, values};
-use kurabe_core::imported::Quantity;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::text;
+use kurabe_core::{imported::Quantity, profile::Statistic, text};
 use kurabe_stats::cell_values;
 
 /// More groups than this go into several charts; those of a sweep have pictures of their own, and no bars.

@@ -5,9 +5,8 @@ use super::sweep::{axis_words, order_word};
 use super::{Picture, View};
 use crate::run::figures::Figures;
 use kurabe_chart::{Axis, Heat, Plot, Scale, Unit};
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::{number, text};
+use kurabe_core::{number, quantity::format_bytes, text};
 use kurabe_explain::SweepAxis;
 
 const PLANE: [SweepAxis; 2] = [SweepAxis::BlockSize, SweepAxis::QueueDepth];

@@ -1,12 +1,10 @@
 //! Pictures that are asked for by name: the right ones, or which there are.
 
 use super::{PICTURE_NAMES, Picture, View, forest, pictures};
-use crate::compare::answer;
-use crate::doc::Style;
+use crate::{compare::answer, doc::Style};
 use kurabe_compare::Pair;
 use kurabe_core::mention::{CHART, SHOW};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, record::RunRecord, text};
 
 /// The name of all charts.
 const ALL: &str = "all";

@@ -4,15 +4,12 @@
 //! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
 
 use super::view::{MOST_LINES, Picture, View};
-use crate::compare::facts::note;
-use crate::run::figures::Figures;
+use crate::{compare::facts::note, run::figures::Figures};
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, mention::REPORT, text};
+use kurabe_core::{Lang, mention::REPORT, profile::Statistic, text, workload::Direction};
 use kurabe_stats::percentile_ns;
 
 /// Shares at which the curve has points; the axis is logarithmic towards 1.

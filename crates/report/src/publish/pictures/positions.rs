@@ -4,9 +4,8 @@
 use super::{Picture, View};
 use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
-use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::{number, shown, text};
+use kurabe_core::{number, profile::Step, shown, text};
 use kurabe_stats::mean_interval;
 
 /// Dots of a line, at most; more of them are a cloud that says the same.

@@ -6,14 +6,11 @@
 //! axis, it is logarithmic.
 
 use super::{Picture, View};
-use crate::doc::spark::rates;
-use crate::run::figures::longest;
-use crate::words::stutter::stutter_words;
+use crate::{doc::spark::rates, run::figures::longest, words::stutter::stutter_words};
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, ShadedBand, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::record::{Cell, Repetition, RunRecord, Stall};
-use kurabe_core::workload::Direction;
-use kurabe_core::{number, shown, text};
+use kurabe_core::{number, shown, text, workload::Direction};
 use kurabe_stats::stutter;
 
 /// Values of a line, at most about so many.

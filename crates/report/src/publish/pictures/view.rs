@@ -3,9 +3,8 @@
 use crate::words;
 use kurabe_chart::{Chart, Plot};
 use kurabe_compare::{NAME_LABEL, names};
-use kurabe_core::display::clip;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Lang, Text, shown, text};
+use kurabe_core::{Lang, Text, display::clip, shown, text};
 
 /// Lines in one chart, at most: more cannot be told apart.
 pub(super) const MOST_LINES: usize = 8;

@@ -2,11 +2,9 @@
 
 use super::Why;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
-use crate::run::figures::Figures;
-use crate::words;
+use crate::{run::figures::Figures, words};
 use kurabe_core::mention::{CELL, WHY};
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, record::RunRecord, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
 
 /// More cells than this have a line each.
@@ -20,29 +18,23 @@ pub(crate) fn is_brief(cells: usize) -> bool {
 /// The table, and how one of its cells is seen in full.
 pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     let statistic = record.header.statistic();
-    let columns = [
-        Column::right(Text::default()),
-        Column::left(text!("cell", "項目")).cut(Cut::Wrap),
-        Column::right(text!("figure", "値")),
-        Column::left(text!("limit", "ボトルネック")).cut(Cut::Wrap),
-    ];
-    let rows = whys.iter().map(|why| {
-        let cell = &record.cells[why.number - 1];
-        let figures = Figures::of(cell, statistic);
-        let role = if why.limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Plain };
-        [
-            Entry::new(Role::Quiet, why.number.to_string()),
-            words::cell(cell).into(),
-            Entry::figure(Role::Plain, figures.main_figure()),
-            Entry::new(role, how_sure(&why.limit)),
-        ]
-    });
+    let cell = |why: &Why| &record.cells[why.number - 1];
+    let table = Table::of(whys)
+        .right(Text::default(), |why| Entry::new(Role::Quiet, why.number.to_string()))
+        .column(Column::left(text!("cell", "項目")).cut(Cut::Wrap), |why| words::cell(cell(why)))
+        .right(text!("figure", "値"), |why| {
+            Entry::figure(Role::Plain, Figures::of(cell(why), statistic).main_figure())
+        })
+        .column(Column::left(text!("limit", "ボトルネック")).cut(Cut::Wrap), |why| {
+            let role = if why.limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Plain };
+            Entry::new(role, how_sure(&why.limit))
+        });
     let (run, number) = (&record.header.id, whys.first().map_or(1, |why| why.number));
     let more = text!(
         "A cell in full, with the evidence: {WHY} {run} {CELL} {number}",
         "根拠を含む 1 項目の詳細: {WHY} {run} {CELL} {number}"
     );
-    Doc::of(Table::new(columns, rows)).gap().push(Paragraph::new(more).indent(0, 2)).done()
+    Doc::of(table.table()).gap().push(Paragraph::new(more).indent(0, 2)).done()
 }
 
 /// What bounded a cell, and that it is only likely.

@@ -3,9 +3,8 @@
 use super::brief::how_sure;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words::present;
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
-use kurabe_core::{Text, mention::IODEPTH, number, text};
+use kurabe_core::split::{KernelSplit, RequestSize};
+use kurabe_core::{Text, mention::IODEPTH, number, quantity::format_bytes, text};
 use kurabe_explain::{Limit, LimitKind};
 
 /// Sizes of requests that are listed.
@@ -51,36 +50,27 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
     }
     let rest_ns = split.rest_mean_ns.map(|ns| ns.max(0.0));
     let whole_ns = split.queue.mean_ns + split.device.mean_ns + rest_ns.unwrap_or(0.0);
-    let columns = [
-        Column::left(text!("one traced repetition", "トレース付きの 1 回")).cut(Cut::Wrap),
-        Column::right(text!("mean", "平均")),
-        Column::right(text!("share", "割合")),
-        Column::right(Text::same("p50")),
-        Column::right(Text::same("p99")),
-        Column::untitled().cut(Cut::Drop),
+    let parts = [
+        (text!("in the kernel's queues", "カーネルのキュー"), split.queue.mean_ns, Some(&split.queue)),
+        (text!("in the device", "デバイス"), split.device.mean_ns, Some(&split.device)),
     ];
-    let row = |name: Text, mean_ns: f64, tails: Option<&TimeSplit>| {
-        let share = if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
-        [
-            name.into(),
-            number::latency(mean_ns).into(),
-            number::percent(share).into(),
-            Entry::latency(tails.map(|tails| tails.p50_ns)),
-            Entry::latency(tails.map(|tails| tails.p99_ns)),
-            Entry::bar(share, 6, (8, 20)),
-        ]
-    };
     let rest = rest_ns.map(|rest_ns| {
         let name =
             text!("the rest: system call, interrupt, waking up", "その他(システムコール、割り込み、起床)");
-        row(name, rest_ns, None)
+        (name, rest_ns, None)
     });
-    let queue = text!("in the kernel's queues", "カーネルのキュー");
-    let rows = [
-        row(queue, split.queue.mean_ns, Some(&split.queue)),
-        row(text!("in the device", "デバイス"), split.device.mean_ns, Some(&split.device)),
-    ];
-    Doc::of(Table::new(columns, rows.into_iter().chain(rest)).indent(2))
+    let share = |mean_ns: f64| if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
+    let table = Table::of(parts.into_iter().chain(rest))
+        .column(
+            Column::left(text!("one traced repetition", "トレース付きの 1 回")).cut(Cut::Wrap),
+            |(name, ..)| name.clone(),
+        )
+        .right(text!("mean", "平均"), |(_, mean_ns, _)| number::latency(*mean_ns))
+        .right(text!("share", "割合"), |(_, mean_ns, _)| number::percent(share(*mean_ns)))
+        .right(Text::same("p50"), |(.., tails)| Entry::latency(tails.map(|tails| tails.p50_ns)))
+        .right(Text::same("p99"), |(.., tails)| Entry::latency(tails.map(|tails| tails.p99_ns)))
+        .column(Column::untitled().cut(Cut::Drop), |(_, mean_ns, _)| Entry::bar(share(*mean_ns), 6, (8, 20)));
+    Doc::of(table.table().indent(2))
         .push(Paragraph::flow(requests(split, rest_ns.is_some())).indent(2, 2))
         .done()
 }

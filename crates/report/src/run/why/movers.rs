@@ -1,6 +1,6 @@
 //! What would change a model's figures most.
 
-use crate::doc::{Column, Doc, Entry, Paragraph, Role, Table};
+use crate::doc::{Doc, Entry, Paragraph, Role, Table};
 use kurabe_core::{Text, number, text};
 use kurabe_lab::Mover;
 
@@ -31,14 +31,9 @@ pub(super) fn doc(movers: &[Mover]) -> Doc {
         "What would change it most, each by itself, computed by the model",
         "影響の大きい項目(1 つだけ変えた場合のモデルの計算値)"
     );
-    let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
-    let row = |mover: &Mover| {
-        [
-            Entry::plain(mover.name.clone()),
-            Entry::new(Role::Quiet, mover.value.clone()),
-            mover_words(mover).into(),
-        ]
-    };
-    doc.gap().push(Paragraph::new(what)).push(Table::new(columns, movers.iter().map(row)).indent(2));
-    doc
+    let table = Table::of(movers)
+        .left(Text::default(), |mover| mover.name.clone())
+        .right(Text::default(), |mover| Entry::new(Role::Quiet, mover.value.clone()))
+        .left(Text::default(), |mover| mover_words(mover));
+    doc.gap().push(Paragraph::new(what)).push(table.table().indent(2)).done()
 }

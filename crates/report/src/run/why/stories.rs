@@ -2,9 +2,7 @@
 //! requests cost that do not divide by the drives.
 
 use super::account::{CauseTime, CellTime};
-use kurabe_core::profile::CopyPart;
-use kurabe_core::record::Cell;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, profile::CopyPart, record::Cell, text};
 
 /// From this share of a copy on, what taking turns costs or saves is worth a sentence.
 const WORTH_TELLING: f64 = 0.03;
