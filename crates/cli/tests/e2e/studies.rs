@@ -156,7 +156,8 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["models", "990"], 2, "did you mean `samsung-990-pro`?"),
-        (&["models", "nas"], 2, "lists all; their names begin with crucial, fujitsu,"),
+        (&["models", "nas"], 2, "did you mean `hdd-nas`? `kurabe models` lists all"),
+        (&["models", "tape"], 2, "lists all; their names begin with crucial, fujitsu,"),
         (&["study", "run"], 2, "--help"),
         (&["catalogue", "show", "scsi-gnome/rascsi-1g"], 2, "`scsi-gnome/rascsi-1gb`"),
     ] {

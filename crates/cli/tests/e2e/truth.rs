@@ -15,6 +15,10 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("scsi-emulators", "macbench", "Fujitsu MCD3130SS MO, 1.3 GB", "random_write", 19.0),
     ("sata-usb", "git-pull", "three-way mirror, SATA", "real", 45.0),
     ("toshiba-ssd", "delay-ratio", "OCZ Core V2 30 GB", "copy", 3.0),
+    ("crystaldiskmark", "cdm-9", "980 PRO in a slot of PCIe 3", "rnd1_write", 35.0),
+    ("crystaldiskmark", "cdm-7", "980 PRO", "seq1_write", 38.0),
+    ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_read", 30.0),
+    ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_write", 30.0),
 ];
 
 /// Rows that come out on the wrong side of others because of such a miss: part, column, and the row that left its place.
@@ -23,6 +27,9 @@ const MOVED: &[(&str, &str, &str)] = &[
     ("macbench", "random_write", "SCSI2SD V6 (RevF)"),
     ("macbench", "seq_write", "Fujitsu MCD3130SS MO, 1.3 GB"),
     ("macbench", "random_write", "Fujitsu MCD3130SS MO, 1.3 GB"),
+    ("cdm-9", "seq1_read", "980 PRO, the same desktop"),
+    ("cdm-9", "rnd32_read", "9100 PRO, desktop"),
+    ("cdm-9", "rnd1_write", "9100 PRO, desktop"),
 ];
 
 fn words(value: &Value) -> &str {
@@ -41,6 +48,8 @@ fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
         ("usb-exfat-apfs", _) | (_, "ratio") => {
             return (value - cell["published"]["low"].as_f64().expect("a figure")).abs() <= 0.15;
         }
+        // Whole drives in whole computers, of which few figures are known.
+        ("crystaldiskmark", _) => 20.0,
         _ if cell["status"] == "calibrated" => 2.0,
         (_, column) if label.starts_with("変換番長PRO") => match column.contains("read") {
             true => 1.0,
@@ -79,7 +88,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
 
 #[test]
 fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
-    assert_eq!(STUDIES.len(), 6);
+    assert_eq!(STUDIES.len(), 7);
     let (mut faults, mut compared) = (Vec::new(), 0);
     for study in STUDIES.iter() {
         let name = words(&study["study"]);
