@@ -19,7 +19,15 @@ pub fn model_name(target: &Path) -> Option<&str> {
 /// # Errors
 /// When there is none of this name, or it has no such parameter or layer.
 pub fn load_model(name: &str, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
-    let mut spec = load_device(name)?;
+    change_model(load_device(name)?, sets, without)
+}
+
+/// The same of a device that is loaded.
+pub(crate) fn change_model(
+    mut spec: DeviceSpec,
+    sets: &[(String, String)],
+    without: &[String],
+) -> Result<DeviceSpec> {
     for (parameter, value) in sets {
         spec.set(parameter, value)?;
     }

@@ -14,11 +14,11 @@ pub use devices::{Detached, control_server, detach, refuse_others_than_root, rem
 pub use noted::{ServedNote, ServedNow, served_notes, served_now};
 pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers};
 
-use crate::model::{load_model, model_name};
+use crate::model::{change_model, model_name};
 use crate::stores::StorePlace;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{Address, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving};
-use kurabe_sim::{COMPUTER, DeviceSpec};
+use kurabe_sim::{COMPUTER, DeviceSpec, load_device};
 use noted::KeptNote;
 use record::RecordPlaces;
 use std::path::{Path, PathBuf};
@@ -64,11 +64,11 @@ pub struct ServedRequest {
 /// When it names none, or the model has no such parameter or layer.
 pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let Some(name) = model_name(target) else { return Err(no_model(target)) };
-    let mut all = sets.to_vec();
-    if load_model(name, &[], &[])?.computer.is_some() {
-        all.insert(0, (COMPUTER.to_owned(), "none".to_owned()));
+    let mut spec = load_device(name)?;
+    if spec.computer.is_some() {
+        spec.set(COMPUTER, "none")?;
     }
-    load_model(name, &all, without)
+    change_model(spec, sets, without)
 }
 
 fn no_model(target: &Path) -> Error {

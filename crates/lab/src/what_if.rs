@@ -25,7 +25,6 @@ pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Re
         Ok(())
     };
     Session::on_model(&mut *model, &name, &plan.profile, handle.engine_stop(), &mut emit)
-        .with_fill(true)
         .with_traces(plan.traces)
         .run()?;
     record.status = RunStatus::Complete;
