@@ -265,6 +265,9 @@ mod tests {
         }
     }
 
+    /// Rows of drives that no model is of; the note of the part names them, so that nobody takes them for passed over.
+    const WITHOUT_A_MODEL: [&str; 1] = ["kioxia-xg6-512gb"];
+
     #[test]
     fn every_row_of_a_table_that_a_study_stands_beside_is_in_the_study() {
         let catalogue = Catalogue::load().unwrap();
@@ -281,7 +284,7 @@ mod tests {
             for row in table.rows.iter().filter(|_| !parts.is_empty()) {
                 let (table, id) = (&table.id, &row.id);
                 let mut figures = row.figures.iter().flatten().peekable();
-                let is_empty = figures.peek().is_none();
+                let is_empty = figures.peek().is_none() || WITHOUT_A_MODEL.contains(&id.as_str());
                 assert!(is_empty || figures.any(|figure| shown.contains(figure)), "{table}/{id}");
             }
         }
