@@ -208,6 +208,19 @@ impl BlockDevice {
         self.rotational.filter(|_| !self.is_hidden())
     }
 
+    /// Who sells it as a volume over a network, by the model that it tells the kernel.
+    pub fn provider(&self) -> Option<&'static str> {
+        // As the providers' guides name their NVMe and SCSI devices.
+        const PROVIDERS: [(&str, &str); 4] = [
+            ("Amazon Elastic Block Store", "Amazon EBS"),
+            ("nvme_card-pd", "Google Persistent Disk"),
+            ("PersistentDisk", "Google Persistent Disk"),
+            ("MSFT NVMe Accelerator", "Azure"),
+        ];
+        let model = self.model.as_deref()?.trim();
+        PROVIDERS.iter().find(|(start, _)| model.starts_with(start)).map(|(_, provider)| *provider)
+    }
+
     /// Whether something else stands before the medium: a hypervisor, a file, memory.
     pub fn is_hidden(&self) -> bool {
         matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))

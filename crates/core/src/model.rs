@@ -189,6 +189,8 @@ pub enum CauseClass {
     Device,
     /// Position in a file whose clusters are found one after the other.
     Chain,
+    /// A limit that somebody sold, whatever the device could.
+    Limit,
     /// What a medium needs beside the bytes that are written: programming, the rest of a unit, room in a cache.
     Writing,
 }

@@ -50,6 +50,29 @@ fn a_profile_of_workloads_runs_in_virtual_time() {
     close(rate, 1e9 / 1788.0);
 }
 
+#[test]
+fn a_short_repetition_on_a_slow_device_has_enough_operations() {
+    // A tenth of a second on a disk of some 80 accesses a second.
+    let mut profile = quick("cdm-9");
+    let mut model = ModelTarget::new(&device_named("hitachi-hua722020ala330").unwrap(), 1).unwrap();
+    let traces = vec![None; profile.steps.len()];
+    let mut reads = |profile: &Profile| {
+        let (cells, _) = measure_model(&mut model, profile, &traces, &Stop::default()).unwrap();
+        let of = |label| only(&cells, label, Direction::Read).read.completed;
+        (of("RND 4 KiB Q1 T1"), of("RND 4 KiB Q32 T1"))
+    };
+    let (alone, queued) = reads(&profile);
+    assert!((32..64).contains(&alone) && (320..400).contains(&queued), "{alone}, {queued}");
+    // What a tool measures for a second is kept.
+    for step in &mut profile.steps {
+        if let Step::Io(IoStep { end, .. }) = step {
+            end.time_ns = Some(1_000_000_000);
+        }
+    }
+    let (alone, queued) = reads(&profile);
+    assert!((60..150).contains(&alone) && (60..300).contains(&queued), "{alone}, {queued}");
+}
+
 /// The fill of a run, the pauses before its first repetition, and its reads per second.
 fn filled(profile: &Profile, fills: bool) -> (Option<FillRecord>, u64, f64) {
     let mut model = ModelTarget::new(&device_named("crucial-p1").unwrap(), 1).unwrap();

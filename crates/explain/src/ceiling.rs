@@ -23,7 +23,8 @@ const MUCH_ROOM: f64 = 0.5;
 const SAME: f64 = 0.06;
 /// What packets of PCI Express leave for data: of 128, 256 and 512 bytes, with headers of 24.
 const PACKET_SHARES: [f64; 3] = [128.0 / 152.0, 256.0 / 280.0, 512.0 / 536.0];
-/// A rate within this of such a share is that of full packets: flash and controllers end anywhere.
+/// A rate that is below such a share by no more than this is that of full packets, which none exceeds: flash and controllers end
+/// anywhere.
 const FULL_PACKETS: f64 = 0.003;
 
 /// A connection's most.
@@ -69,7 +70,8 @@ impl Ceiling {
             return None;
         }
         let both_ways = other.filter(|other| (other / rate - 1.0).abs() <= SAME);
-        let is_full = |share: &f64| self.packets && (rate / (self.raw * share) - 1.0).abs() <= FULL_PACKETS;
+        let is_full =
+            |share: &f64| self.packets && (1.0 - FULL_PACKETS..=1.0).contains(&(rate / (self.raw * share)));
         let alone =
             (self.exact && rate >= self.usual * QUITE_AT_CEILING) || PACKET_SHARES.iter().any(is_full);
         (both_ways.is_some() || alone).then_some(AtCeiling { rate, both_ways })

@@ -77,6 +77,7 @@ pub fn seen_by_linux(model: &ModelRecord) -> Environment {
     } else {
         1
     };
-    let device = BlockDevice { rotational: Some(rotational), link, ..BlockDevice::default() };
+    let model = has(model, &["limiter"]).then(|| "Amazon Elastic Block Store".to_owned());
+    let device = BlockDevice { model, rotational: Some(rotational), link, ..BlockDevice::default() };
     Environment { devices: vec![device; drives as usize], ..Environment::default() }
 }

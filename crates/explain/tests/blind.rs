@@ -81,6 +81,7 @@ impl Answer {
             // Of a disk nobody outside can tell the port of its memory from the connection.
             LimitKind::Link => truth == CauseClass::Link || (truth == CauseClass::Device && self.turns),
             LimitKind::Mechanics => truth == CauseClass::Mechanics || (writing && self.turns),
+            LimitKind::Volume => truth == CauseClass::Limit,
             LimitKind::Walk => truth == CauseClass::Chain,
             LimitKind::WriteCache | LimitKind::SmallWrites | LimitKind::BehindWrites => writing,
             LimitKind::DeviceRate => matches!(truth, CauseClass::Medium | CauseClass::Device) || writing,

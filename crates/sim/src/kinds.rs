@@ -14,6 +14,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::pcie::PCIE,
     &crate::usb::USB,
     &crate::scsi::SCSI,
+    &crate::limiter::LIMITER,
     // RAID and mirrors.
     &crate::raid::RAID,
     &crate::mirror::MIRROR,

@@ -19,6 +19,7 @@ mod host;
 mod kinds;
 mod layer;
 mod library;
+mod limiter;
 mod link;
 mod mirror;
 mod model;

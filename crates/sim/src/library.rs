@@ -87,7 +87,10 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "samsung-980-pro",
     "samsung-990-pro",
     "samsung-9100-pro",
+    "hp-fx900",
+    "crucial-t700",
     "samsung-pm963",
+    "intel-optane-p4800x",
     "mqsim-512g",
     "toshiba-hg2-agta0104",
     "toshiba-hg2-agya0201",
@@ -97,6 +100,14 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     // Memory cards.
     "samsung-evo-plus-sd",
     "sandisk-extreme-a1-sd",
+    "raspberry-pi-a2-sd",
+    "asus-c201-emmc",
+    // Volumes of a provider.
+    "ebs-gp3",
+    "ebs-gp2",
+    "ebs-io2",
+    "ebs-st1",
+    "google-pd-balanced",
     // Anything else.
     "ideal-ram-disk",
 ];
@@ -110,7 +121,10 @@ pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("ssd-nvme-dramless", "wd-black-sn770"),
     ("ssd-qlc", "crucial-p1"),
     ("ssd-enterprise", "samsung-pm963"),
+    ("ssd-optane", "intel-optane-p4800x"),
     ("sd-a1", "sandisk-extreme-a1-sd"),
+    ("sd-a2", "raspberry-pi-a2-sd"),
+    ("emmc", "asus-c201-emmc"),
     ("usb-stick", "samsung-fit-plus-exfat"),
 ];
 

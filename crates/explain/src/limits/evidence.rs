@@ -175,7 +175,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// Whether a cell shows what a single small read takes at any place.
-fn is_access(facts: &CellFacts<'_>) -> bool {
+pub(super) fn is_access(facts: &CellFacts<'_>) -> bool {
     facts.measured()
         && facts.is_alone()
         && facts.is_random()

@@ -15,6 +15,8 @@ pub enum LimitKind {
     HostMemory,
     /// The computer: system calls and waking up, as its kernel's tracepoints tell.
     Host,
+    /// A limit of operations or bytes that the provider of a volume sets.
+    Volume,
     /// The connection's data rate.
     Link,
     /// Seek and rotation.
@@ -76,8 +78,9 @@ pub struct Limit {
 
 impl LimitKind {
     /// What an article may give as a reason: limits of the storage, with the words by which JSON names them.
-    pub const REASONS: [(&'static str, Self); 12] = [
+    pub const REASONS: [(&'static str, Self); 13] = [
         ("host_memory", Self::HostMemory),
+        ("volume", Self::Volume),
         ("link", Self::Link),
         ("mechanics", Self::Mechanics),
         ("write_cache", Self::WriteCache),
@@ -96,7 +99,7 @@ impl Limit {
     /// The limit in a few words, as a part of a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
-            LimitKind::Link | LimitKind::Shared | LimitKind::Cause => self.sentence.clone(),
+            LimitKind::Volume | LimitKind::Link | LimitKind::Shared | LimitKind::Cause => self.sentence.clone(),
             LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
             LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
             LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),

@@ -1,7 +1,7 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::evidence::{ChainWalk, Evidence, TimePart, Turning, walk, zones};
-use super::limit::Limit;
+use super::evidence::{ChainWalk, Evidence, TimePart, Turning, is_access, walk, zones};
+use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
 use crate::cell::{CellFacts, SLOWED};
@@ -21,6 +21,8 @@ const NEAR_NS: f64 = 0.5e6;
 const HALF_TURN_NS: f64 = 2e6;
 /// Two rates are the same rate if they differ by at most this share.
 const SAME: f64 = 0.2;
+/// A limit that is sold is the same in both directions; what two directions of a medium take differs by more than this.
+const SOLD: f64 = 0.03;
 /// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
 const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, what both pass through is not what holds this one back …
@@ -99,6 +101,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
 /// The limit of a cell, whatever else went on.
 fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     at_the_link(&evidence.storage, evidence.cells, facts)
+        .or_else(|| sold(evidence, facts))
         .or_else(|| behind_writes(evidence.cells, facts))
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
@@ -138,6 +141,30 @@ fn at_the_link(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts
     let link = ground.link.as_ref()?;
     let other = facts.opposite(cells).map(|other| other.rate);
     link.ends(facts.rate, other).map(|at| words::link(link, &at))
+}
+
+/// The limit of a provider's volume, where several in flight wait longer than one would, or large work in order much longer than a
+/// small access. Both directions end at the same rate; where only one was asked, it is likely.
+fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    let provider = evidence.storage.provider?;
+    let cells = evidence.cells;
+    let is_same = |rate: f64, other: f64| (other / rate - 1.0).abs() <= SOLD;
+    let is_limited = |facts: &CellFacts<'_>| {
+        let opposite = facts.opposite(cells);
+        let waits = |single: &CellFacts<'_>, share: f64| facts.latency_ns * share > single.latency_ns;
+        let is_long = || cells.iter().filter(|cell| is_access(cell)).any(|access| waits(access, SECOND));
+        let is_waiting = match facts.is_alone() {
+            true => opposite.is_some() && evidence.is_in_order(facts) && is_long(),
+            false => facts.shallower(cells).is_none_or(|single| waits(single, MOSTLY)),
+        };
+        is_waiting && opposite.is_none_or(|other| is_same(facts.rate, other.rate))
+    };
+    let strength = facts.opposite(cells).map_or(Strength::Likely, |_| Strength::Strong);
+    let fastest = evidence.fastest(facts).filter(|fastest| is_limited(fastest));
+    match fastest.filter(|fastest| is_same(fastest.rate, facts.rate)) {
+        Some(fastest) => Some(words::sold_bytes(provider, fastest, strength)),
+        None => is_limited(facts).then(|| words::sold_operations(provider, facts, strength)),
+    }
 }
 
 /// Reads beside writes that take much longer than the same reads alone.
@@ -194,7 +221,8 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
     let single = facts.shallower(evidence.cells).filter(|single| single.is_alone());
     // Work in order is together what its bytes take, unless it is small.
     let bytes_share = evidence.bytes_ns(facts).map(|bytes_ns| bytes_ns / each_ns);
-    let is_bytes = bytes_share.is_some_and(|share| share >= ALL_BYTES);
+    let least = if facts.is_random() { NEARLY_ALL } else { ALL_BYTES };
+    let is_bytes = bytes_share.is_some_and(|share| share >= least);
     let moves = evidence.turns() && facts.is_random();
     match single {
         _ if is_bytes && !facts.is_random() => carried(evidence, facts),
@@ -332,6 +360,12 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         }
         Some(_) => None,
         None if slow_bus(evidence, fastest) => Some(words::bus(fastest)),
+        None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {
+            let share = command_share(evidence, facts);
+            let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
+            parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+            (share <= 1.0 - SECOND).then(|| words::shared(facts, parts))
+        }
         None => {
             let other = fastest.opposite(evidence.cells)?;
             let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
@@ -339,6 +373,13 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
         }
     }
+}
+
+/// Share of a small access in an operation by itself where nothing turns: it is not for bytes.
+fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> f64 {
+    let access = evidence.cells.iter().find(|cell| is_access(cell));
+    let access = access.filter(|_| facts.is_alone() && evidence.turning == Turning::No);
+    access.map_or(0.0, |access| access.latency_ns / facts.latency_ns)
 }
 
 /// Whether more in flight are so much faster that one by itself left the device waiting.

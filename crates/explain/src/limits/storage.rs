@@ -14,6 +14,8 @@ pub(crate) struct StorageFacts {
     pub(super) is_asked: bool,
     /// Whether a hypervisor or another file stands before the device.
     pub(super) is_hidden: bool,
+    /// Who sells it as a volume, with limits of operations and bytes.
+    pub(super) provider: Option<&'static str>,
     /// Several devices: none of their links is the limit of all.
     pub(crate) several: bool,
     /// The file system, if it lies in the computer's memory and nothing is below it.
@@ -33,6 +35,7 @@ impl StorageFacts {
             .first()
             .and_then(BlockDevice::turns)
             .filter(|turns| devices.iter().all(|one| one.turns() == Some(*turns)));
+        let provider = devices.first().and_then(BlockDevice::provider);
         let is_hidden = devices.iter().any(BlockDevice::is_hidden);
         let is_asked = |one: &BlockDevice| matches!(one.link, Some(Link::Sata { .. } | Link::Pcie { .. }));
         let is_asked = devices.iter().all(is_asked);
@@ -41,7 +44,7 @@ impl StorageFacts {
         let cached =
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
         let in_memory = file_system_in_memory(&record.header.environment);
-        Self { link, turns, is_asked, is_hidden, several: devices.len() > 1, in_memory, cached }
+        Self { link, turns, is_asked, is_hidden, provider, several: devices.len() > 1, in_memory, cached }
     }
 }
 

@@ -307,6 +307,7 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
 /// Time that grows with the offset; `share` of the cell's own, or none if it is seen of the reads that do the same.
 pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
+    let is_most = share.is_some_and(|share| share >= 0.5);
     let evidence = match share.map(number::percent) {
         Some(share) => text!(
             "an access takes {first} at the start and {last} at the end, growing evenly with the position; the walk is {share} of \
@@ -320,7 +321,7 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
         ),
     };
     let strength =
-        if share.is_some() && walk.explained >= WALKED_SURELY { Strength::Strong } else { Strength::Likely };
+        if is_most && walk.explained >= WALKED_SURELY { Strength::Strong } else { Strength::Likely };
     let sentence = text!(
         "each access walks a chain of clusters (as in a FAT)",
         "アクセスのたびにクラスターの連鎖(FAT など)をたどること"
@@ -511,6 +512,29 @@ fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
             "デバイス自身の転送速度(媒体かコントローラー)"
         )
     }
+}
+
+/// Bytes of a volume that is sold with so many per second.
+pub(super) fn sold_bytes(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
+    let rate = number::rate(facts.rate);
+    let sentence = text!("the volume's limit of bytes: {rate}", "ボリュームのスループット上限({rate})");
+    sold(provider, sentence, strength)
+}
+
+/// Operations of a volume that is sold with so many per second.
+pub(super) fn sold_operations(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
+    let rate = number::iops(facts.iops);
+    let sentence = text!("the volume's limit of operations: {rate}", "ボリュームの IOPS 上限({rate})");
+    sold(provider, sentence, strength)
+}
+
+fn sold(provider: &str, sentence: Text, strength: Strength) -> Limit {
+    let evidence = text!(
+        "more in flight wait longer and are no faster, and {provider} sells volumes with such limits",
+        "同時 I/O 数を増やしても待ち時間が延びるだけです。{provider} のボリュームにはこのような上限があります"
+    );
+    let next = text!("a volume with a higher limit", "上限の高いボリュームにすると速くなります");
+    limit(LimitKind::Volume, strength, sentence, evidence).next(next)
 }
 
 /// Bytes that pass more slowly than those of the other direction, on the same connection.

@@ -21,8 +21,12 @@ enum Figure {
     /// Bytes per second of the whole drive written once, which goes on as its second twentieth; a run of all of it, as
     /// docs/truth.md has it, takes too long here.
     Whole,
+    /// The same of a drive that is small enough to be written whole.
+    Entire,
+    /// How much of a drive is written before a hundredth of it goes at less than a third of the first.
+    UntilSlow,
 }
-use Figure::{AfterCache, NewFile, Rate, Requests, Whole};
+use Figure::{AfterCache, Entire, NewFile, Rate, Requests, UntilSlow, Whole};
 
 const MIB: u32 = 1 << 20;
 
@@ -32,6 +36,13 @@ fn first_parts_s(stack: &mut Stack) -> (f64, f64) {
     let part = |part| Load { first: part * requests, ..Load::writes(MIB, 8, requests).in_order() };
     let mut part_s = |index| requests as f64 * f64::from(MIB) / part(index).run(stack).0;
     (part_s(0), part_s(1))
+}
+
+/// Seconds of each hundredth of a drive, written in order.
+fn hundredths_s(stack: &mut Stack) -> Vec<f64> {
+    let requests = stack.capacity_bytes() / u64::from(MIB) / 100;
+    let part = |part| Load { first: part * requests, ..Load::writes(MIB, 8, requests).in_order() };
+    (0..100).map(|index| requests as f64 * f64::from(MIB) / part(index).run(stack).0).collect()
 }
 
 impl Figure {
@@ -50,6 +61,11 @@ impl Figure {
                 let (first_s, second_s) = first_parts_s(stack);
                 stack.capacity_bytes() as f64 / (first_s + 19.0 * second_s)
             }
+            Entire => stack.capacity_bytes() as f64 / hundredths_s(stack).iter().sum::<f64>(),
+            UntilSlow => {
+                let parts_s = hundredths_s(stack);
+                parts_s.iter().take_while(|part_s| **part_s < parts_s[0] * 3.0).count() as f64 / 100.0
+            }
         }
     }
 }
@@ -64,6 +80,9 @@ fn drives() -> Vec<Row> {
     let writes = |depth| Load::writes(4096, depth, 10_000);
     // The mapping of the span of such a test is in the memory lent by the host.
     const NEAR: &[(&str, &str)] = &[("ssd.mapping", "full")];
+    // A thirty-second of each of its blocks and of its cache, so that it is written in no time.
+    const SMALL: &[(&str, &str)] =
+        &[("ssd.capacity", "31256 MB"), ("ssd.pages_per_block", "33"), ("ssd.slc_dynamic", "8750 MB")];
     vec![
         ("samsung-870-evo", &[], "sequential reads", read, 560e6, -0.4),
         ("samsung-870-evo", &[], "sequential writes", write, 530e6, 5.3),
@@ -97,6 +116,9 @@ fn drives() -> Vec<Row> {
         ("wd-black-sn770", NEAR, "random writes, depth 512", Requests(writes(512)), 800_000.0, -7.5),
         ("samsung-990-pro", &[], "sequential reads", read, 7450e6, -3.3),
         ("samsung-990-pro", &[], "sequential writes", write, 6900e6, -9.0),
+        ("hp-fx900", SMALL, "the whole drive", Entire, 830e6, 1.7),
+        ("hp-fx900", SMALL, "written before all flash is used", UntilSlow, 0.5, 6.0),
+        ("ebs-gp3", &[], "random reads, depth 1024", Requests(Load::reads(4096, 1024, 30_000)), 3024.0, -0.8),
         (
             "samsung-990-pro",
             &[],
