@@ -329,6 +329,8 @@ pub struct ModelShown {
 pub struct DoctorArgs {
     #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath, help = t("The directory or device to look at", "調べるディレクトリまたはデバイス"))]
     pub path: PathBuf,
+    #[arg(long, help = t("Measure there what this computer takes for an operation, and print it as a file that models can stand in (--set computer=FILE)", "このコンピューターが 1 操作に使う時間をそこで測り、モデルを載せるファイルとして出力する(--set computer=FILE)"))]
+    pub computer: bool,
 }
 
 #[cfg(test)]

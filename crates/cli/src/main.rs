@@ -92,7 +92,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Control(args) => serve::control(args, global),
         Command::Ui(args) => ui::ui(args, global, command_line),
         Command::Vm(args) => vm::vm(args, global),
-        Command::Doctor(args) => doctor::doctor(args, global),
+        Command::Doctor(args) => doctor::doctor(args, global, command_line),
         Command::Completions { shell } => complete::script(*shell),
         Command::Man { command } => man::page(command.as_deref()),
     }

@@ -8,7 +8,7 @@ use crate::output::{
 };
 use crate::{signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
-use kurabe_explain::{PROBE, explain_sweep};
+use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
@@ -94,12 +94,17 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     done.outcome
 }
 
-/// Measures what `kurabe why --probe` tells of.
+/// Measures a target by a profile, for what another command tells of it.
 ///
 /// # Errors
 /// As `kurabe run`.
-pub fn probe(target: &Path, global: &Global, command_line: &[String]) -> Result<Option<Done>> {
-    let procedure = Procedure::Named(PROBE.to_owned());
+pub fn measured_as(
+    target: &Path,
+    profile: &str,
+    global: &Global,
+    command_line: &[String],
+) -> Result<Option<Done>> {
+    let procedure = Procedure::Named(profile.to_owned());
     let request = RunRequest { target: target.to_owned(), procedure, ..RunRequest::default() };
     measured(request, None, false, global, command_line)
 }

@@ -2,6 +2,7 @@
 
 use kurabe_core::record::Instrument;
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Monotonic time in ns. `CLOCK_MONOTONIC` is read in user space on every common Linux, without a system call.
 #[inline]
@@ -31,4 +32,32 @@ pub fn measure_clock() -> Instrument {
         last = now;
     }
     Instrument { clock_resolution_ns: resolution, clock_cost_ns: (last - start) as f64 / f64::from(READINGS) }
+}
+
+/// Time in ns from one thread's waking another one to that one's running, both asleep before: the mean over some thousand times.
+pub fn wake_time_ns() -> f64 {
+    const ROUNDS: u32 = 2000;
+    let is_second = &AtomicBool::new(false);
+    let sleep_until = |turn: bool| {
+        while is_second.load(Ordering::Acquire) != turn {
+            std::thread::park();
+        }
+    };
+    let first = std::thread::current();
+    let start = monotonic_ns();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(move || {
+            for _ in 0..ROUNDS {
+                sleep_until(true);
+                is_second.store(false, Ordering::Release);
+                first.unpark();
+            }
+        });
+        for _ in 0..ROUNDS {
+            is_second.store(true, Ordering::Release);
+            second.thread().unpark();
+            sleep_until(false);
+        }
+    });
+    (monotonic_ns() - start) as f64 / f64::from(2 * ROUNDS)
 }

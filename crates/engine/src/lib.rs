@@ -19,7 +19,7 @@ mod task;
 mod turns;
 mod verify;
 
-pub use clock::{measure_clock, monotonic_ns};
+pub use clock::{measure_clock, monotonic_ns, wake_time_ns};
 pub use drive::buffer::Pages;
 pub use drive::device_idle::driver_cost_ns;
 pub use drive::device_uring::{RingFacts, WaitMode, probe_ring};

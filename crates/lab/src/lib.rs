@@ -15,6 +15,7 @@
 //! Not here: flags, and words for people beyond those of errors.
 
 mod clock;
+mod computer;
 pub mod files;
 mod foreseen;
 mod handle;
@@ -43,13 +44,14 @@ pub mod versus;
 mod what_if;
 mod words;
 
+pub use computer::computer_file;
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;
 pub use kurabe_core::profile::Overrides;
-pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks};
+pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
 pub use limited::{GivenUp, within};

@@ -1,6 +1,6 @@
 //! Models as targets: the same command, the same table, in virtual time.
 
-use crate::lab::{Lab, Live, list_of, number};
+use crate::lab::{Lab, Live, list_of, number, text};
 use serde_json::Value;
 
 /// One cell of a hundredth of a second.
@@ -64,6 +64,33 @@ fn a_device_file_of_the_users_own_works_and_its_mistakes_show_their_line() {
     lab.write("mine.toml", file("\"1 GB/s\""));
     let ended = lab.kurabe(&[&["run", &target], &ONE_CELL[..]].concat());
     ended.is_refusal(3, &["mine.toml:8", "source"]);
+}
+
+#[test]
+fn a_model_stands_in_the_computer_that_doctor_measured() {
+    let lab = Lab::new();
+    let measured = lab.kurabe(&["doctor", "--computer", text(&lab.target())]);
+    if measured.code() != Some(0) {
+        measured.is_refusal(2, &["page cache"]);
+        eprintln!("skipped: no direct I/O here");
+        return;
+    }
+    let file = lab.write("mine.toml", &measured.out);
+    let set = format!("computer={}", file.display());
+    let reads =
+        ["run", "model:samsung-990-pro", "--rw", "randread", "--iodepth", "32", "--time", "10ms", "--set"];
+    let ended = lab.kurabe(&[&reads[..], &[&set, "--json"]].concat()).ok();
+    let record = ended.json_lines().pop().expect("a record")["run"].take();
+    let parameters = list_of(&record["header"]["model"]["layers"][0]["parameters"]);
+    for key in ["read_time", "write_time", "page_time", "wake_time"] {
+        let value = parameters.iter().find(|one| one["key"] == key).and_then(|one| one["value"].as_str());
+        let value = value.expect("a value");
+        assert!(
+            measured.out.contains(&format!("{key} = {{ value = \"{value}\"")),
+            "{value}: {}",
+            measured.out
+        );
+    }
 }
 
 #[test]
