@@ -14,6 +14,7 @@ use kurabe_study::{
 fn cell(value: f64, published: Option<f64>) -> CellResult {
     let published = published.map(Published::exact);
     CellResult {
+        range: None,
         value: Some(value),
         published,
         error_percent: published.and_then(|published| published.error_percent(value)),

@@ -68,6 +68,8 @@ pub struct PlannedRow {
     pub point: usize,
     /// The point below the line, if its figures are ratios.
     pub over: Option<usize>,
+    /// Its points where what nobody tells is otherwise.
+    pub others: Vec<usize>,
     /// Whether the user changed the model, so that it is no longer what was published.
     pub changed: bool,
     /// What its figures are: its own marks, and those of the same figures in other tables.
@@ -310,6 +312,12 @@ impl Planner<'_> {
             None => None,
         };
         let point = self.point(profile, target.clone(), spec.clone());
+        let mut others = Vec::new();
+        for unknown in changes(&row.unknown).filter(|unknown| !unknown.is_empty() && spec.is_some()) {
+            let sets = [row.sets.clone(), unknown].concat();
+            let (target, spec) = self.model(&row.model, &sets, axes)?;
+            others.push(self.point(profile, target, Some(spec)));
+        }
         let over = below.clone().map(|(target, spec)| self.point(profile, target, Some(spec)));
         let mut planned = PlannedRow {
             row: index,
@@ -317,6 +325,7 @@ impl Planner<'_> {
             target,
             point,
             over,
+            others,
             changed: false,
             marks: Vec::new(),
         };

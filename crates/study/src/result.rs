@@ -129,6 +129,9 @@ pub struct CellResult {
     pub value: Option<f64>,
     /// The published one.
     pub published: Option<Published>,
+    /// The least and the most that kurabe's can be by what nobody tells of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
     /// How far off it is, in percent of the published one.
     pub error_percent: Option<f64>,
     /// What it is.
@@ -190,6 +193,7 @@ impl CellResult {
         Self {
             value,
             published,
+            range: None,
             error_percent: value
                 .filter(|_| ground != MeasuredOn::Changed)
                 .and_then(|value| published?.error_percent(value)),

@@ -177,6 +177,7 @@ impl Layout<'_> {
             column.figure.value(row.step.as_deref(), &self.plan.points[place].profile, measured)
         };
         let above = figure(at.point);
+        let others: Vec<f64> = at.others.iter().filter_map(|place| figure(*place)).chain(above).collect();
         let value = match at.over {
             None => above,
             Some(over) => {
@@ -188,13 +189,11 @@ impl Layout<'_> {
             PointTarget::Model { .. } if at.changed => MeasuredOn::Changed,
             PointTarget::Model { .. } => MeasuredOn::Model,
         };
-        CellResult::new(
-            value,
-            row.published.get(index).copied().flatten(),
-            &column.head.key,
-            &at.marks,
-            ground,
-        )
+        let published = row.published.get(index).copied().flatten();
+        let range = (!at.others.is_empty() && !at.changed).then(|| {
+            [others.iter().copied().fold(f64::INFINITY, f64::min), others.iter().copied().fold(0.0, f64::max)]
+        });
+        CellResult { range, ..CellResult::new(value, published, &column.head.key, &at.marks, ground) }
     }
 }
 

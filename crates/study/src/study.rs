@@ -124,6 +124,8 @@ pub struct StudyRow {
     pub on: Option<String>,
     /// The part's profile, if this row changes its rules.
     pub profile: Option<Profile>,
+    /// Parameters that nobody tells, each with the ends of what it may be.
+    pub unknown: Vec<StudyAxis>,
     /// Published figures, one place for each column.
     pub published: Vec<Option<Published>>,
     /// What single figures of the row are.

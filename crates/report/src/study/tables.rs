@@ -112,6 +112,9 @@ pub(super) fn status_word(status: Status) -> Text {
 /// What a figure is, unless it is what is usual, and what to know of it; of a figure that is not there only the latter.
 pub(super) fn status_words(cell: &CellResult, usual: Option<Status>, notes: &mut Notes) -> Text {
     let mut words = Vec::new();
+    if let Some((word, reason)) = range_words(cell) {
+        words.push(marked(&word, &notes.mark(&reason)));
+    }
     if cell.value.is_some() && usual != Some(cell.status) {
         words.push(status_word(cell.status));
         words.extend(cell.reason.as_ref().map(|reason| notes.mark(reason).into()));
@@ -123,6 +126,31 @@ pub(super) fn status_words(cell: &CellResult, usual: Option<Status>, notes: &mut
         words.push(marked(&text!("not reached", "到達せず"), &notes.mark(unreachable)));
     }
     Text::join(words, [" "; 2])
+}
+
+/// Whether what nobody tells of the device can make the published figure, and the range of what it makes.
+fn range_words(cell: &CellResult) -> Option<(Text, Text)> {
+    let [low, high] = cell.range?;
+    let published = cell.published?;
+    let holds = published.low <= high && published.high.is_none_or(|most| most >= low);
+    let range = format!("{}–{}", number::fixed(low, 1), number::fixed(high, 1));
+    Some(match holds {
+        true => (
+            text!("cannot tell", "判断できない"),
+            text!(
+                "what the article does not tell of the device makes it {range}, and the published figure lies in that",
+                "記事にない条件によって {range} になり、公表値はその中にあります"
+            ),
+        ),
+        false => (
+            text!("out of range", "範囲外"),
+            text!(
+                "between the ends of what the article does not tell of the device it is {range}, which does not hold the published \
+                 figure: the reason lies elsewhere, as in the requests that were recorded",
+                "記事にない装置の条件を端から端まで変えても {range} で、公表値は入りません。理由は別のところ(記録した要求など)にあります"
+            ),
+        ),
+    })
 }
 
 /// What was said while rows were measured, each remark once: behind the rows that it is of, unless those are all.

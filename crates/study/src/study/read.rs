@@ -14,7 +14,7 @@ const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
 const COLUMN_KEYS: [&str; 10] =
     ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "wait", "published", "curve"];
-const ROW_KEYS: [&str; 14] = [
+const ROW_KEYS: [&str; 15] = [
     "id",
     "label",
     "model",
@@ -22,6 +22,7 @@ const ROW_KEYS: [&str; 14] = [
     "over",
     "step",
     "on",
+    "unknown",
     "rules",
     "published",
     "source",
@@ -325,6 +326,7 @@ impl RowReader<'_> {
             step,
             on: table.read("on", Value::words)?,
             profile: changed.map(|rules| with_rules(self.profile.clone(), Some(&rules))).transpose()?,
+            unknown: table.each("unknown", read_axis)?,
             published: self
                 .columns
                 .iter()
