@@ -218,7 +218,7 @@ impl Drive {
             if let Some(index) = chosen {
                 let command = self.queue.remove(index);
                 self.start(command, world);
-            } else if self.arm_free_ns <= now_ns && !self.dirty.is_empty() {
+            } else if self.arm_free_ns <= now_ns && self.back_from_ns(now_ns) <= now_ns {
                 self.write_back(world);
             } else {
                 break;
@@ -226,13 +226,27 @@ impl Drive {
         }
         let idle = self.queue.is_empty() && self.flushes.is_empty() && self.dirty.sectors() == 0;
         if !idle {
-            let next =
-                [self.arm_free_ns, self.front_free_ns].into_iter().filter(|at_ns| *at_ns > now_ns).min();
+            let next = [self.arm_free_ns, self.front_free_ns, self.back_from_ns(now_ns)];
+            let next = next.into_iter().filter(|at_ns| *at_ns > now_ns).min();
             if let Some(at_ns) = next.filter(|at_ns| *at_ns < self.woken_ns) {
                 self.woken_ns = at_ns;
                 world.wake_at(at_ns, at_ns);
             }
         }
+    }
+
+    /// When the write cache can have the arm. After a read the head reads on first, unless somebody waits: else a stream
+    /// of reads would lose the arm in every pause between two of them.
+    fn back_from_ns(&mut self, now_ns: u64) -> u64 {
+        if self.dirty.is_empty() {
+            return u64::MAX;
+        }
+        if self.after_write {
+            return now_ns;
+        }
+        let nobody_waits = self.queue.is_empty() && self.flushes.is_empty();
+        let reads_until_ns = if nobody_waits { self.reader.reads_until_ns(now_ns) } else { 0 };
+        self.front_free_ns.max(reads_until_ns)
     }
 
     fn end_flushes(&mut self, world: &mut World) {
@@ -245,11 +259,12 @@ impl Drive {
     }
 
     fn write_back(&mut self, world: &mut World) {
+        let now_ns = world.now_ns();
         let most_sectors = (self.values.write_back_bytes / self.sector_bytes).max(1);
         let Some((first, end)) = self.dirty.leave(self.arm_sector, most_sectors) else { return };
-        let access = self.reader.write(world.now_ns(), world.now_ns(), first, end);
+        let access = self.reader.write(now_ns, now_ns, now_ns, first, end);
         (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
-        self.back = (world.now_ns(), access);
+        self.back = (now_ns, access);
         world.count(self.counters.written_back, 1);
     }
 
@@ -268,9 +283,11 @@ impl Drive {
             let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
             let there_ns = if room {
+                if self.dirty.is_empty() {
+                    self.arm_free_ns = self.arm_free_ns.max(ready_ns);
+                }
                 self.dirty.add(first, end, world.request(job).number);
                 self.reader.forget(first, end);
-                self.arm_free_ns = self.arm_free_ns.max(ready_ns);
                 if self.values.writes_empty_segments {
                     self.reader.empty(now_ns);
                 }
@@ -282,7 +299,7 @@ impl Drive {
                 let most = self.values.write_start_most_bytes as f64 / self.sector_bytes as f64;
                 let share = self.values.write_start.min(most / sectors);
                 let data_ns = ready_ns + (bytes_ns as f64 * share).round() as u64;
-                let access = self.reader.write(ready_ns, data_ns, first, end);
+                let access = self.reader.write(ready_ns, data_ns, ready_ns + bytes_ns, first, end);
                 self.use_arm(job, &access, end, world);
                 access.end_ns
             };

@@ -217,21 +217,17 @@ fn the_bus_takes_a_read_once_its_share_is_in_the_memory() {
 
 #[test]
 fn the_data_of_a_write_come_while_the_arm_moves() {
-    // 4 KiB come in 4.1 ms: less than a long move, more than none.
-    let latency_ns = |share: &str, offset_bytes: u64| {
-        let mut stack = disk_with(&[("buffer_rate", "1 MB/s"), ("write_start", share)]);
-        drive(&mut stack, &[request(RequestKind::Write, offset_bytes, 4096)], 1, 0).0[0]
+    // A track of 512,000 bytes comes in 5.12 ms: less than a long move, more than none.
+    let latency_ns = |share: &str, most: &str, offset_bytes: u64| {
+        let rate = [("buffer_rate", "100 MB/s"), ("write_start", share), ("write_start_most", most)];
+        drive(&mut disk_with(&rate), &[request(RequestKind::Write, offset_bytes, 512_000)], 1, 0).0[0]
     };
-    let far_bytes = ZONE_BYTES + (8 << 30);
-    assert_eq!(latency_ns("1", far_bytes), latency_ns("0", far_bytes));
+    let (all, far_bytes) = ("1 MB", ZONE_BYTES + (8 << 30));
+    assert_eq!(latency_ns("1", all, far_bytes), latency_ns("0", all, far_bytes));
     // 80 sectors are 2/3 ms, which the command does not take; the data do.
-    assert_eq!(latency_ns("1", 80 * 512) - latency_ns("0", 80 * 512), TURN_NS);
+    assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("0", all, 80 * 512), TURN_NS);
     // Unless a sector is all that is asked for.
-    let most = |most: &str| {
-        let rate = [("buffer_rate", "1 MB/s"), ("write_start", "1"), ("write_start_most", most)];
-        drive(&mut disk_with(&rate), &[request(RequestKind::Write, 80 * 512, 4096)], 1, 0).0[0]
-    };
-    assert_eq!(most("4096 B") - most("512 B"), TURN_NS);
+    assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("1", "512 B", 80 * 512), TURN_NS);
 }
 
 /// Which of these reads, each of eight sectors from there on and 40 ms after the one before, the memory serves.
@@ -319,6 +315,52 @@ fn a_cached_write_may_take_the_memory_of_what_was_read() {
         drive(&mut stack, &requests, 1, 20_000_000).0[2]
     };
     assert!(latency_ns("false") < 200_000 && latency_ns("true") > 1_000_000);
+}
+
+#[test]
+fn reads_in_a_row_keep_the_arm_from_the_write_cache_that_is_written_once_they_end() {
+    let more = "write_cache=true write_cache_size=8_MiB";
+    let reads = in_order(RequestKind::Read, 0, 200, 131_072);
+    let (_, alone_ns) = drive(&mut disk(more), &reads, 1, 50_000);
+    let mut stack = disk(more);
+    let writes: Vec<Request> =
+        (0..100).map(|place| request(RequestKind::Write, ZONE_BYTES + (place << 20), 65_536)).collect();
+    let (_, written_ns) = drive(&mut stack, &writes, 1, 0);
+    let (_, end_ns) = drive(&mut stack, &reads, 1, 50_000);
+    // The first read waits for what was on its way, and the arm comes from far away.
+    let longer_ns = end_ns - written_ns - alone_ns;
+    assert!(longer_ns < 4 * TURN_NS, "{longer_ns} {alone_ns}");
+    assert!(stack.volatile()[0].1.lost_bytes > 4 << 20);
+    // Nothing more is asked.
+    while let Some(wake_ns) = stack.next_wake_ns() {
+        stack.advance(wake_ns);
+    }
+    assert!(stack.volatile().is_empty());
+}
+
+#[test]
+fn commands_that_the_write_cache_takes_do_not_hold_up_the_arm() {
+    let mut random = Random::new(5, 0);
+    let writes: Vec<Request> =
+        (0..8000).map(|_| request(RequestKind::Write, random.below(32_768) * 4096, 4096)).collect();
+    let end_ns = |overhead: &str| {
+        let cache = [("write_cache", "true"), ("write_cache_size", "8 MiB"), ("write_overhead", overhead)];
+        let mut stack = disk_with(&cache);
+        drive(&mut stack, &writes, 1, 0).1
+    };
+    let (none_ns, some_ns) = (end_ns("0 ms"), end_ns("0.1 ms"));
+    assert!((some_ns as f64 / none_ns as f64 - 1.0).abs() < 0.05, "{some_ns} {none_ns}");
+}
+
+#[test]
+fn the_medium_takes_no_data_before_the_bus_brought_them() {
+    // The medium would take 61 MB/s.
+    let mut stack =
+        disk_with(&[("buffer_rate", "30 MB/s"), ("write_start", "1"), ("write_start_most", "4096 B")]);
+    let writes = in_order(RequestKind::Write, 0, 100, 1 << 20);
+    let (_, end_ns) = drive(&mut stack, &writes, 1, 0);
+    let rate = f64::from(100 << 20) * 1e9 / end_ns as f64;
+    assert!((20e6..30e6).contains(&rate), "{rate}");
 }
 
 #[test]

@@ -99,14 +99,21 @@ impl Mechanism {
 
     /// Reads sectors, or writes them once their data are there; the arm is free at `from_ns`.
     fn access(&mut self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> Access {
+        let (access, track) = self.planned(from_ns, first, end, data_ns);
+        self.track = track;
+        access
+    }
+
+    /// What an access would take, and on which track it would end.
+    fn planned(&self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> (Access, Track) {
         let (place, write) = (self.geometry.place(first), data_ns.is_some());
         let sought_ns = from_ns + self.move_ns(place.track, write);
         let data_ns = data_ns.map_or(sought_ns, |data_ns| data_ns.max(sought_ns));
         let turned_ns = self.geometry.comes_by_ns(&place, data_ns);
         let passed = self.geometry.pass(first, end, turned_ns, u64::MAX, self.switches_ns(write));
-        self.track = passed.track;
         let on_track = (passed.on_track.0, end - passed.on_track.1);
-        Access { sought_ns, data_ns, turned_ns, end_ns: passed.at_ns, switch_ns: passed.switch_ns, on_track }
+        let (end_ns, switch_ns) = (passed.at_ns, passed.switch_ns);
+        (Access { sought_ns, data_ns, turned_ns, end_ns, switch_ns, on_track }, passed.track)
     }
 
     /// How many sectors before the first one of an access passed on its track once the arm stood.
@@ -226,6 +233,13 @@ impl BufferedMechanism {
         }
     }
 
+    /// When the head has read as far as it may.
+    pub(super) fn reads_until_ns(&mut self, at_ns: u64) -> u64 {
+        self.advance(at_ns);
+        let Some(stream) = self.stream.filter(|stream| stream.sector < stream.limit) else { return 0 };
+        self.mechanism.planned(stream.at_ns, stream.sector, stream.limit, None).0.end_ns
+    }
+
     /// A segment now reaches until `end`; what is older than its size is gone.
     fn keep(&mut self, segment: usize, end: u64) {
         let segment = &mut self.segments[segment];
@@ -321,7 +335,8 @@ impl BufferedMechanism {
         }
         let (first, last) = geometry.track_of(end);
         let goes_back = self.segments[segment].first < first && last < geometry.sectors;
-        if goes_back { geometry.track_of(last).1 } else { last }
+        let track_end = if goes_back { geometry.track_of(last).1 } else { last };
+        ahead.min(track_end)
     }
 
     /// Begins to read on after `end`.
@@ -348,11 +363,18 @@ impl BufferedMechanism {
         stream.limit = limit;
     }
 
-    /// Writes sectors, of whose data enough is there at `data_ns`.
-    pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, first: u64, end: u64) -> Access {
+    /// Writes sectors, of whose data enough is there at `data_ns` and all at `all_ns`: if the last would pass before its data are
+    /// there, the first one waits for a later turn.
+    pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, all_ns: u64, first: u64, end: u64) -> Access {
         self.stop(at_ns);
         self.forget(first, end);
-        self.mechanism.access(at_ns, first, end, Some(data_ns))
+        let (mut access, mut track) = self.mechanism.planned(at_ns, first, end, Some(data_ns));
+        let lacks_ns = all_ns.saturating_sub(access.end_ns);
+        if lacks_ns > 0 {
+            (access, track) = self.mechanism.planned(at_ns, first, end, Some(access.turned_ns + lacks_ns));
+        }
+        self.mechanism.track = track;
+        access
     }
 
     /// What was read gives its memory to a write.

@@ -98,7 +98,7 @@ impl Removable {
         while sector < end {
             let piece_end = end.min(sector.saturating_add(self.piece_sectors));
             for cause in &self.passes {
-                let access = self.reader.write(at_ns, at_ns, sector, piece_end);
+                let access = self.reader.write(at_ns, at_ns, at_ns, sector, piece_end);
                 world.charge(job, self.causes.seek, access.sought_ns);
                 world.charge(job, self.causes.rotation, access.turned_ns);
                 world.charge(job, self.causes.switch, access.turned_ns + access.switch_ns);
