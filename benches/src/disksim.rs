@@ -1,9 +1,10 @@
-//! How far the models of five disks are from what was measured of the real ones, and how fast beside DiskSim itself.
+//! How far models of disks are from what was measured of the real ones, and how fast beside DiskSim itself.
 //!
 //! The model: a folder has the traces that DiskSim was validated with (and, for DiskSim, its parameter files). Each is done
 //! again on the library's model of the drive with the pauses of the trace, and the distribution of the latencies is held
 //! against that which was measured (the demerit). Once more with data-sheet facts alone: three seek times instead of the
-//! measured curve, a single overhead for each kind of command, and a layout without measured skews and bad sectors. If
+//! measured curve, a single overhead for each kind of command, and a layout without measured skews and bad sectors. What
+//! else the folder has, a parameter file with its trace, is imported and done as it comes. If
 //! DiskSim's binary is there, it does the same in turn: its distance comes from its `rms`, and the ratio of CPU time is that of
 //! one run, reading of parameters and trace included on both sides.
 
@@ -17,7 +18,8 @@ use kurabe_core::record::LatencyRecord;
 use kurabe_core::trace::Trace;
 use kurabe_engine::{Stop, measure_model};
 use kurabe_interop::{TraceFormat, read_trace};
-use kurabe_sim::{ModelTarget, load_device};
+use kurabe_lab::import_device;
+use kurabe_sim::{DeviceSpec, ModelTarget, load_device, read_device};
 use kurabe_stats::{Histogram, cell_latency, demerit};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
@@ -92,7 +94,8 @@ impl Drive {
             "write_overhead",
         ];
         let values = keys.into_iter().zip(self.sheet).map(|(key, ms)| (key, format!("{ms} ms")));
-        let none = ["seek_table", "overheads", "zone_skews", "slips"].map(|key| (key, "[]".to_owned()));
+        let none =
+            ["seek_table", "overheads", "zone_skews", "slips", "spares"].map(|key| (key, "[]".to_owned()));
         // A curve for all five: it is nearer to each measured one than the usual is, with nothing to choose.
         let curve = std::iter::once(("seek_curve", "coasting".to_owned()));
         none.into_iter()
@@ -136,22 +139,52 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
             writeln!(out, "skipped {}: no {}", drive.device, path.display())?;
             continue;
         }
-        rows.push(row(drive, &path, options)?);
+        rows.push(row(drive.device, drive.files, Some(drive), &path, options)?);
+    }
+    for path in others(&options.traces)? {
+        let files = path.file_stem().unwrap_or_default().to_string_lossy();
+        rows.push(row(&files, &files, None, &path, options)?);
     }
     Ok(write!(out, "{}", layout(&rows))?)
 }
 
-fn row(drive: &Drive, path: &Path, options: &Options) -> Result<Vec<String>> {
+/// Traces of the folder that have a parameter file and are not of a drive above.
+fn others(folder: &Path) -> Result<Vec<PathBuf>> {
+    let paths: std::io::Result<Vec<PathBuf>> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect();
+    let mut paths = paths?;
+    paths.retain(|path| {
+        let is_above = DRIVES.iter().any(|drive| path.file_stem().is_some_and(|stem| stem == drive.files));
+        // That which goes with DiskSim's `ascii.parv` is of another format.
+        let is_measured =
+            path.extension().is_some_and(|ending| ending == "trace") && !path.ends_with("ascii.trace");
+        is_measured && !is_above && path.with_extension("parv").exists()
+    });
+    paths.sort();
+    Ok(paths)
+}
+
+fn row(
+    device: &str,
+    files: &str,
+    drive: Option<&Drive>,
+    path: &Path,
+    options: &Options,
+) -> Result<Vec<String>> {
+    let spec = match drive {
+        Some(drive) => load_device(drive.device).map_err(words)?,
+        None => imported(&path.with_extension("parv"))?,
+    };
     let (mut own_ns, mut ratios) = (Vec::new(), Vec::new());
     let (mut last, mut theirs) = (None, None);
     for _ in 0..options.rounds.max(1) {
         let before_ns = cpu_ns();
         let trace = Arc::new(trace_of(path)?);
-        let modelled = replayed(drive, &[], &trace)?;
+        let modelled = replayed(&spec, &[], &trace)?;
         let took_ns = (cpu_ns() - before_ns).max(1) as f64;
         own_ns.push(took_ns);
         if let Some(binary) = &options.disksim {
-            let (rms_ms, cpu_ns) = disksim(binary, drive, &options.traces)?;
+            let (rms_ms, cpu_ns) = disksim(binary, files, &options.traces)?;
             ratios.push(cpu_ns / took_ns);
             theirs = Some(rms_ms);
         }
@@ -165,16 +198,19 @@ fn row(drive: &Drive, path: &Path, options: &Options) -> Result<Vec<String>> {
         demerit(&measured, latency).map_or(f64::NAN, |demerit| demerit.share() * 100.0)
     };
     let mean_ms = |latency: &LatencyRecord| latency.mean_ns().unwrap_or(f64::NAN) / 1e6;
-    let sheet = replayed(drive, &drive.sheet_sets(), &trace)?;
-    let demerits = [percent(&modelled), percent(&sheet)];
-    let missed = if demerits[1] > drive.sheet_percent { " MISSED" } else { "" };
+    let sheet = match drive {
+        Some(drive) => percent(&replayed(&spec, &drive.sheet_sets(), &trace)?),
+        None => f64::NAN,
+    };
+    let promised = drive.map_or(f64::NAN, |drive| drive.sheet_percent);
+    let missed = if sheet > promised { " MISSED" } else { "" };
     Ok(vec![
-        drive.device.to_owned(),
+        device.to_owned(),
         figure(mean_ms(&measured), 2),
         figure(mean_ms(&modelled), 2),
-        figure(demerits[0], 1),
-        figure(demerits[1], 1),
-        format!("{:.1}{missed}", drive.sheet_percent),
+        figure(percent(&modelled), 1),
+        figure(sheet, 1),
+        format!("{}{missed}", figure(promised, 1)),
         figure(theirs.map_or(f64::NAN, |rms_ms| rms_ms / mean_ms(&measured) * 100.0), 1),
         figure(trace.operations.len() as f64 * 1e9 / median(&own_ns), 0),
         figure(if ratios.is_empty() { f64::NAN } else { median(&ratios) }, 1),
@@ -188,10 +224,20 @@ fn trace_of(path: &Path) -> Result<Trace> {
         .map_err(|error| error.what().en.clone())?)
 }
 
+fn words(error: kurabe_core::Error) -> String {
+    error.what().en.clone()
+}
+
+/// The device that a parameter file makes.
+fn imported(path: &Path) -> Result<DeviceSpec> {
+    let source = std::fs::read(path)?;
+    let device = import_device(path, &source).ok_or("no parameter file")?.map_err(words)?;
+    Ok(read_device(&device.name, &device.toml).map_err(words)?)
+}
+
 /// The latencies of the trace on the model.
-fn replayed(drive: &Drive, sets: &[(String, String)], trace: &Arc<Trace>) -> Result<LatencyRecord> {
-    let words = |error: kurabe_core::Error| error.what().en.clone();
-    let mut spec = load_device(drive.device).map_err(words)?;
+fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) -> Result<LatencyRecord> {
+    let mut spec = spec.clone();
     for (parameter, value) in sets {
         spec.set(parameter, value).map_err(words)?;
     }
@@ -203,10 +249,10 @@ fn replayed(drive: &Drive, sets: &[(String, String)], trace: &Arc<Trace>) -> Res
 }
 
 /// DiskSim on the same trace: the distance from what was measured in ms, and its CPU time.
-fn disksim(binary: &Path, drive: &Drive, folder: &Path) -> Result<(f64, f64)> {
+fn disksim(binary: &Path, files: &str, folder: &Path) -> Result<(f64, f64)> {
     let place = tempfile::tempdir()?;
     let out = place.path().join("out");
-    let file = |ending: &str| format!("{}.{ending}", drive.files);
+    let file = |ending: &str| format!("{files}.{ending}");
     let binary = binary.canonicalize()?;
     let mut command = Command::new(&binary);
     command.current_dir(folder).arg(file("parv")).arg(&out).args(["validate", &file("trace"), "0"]);

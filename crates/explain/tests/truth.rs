@@ -195,7 +195,7 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
 #[test]
 fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
     let mut unknown = 0;
-    for device in ["ibm-dcas-34330", "hitachi-hds721616plat80"] {
+    for device in ["ibm-dcas-34330", "hitachi-hua722020ala330", "seagate-barracuda-st32171w"] {
         for direction in [Direction::Read, Direction::Write] {
             let mut plan = sweep(device, &[], SweepAxis::WorkingSet, direction);
             plan.time_ms = 500;

@@ -15,6 +15,8 @@ use std::fmt::{Display, Write as _};
 
 /// Bytes of a block in DiskSim.
 const BLOCK_BYTES: u64 = 512;
+/// Blocks of a write that are in the memory before the medium takes the first, where DiskSim disconnects an extra time.
+const EXTRA_DISCONNECT_BLOCKS: u64 = 10;
 
 /// A device file that was made of another simulator's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +56,10 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
         })?,
     };
     let mut file = DeviceFile::begun(name, model);
-    file.layout(model)?;
-    file.mechanics(model, beside)?;
+    let (cylinders, shortest_track) = file.layout(model)?;
+    file.mechanics(model, cylinders, beside)?;
     match disk {
-        Some(disk) => file.controller(disk, bus_block_ms(&blocks)?)?,
+        Some(disk) => file.controller(disk, shortest_track, bus_block_ms(&blocks)?)?,
         None => file.no_overheads("assumed: the file has no controller"),
     }
     Ok(file)
@@ -118,17 +120,20 @@ impl DeviceFile {
         self.put_of(key, format!("\"{value} {unit}\""), block, name);
     }
 
-    fn layout(&mut self, model: &ParameterBlock) -> Result<()> {
+    /// How many cylinders there are, and sectors on the shortest track.
+    fn layout(&mut self, model: &ParameterBlock) -> Result<(u64, u64)> {
         let layout = layout::read(model)?;
         let file = &model.at.file;
-        self.put_in("capacity", model.whole("Block count")? * BLOCK_BYTES, "B", model, "Block count");
-        for (key, name) in [("cylinders", "Number of cylinders"), ("heads", "Number of data surfaces")] {
-            self.put_of(key, model.whole(name)?, model, name);
-        }
+        // DiskSim's own `Block count` is only held against what the zones hold, which counts.
+        self.put("cylinders", &layout.cylinders.to_string(), &format!("{file}: Number of cylinders, Zones"));
+        let heads = "Number of data surfaces";
+        self.put_of("heads", model.whole(heads)?, model, heads);
         self.put_rows("zones", &layout.zones, &format!("{file}: Zones"));
-        self.put_rows("zone_skews", &layout.skews, &format!("{file}: Zones; spares at the end are derived"));
-        if !layout.slips.is_empty() {
-            self.put_rows("slips", &layout.slips, &format!("{file}: slips, and spares within zones"));
+        self.put_rows("zone_skews", &layout.skews, &format!("{file}: Zones"));
+        for (key, rows) in [("slips", &layout.slips), ("spares", &layout.spares)] {
+            if !rows.is_empty() {
+                self.put_rows(key, rows, &format!("{file}: slips, Number of spares"));
+            }
         }
         let scheme = "LBN-to-PBN mapping scheme";
         let orders =
@@ -136,14 +141,15 @@ impl DeviceFile {
         for (key, _) in orders.into_iter().filter(|(_, is_so)| *is_so) {
             self.put_of(key, true, model, scheme);
         }
-        Ok(())
+        let shortest_track = layout.zones.iter().map(|zone| zone[1] as u64).min().unwrap_or(0);
+        Ok((layout.cylinders, shortest_track))
     }
 
-    fn mechanics(&mut self, model: &ParameterBlock, beside: FilesBeside<'_>) -> Result<()> {
+    fn mechanics(&mut self, model: &ParameterBlock, cylinders: u64, beside: FilesBeside<'_>) -> Result<()> {
         let mechanics = model.block("Mechanical Model")?;
         let rotation = "Rotation speed (in rpms)";
         self.put_of("rotation", mechanics.number(rotation)?, mechanics, rotation);
-        let (seek, from) = layout::seek_table(mechanics, model.whole("Number of cylinders")?, beside)?;
+        let (seek, from) = layout::seek_table(mechanics, cylinders, beside)?;
         self.put_rows("seek_table", &seek, &from);
         let switch = "Head switch time";
         self.put_in("head_switch", mechanics.number(switch)?, "ms", mechanics, switch);
@@ -155,48 +161,108 @@ impl DeviceFile {
         Ok(())
     }
 
-    fn controller(&mut self, disk: &ParameterBlock, bus_block_ms: f64) -> Result<()> {
+    fn controller(&mut self, disk: &ParameterBlock, shortest_track: u64, bus_block_ms: f64) -> Result<()> {
         let scale = disk.number_or("Time scale for overheads", 1.0)?;
+        let preparation_ms = disk.number_or("Data preparation overhead", 0.0)?;
         let overheads = |after: &str| -> Result<Vec<f64>> {
             ["Read hit over.", "Read miss over.", "Write hit over.", "Write miss over."]
                 .into_iter()
-                .map(|name| Ok(disk.number(&format!("{name} {after}"))? * scale))
+                .map(|name| {
+                    let prepares = if name == "Read hit over." { preparation_ms } else { 0.0 };
+                    Ok((disk.number(&format!("{name} {after}"))? + prepares) * scale)
+                })
                 .collect()
         };
         let rows = [overheads("after read")?, overheads("after write")?];
         self.no_overheads("overheads are measured ones");
         self.put_rows("overheads", &rows, &format!("{}: overheads after read and after write", disk.at.file));
+        let (reads, writes) = ("Read completion overhead", "Write completion overhead");
+        let reselect_ms = disk.number_or("First reselect overhead", 0.0)?;
+        // A disk that never lets go of the bus needs not take it again, nor does a write that ends in the memory.
+        let lets_go = disk.number_or("Never disconnect", 0.0)? == 0.0;
+        let through = lets_go && disk.whole("Fast write level")? == 0;
+        let ends = [
+            ("read_end", reads, disk.number_or(reads, 0.0)?),
+            ("write_end", writes, disk.number_or(writes, 0.0)? + if through { reselect_ms } else { 0.0 }),
+            (
+                "reconnect",
+                "First reselect overhead",
+                if lets_go { reselect_ms + preparation_ms } else { 0.0 },
+            ),
+        ];
+        for (key, name, ms) in ends.into_iter().filter(|(.., ms)| *ms > 0.0) {
+            self.put_in(key, ms * scale, "ms", disk, name);
+        }
+        self.reading_ahead(disk, shortest_track)?;
+        self.data_of_requests(disk, bus_block_ms)
+    }
+
+    fn reading_ahead(&mut self, disk: &ParameterBlock, shortest_track: u64) -> Result<()> {
         let (segment, ahead) = ("Segment size (in blks)", "Maximum read-ahead (blks)");
         let segment_bytes = disk.whole(segment)?.saturating_mul(BLOCK_BYTES);
-        let ahead_bytes = match disk.whole("Buffer continuous read")? {
-            0 => 0,
-            _ => disk.whole(ahead)?.saturating_mul(BLOCK_BYTES),
+        let scheme = "Buffer continuous read";
+        let ahead_bytes = match (disk.whole(scheme)?, disk.whole(ahead)?) {
+            (0, _) => 0,
+            (_, 0) => segment_bytes,
+            (_, sectors) => sectors.saturating_mul(BLOCK_BYTES),
         };
         let segments = "Number of buffer segments";
         self.put_of("segments", disk.whole(segments)?, disk, segments);
         self.put_in("segment", segment_bytes, "B", disk, segment);
         self.put_in("look_ahead", ahead_bytes, "B", disk, ahead);
+        match disk.whole(scheme)? {
+            1 => self.put_of("look_ahead_until", "\"track\"", disk, scheme),
+            4 => {
+                self.put_of("look_ahead_until", "\"next-track\"", disk, scheme);
+                // A segment that holds no track cannot stay a track ahead of any but runs.
+                if segment_bytes < shortest_track.saturating_mul(BLOCK_BYTES) {
+                    self.put_of("look_ahead_of_runs_only", true, disk, segment);
+                }
+            }
+            _ => {}
+        }
+        let (idle, over) = ("Read-ahead on idle hit", "Read-ahead over requested");
+        if disk.number_or(idle, 1.0)? == 0.0 && disk.signed_or(over, 0.0)? <= 0.0 {
+            self.put_of("look_ahead_on_hits", false, disk, idle);
+        }
+        let passing = "Read any free blocks";
+        if disk.number_or(passing, 0.0)? > 0.0 {
+            self.put_of("keeps_passing", true, disk, passing);
+        }
+        Ok(())
+    }
+
+    fn data_of_requests(&mut self, disk: &ParameterBlock, bus_block_ms: f64) -> Result<()> {
         let block_ms = disk.number_or("Bulk sector transfer time", 0.0)?.max(bus_block_ms);
         if block_ms > 0.0 {
             let bytes_per_s = format!("{:.0}", BLOCK_BYTES as f64 / block_ms * 1000.0);
             let slower = format!("the slower of disk and bus, {block_ms} ms a block");
             self.put_in("buffer_rate", bytes_per_s, "B/s", disk, &slower);
         }
-        for (key, name) in
-            [("read_start", "High (read) water mark"), ("write_start", "Low (write) water mark")]
-        {
-            let share = disk.number_or(name, 0.0)?;
-            let of_requests = disk.number_or("Set watermark by reqsize", 0.0)? != 0.0;
-            if of_requests && share > 0.0 {
-                self.put_of(key, share.min(1.0), disk, name);
-            }
+        // The mark of writes is for those alone that are longer than a segment.
+        let (mark, of_requests) =
+            ("High (read) water mark", disk.number_or("Set watermark by reqsize", 0.0)? != 0.0);
+        let share = disk.number_or(mark, 0.0)?;
+        if of_requests && share > 0.0 {
+            self.put_of("read_start", share.min(1.0), disk, mark);
+        }
+        // Such a disk has some of a write before the medium takes it, and never goes on at once.
+        let extra = "Extra write disconnect";
+        if disk.number_or(extra, 0.0)? > 0.0 {
+            self.put_of("write_start", 1, disk, extra);
+            self.put_in("write_start_most", EXTRA_DISCONNECT_BLOCKS * BLOCK_BYTES, "B", disk, extra);
         }
         // 0 writes through; 1 and 2 acknowledge before, 2 also what goes on where the write before ended.
         if disk.whole("Fast write level")? > 0 {
             let segments = "Maximum number of write segments";
+            let segment_bytes = disk.whole("Segment size (in blks)")?.saturating_mul(BLOCK_BYTES);
             self.put_of("write_cache", true, disk, "Fast write level");
             let cache_bytes = disk.whole(segments)?.saturating_mul(segment_bytes);
             self.put_in("write_cache_size", cache_bytes, "B", disk, segments);
+            let own = "Use separate write segment";
+            if disk.number_or(own, 1.0)? == 0.0 {
+                self.put_of("writes_empty_segments", true, disk, own);
+            }
         }
         Ok(())
     }

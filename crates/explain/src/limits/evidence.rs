@@ -34,6 +34,8 @@ const FEWEST_PLACES: usize = 12;
 const WALKED: f64 = 0.6;
 /// The outer tracks of a disk are at least this many times as long as the inner ones.
 const ZONED: f64 = 1.15;
+/// The fastest and the slowest place of a device that is as fast everywhere differ by no more than this share.
+const AS_FAST: f64 = 0.02;
 /// From this share on nothing else explains it.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 
@@ -248,15 +250,25 @@ fn at_both_ends(fitted: &FittedLine, offsets: &[f64]) -> [f64; 2] {
     [first, last].map(|offset| fitted.intercept + fitted.slope * offset)
 }
 
-/// The rate at the first and the last place that were sampled in order, if it goes down evenly: outer tracks are longer.
-pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
-    let samples: Vec<_> = facts.cell.counted().flat_map(|one| &one.samples).collect();
+/// Offsets and rates of the places that were sampled in order, if they are enough.
+fn places(facts: &CellFacts<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
+    let samples = facts.cell.counted().flat_map(|one| &one.samples);
     let (offsets, rates): (Vec<f64>, Vec<f64>) =
-        samples.iter().map(|sample| (sample.offset_bytes as f64, sample.rate_bytes_per_s())).unzip();
-    if facts.is_random() || offsets.len() < FEWEST_PLACES {
-        return None;
-    }
+        samples.map(|sample| (sample.offset_bytes as f64, sample.rate_bytes_per_s())).unzip();
+    (!facts.is_random() && offsets.len() >= FEWEST_PLACES).then_some((offsets, rates))
+}
+
+/// The rate at the first and the last place, if it goes down evenly: outer tracks are longer.
+pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
+    let (offsets, rates) = places(facts)?;
     let fitted = line(&offsets, &rates).filter(|fitted| fitted.fit >= WALKED)?;
     let rates = at_both_ends(&fitted, &offsets);
     (rates[1] > 0.0 && rates[0] >= rates[1] * ZONED).then_some(rates)
+}
+
+/// Whether all places are as fast.
+pub(super) fn is_as_fast_everywhere(facts: &CellFacts<'_>) -> bool {
+    let slowest = |rates: &[f64]| rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    places(facts).is_some_and(|(_, rates)| slowest(&rates) >= fastest(&rates) * (1.0 - AS_FAST))
 }

@@ -1,6 +1,6 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::evidence::{ChainWalk, Evidence, TimePart, Turning, is_access, walk, zones};
+use super::evidence::{ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones};
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
@@ -337,6 +337,9 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
     if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
         return Some(words::zones(fastest, zones));
+    }
+    if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
+        return Some(words::as_fast_everywhere(fastest));
     }
     if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
     {

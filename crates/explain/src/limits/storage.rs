@@ -18,6 +18,8 @@ pub(crate) struct StorageFacts {
     pub(super) provider: Option<&'static str>,
     /// Several devices: none of their links is the limit of all.
     pub(crate) several: bool,
+    /// Whether places lie all over a device.
+    pub(super) is_whole: bool,
     /// The file system, if it lies in the computer's memory and nothing is below it.
     pub(super) in_memory: Option<String>,
     /// Whether operations went through the page cache.
@@ -43,8 +45,10 @@ impl StorageFacts {
             |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
         let cached =
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
+        let is_whole = record.header.profile.as_ref().is_some_and(|profile| profile.rules.whole_device);
         let in_memory = file_system_in_memory(&record.header.environment);
-        Self { link, turns, is_asked, is_hidden, provider, several: devices.len() > 1, in_memory, cached }
+        let several = devices.len() > 1;
+        Self { link, turns, is_asked, is_hidden, provider, several, is_whole, in_memory, cached }
     }
 }
 

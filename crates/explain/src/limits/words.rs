@@ -474,6 +474,16 @@ pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
 }
 
+/// Bytes that pass no more slowly towards the end, as they would if the medium bounded them.
+pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
+    let rate = number::rate(facts.rate);
+    let evidence = text!(
+        "the rate is {rate} everywhere, though inner tracks are shorter than outer ones",
+        "内周ほどトラックは短くなりますが、どの位置でも {rate} です"
+    );
+    limit(LimitKind::Link, Strength::Likely, connection_or_memory(facts.rate), evidence)
+}
+
 /// Bytes that pass more slowly than the same place again, which the medium has no part in.
 pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
@@ -489,10 +499,7 @@ pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = match link.map(|link| &link.name) {
         Some(name) => text!("the connection: {name}", "接続({name})"; name),
-        None => text!(
-            "the connection, or the drive's memory behind it: {memory}",
-            "接続、またはその先のドライブのメモリー({memory} が上限)"
-        ),
+        None => connection_or_memory(memory_rate),
     };
     let evidence = text!(
         "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
@@ -500,6 +507,14 @@ pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&
     );
     // Where sectors pass the head as fast as that, nobody sees the difference.
     limit(LimitKind::Link, Strength::Likely, sentence, evidence)
+}
+
+fn connection_or_memory(rate: f64) -> Text {
+    let rate = number::rate(rate);
+    text!(
+        "the connection, or the drive's memory behind it: {rate}",
+        "接続、またはその先のドライブのメモリー({rate} が上限)"
+    )
 }
 
 fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {

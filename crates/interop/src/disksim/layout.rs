@@ -6,60 +6,77 @@
 use super::parse::{ParameterBlock, error_at};
 use kurabe_core::{Error, Result, text};
 
-/// Most rows that a zone may make of its spares: the largest of DiskSim's own disks has 190.
-const MOST_RANGES: u64 = 100_000;
+/// Most regions of a zone that have spares of their own: a track of the largest of DiskSim's own disks is one of 36,386.
+const MOST_REGIONS: u64 = 100_000;
 /// Distances, in cylinders, between the points of a seek curve that is given as a formula: below the first number, and
 /// above it. The curve is straight beyond some hundred cylinders.
 const CURVE_STEPS: (u64, u64, u64) = (3, 100, 25);
 
-/// Rows of a device file's `zones`, `zone_skews` and `slips`.
+/// Rows of a device file's `zones`, `zone_skews`, `slips` and `spares`.
 #[derive(Default)]
 pub(super) struct ZoneTables {
+    /// All that the zones reach.
+    pub(super) cylinders: u64,
     pub(super) zones: Vec<Vec<f64>>,
     pub(super) skews: Vec<Vec<f64>>,
     pub(super) slips: Vec<Vec<f64>>,
+    pub(super) spares: Vec<Vec<f64>>,
     /// Whether a cylinder's heads are addressed to and fro.
     pub(super) serpentine: bool,
     /// Whether that goes on from zone to zone.
     pub(super) serpentine_over_zones: bool,
 }
 
-/// What DiskSim leaves out to replace bad sectors.
+/// What DiskSim leaves out to replace what is bad.
 #[derive(Clone, Copy)]
-enum Spares {
-    /// Whole tracks, at the end of a zone.
-    Tracks,
-    /// Nothing beyond the bad sectors.
-    AtEnd,
-    /// Sectors at the end of so many cylinders.
-    Range(u64),
-    /// Sectors at the end of a zone.
-    Zone,
+struct Sparing {
+    /// How many tracks have spares of their own; none is all of the zone.
+    region_tracks: Option<u64>,
+    /// Whether whole tracks are bad and spare.
+    of_tracks: bool,
+    at_front: bool,
+    /// Whether what is bad uses up spares, and its place is not lost beyond them.
+    uses_spares: bool,
+    /// Whether the tracks after a bad sector begin as much later, so that it costs no turn there.
+    turns_tracks: bool,
 }
 
 pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
     let (heads, cylinders) = (model.whole("Number of data surfaces")?, model.whole("Number of cylinders")?);
     let layout = model.block("Layout Model")?;
-    let spares = match layout.whole("Sparing scheme used")? {
-        1 => Spares::Tracks,
-        7 => Spares::AtEnd,
-        8 => Spares::Range(layout.whole("Rangesize for sparing")?.max(1)),
-        9 | 10 => Spares::Zone,
-        _ => return Err(unknown(layout, "Sparing scheme used", "1, 7, 8, 9, 10")),
+    let scheme = layout.whole("Sparing scheme used")?;
+    let sparing = Sparing {
+        region_tracks: match scheme {
+            0 | 1 | 7 | 9 | 10 => None,
+            2 | 4 | 5 | 6 => Some(heads),
+            3 => Some(1),
+            8 => Some(heads.saturating_mul(layout.whole("Rangesize for sparing")?.max(1))),
+            _ => return Err(unknown(layout, "Sparing scheme used", "0 – 10")),
+        },
+        of_tracks: scheme == 1,
+        at_front: matches!(scheme, 5 | 6),
+        uses_spares: !matches!(scheme, 0 | 4 | 6 | 7 | 10),
+        turns_tracks: (2..=6).contains(&scheme),
     };
-    let scheme = layout.whole("LBN-to-PBN mapping scheme")?;
-    if scheme > 2 {
+    let mapping = layout.whole("LBN-to-PBN mapping scheme")?;
+    if mapping > 2 {
         return Err(unknown(layout, "LBN-to-PBN mapping scheme", "0, 1, 2"));
     }
-    let (serpentine, serpentine_over_zones) = (scheme > 0, scheme == 2);
-    let mut read = ZoneTables { serpentine, serpentine_over_zones, ..ZoneTables::default() };
+    let mut read =
+        ZoneTables { serpentine: mapping > 0, serpentine_over_zones: mapping == 2, ..ZoneTables::default() };
+    let in_turns = layout.is("Skew units", "revolutions");
     let zones = layout.blocks("Zones")?;
-    for (index, zone) in zones.iter().enumerate() {
-        let after = match zones.get(index + 1) {
+    for (index, block) in zones.iter().enumerate() {
+        let last = block.whole("Last cylinder number")?;
+        let next = match zones.get(index + 1) {
             Some(next) => next.whole("First cylinder number")?,
-            None => cylinders,
+            // The last zone may end on the last cylinder, counted from 0 or from 1.
+            None => cylinders.max(last + 1),
         };
-        read_zone(zone, index, after, heads, spares, &mut read)?;
+        // Ways 0 and 7 have no spares in a zone.
+        let spares = if matches!(scheme, 0 | 7) { 0 } else { block.whole("Number of spares")? };
+        DiskSimZone::read(block, heads, (last, next), in_turns)?.lay_out(sparing, spares, &mut read)?;
+        read.cylinders = next;
     }
     Ok(read)
 }
@@ -72,76 +89,164 @@ fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
     }
 }
 
-/// A stretch of sectors that hold no data: the first, counted in the zone with all sectors, and how many.
+/// A stretch of sectors that hold no data: the first, counted with all sectors, and how many.
 type Gap = (u64, u64);
 
-fn read_zone(
-    zone: &ParameterBlock,
-    index: usize,
-    next_cylinder: u64,
+/// A zone as it stands in the file.
+struct DiskSimZone<'b> {
+    block: &'b ParameterBlock,
+    first: u64,
+    last: u64,
+    /// Where the next zone begins: cylinders between the two hold nothing.
+    next: u64,
+    track: u64,
     heads: u64,
-    spares: Spares,
-    layout: &mut ZoneTables,
-) -> Result<()> {
-    let (first, last) = (zone.whole("First cylinder number")?, zone.whole("Last cylinder number")?);
-    let track = zone.whole("Blocks per track")?;
-    let damaged = || {
+    /// Track skew, cylinder skew and angle of the first sector, in sectors.
+    skews: [f64; 3],
+    front: u64,
+    bad: Vec<u64>,
+}
+
+impl<'b> DiskSimZone<'b> {
+    fn read(block: &'b ParameterBlock, heads: u64, (last, next): (u64, u64), in_turns: bool) -> Result<Self> {
+        let (first, track) = (block.whole("First cylinder number")?, block.whole("Blocks per track")?);
+        let in_turns =
+            in_turns && !block.is("Skew units", "sectors") || block.is("Skew units", "revolutions");
+        let sectors = |key: &str| {
+            let given = block.number_or(key, 0.0)?;
+            Ok(if in_turns { given * track as f64 } else { given.trunc() })
+        };
+        let place = |number: f64| (number as u64).min(1 << 40);
+        let mut bad: Vec<u64> = block.numbers("slips")?.into_iter().map(place).collect();
+        bad.sort_unstable();
+        let zone = Self {
+            block,
+            first,
+            last,
+            next,
+            track,
+            heads,
+            skews: [
+                sectors("Skew for track switch")?,
+                sectors("Skew for cylinder switch")?,
+                sectors("Offset of first block")?,
+            ],
+            front: block.whole("Empty space at zone front")?,
+            bad,
+        };
+        let fits = first <= last && last < next && (1..=1 << 20).contains(&track);
+        if fits && (1..=1 << 10).contains(&heads) && next <= 1 << 30 { Ok(zone) } else { Err(zone.damaged()) }
+    }
+
+    fn damaged(&self) -> Error {
         let what = text!(
             "the zone's cylinders, tracks and spares do not fit together",
             "このゾーンのシリンダー・トラック・予備領域が整合しません"
         );
-        error_at(&zone.at, what)
-    };
-    if last < first || next_cylinder <= last || track == 0 || track > 1 << 20 {
-        return Err(damaged());
+        error_at(&self.block.at, what)
     }
-    let count = zone.whole("Number of spares")?;
-    let front = zone.whole("Empty space at zone front")?;
-    let bad: Vec<u64> = zone.numbers("slips")?.into_iter().map(|number| number as u64).collect();
-    // Cylinders between two zones hold nothing.
-    let between = (next_cylinder - 1 - last) * heads * track;
-    let tracks = |number: u64| number.saturating_mul(track);
-    let mut gaps: Vec<Gap> = match spares {
-        Spares::Tracks => bad.iter().map(|number| (tracks(*number), track)).collect(),
-        Spares::AtEnd | Spares::Zone => bad.iter().map(|sector| (*sector, 1)).collect(),
-        Spares::Range(length) => range_gaps(&bad, count, (last - first + 1) / length, length * heads * track),
-    };
-    let used = bad.len() as u64;
-    let end = match spares {
-        Spares::Tracks => tracks(count).checked_sub(tracks(used)),
-        Spares::Zone => count.checked_sub(used),
-        Spares::AtEnd | Spares::Range(_) => Some(0),
-    };
-    gaps.sort_unstable();
-    let mut gone = 0;
-    for (start, sectors) in gaps.into_iter().filter(|(_, sectors)| *sectors > 0) {
-        let data = start.checked_sub(front).and_then(|data| data.checked_sub(gone)).ok_or_else(damaged)?;
-        layout.slips.push(vec![index as f64, data as f64, sectors as f64]);
-        gone += sectors;
+
+    /// What holds no data, in order.
+    fn gaps(&self, sparing: Sparing, spares: u64) -> Vec<Gap> {
+        let unit = if sparing.of_tracks { self.track } else { 1 };
+        let all = (self.last + 1 - self.first) * self.heads * self.track;
+        let region = sparing.region_tracks.map_or(all, |tracks| tracks.saturating_mul(self.track)).max(1);
+        let regions = if spares == 0 { 0 } else { (all / region).min(MOST_REGIONS) };
+        let bad_before =
+            |sector: u64| self.bad.partition_point(|bad| bad.saturating_mul(unit) < sector) as u64;
+        let of_region = |index: u64| {
+            let (start, end) = (index * region, (index + 1) * region);
+            let mut left = spares.saturating_mul(unit).min(region);
+            loop {
+                let (from, until) = if sparing.at_front { (start + left, end) } else { (start, end - left) };
+                // What is bad among the spares uses none up.
+                let used = if sparing.uses_spares { bad_before(until) - bad_before(from) } else { 0 };
+                let fewer = spares.saturating_sub(used).saturating_mul(unit).min(left);
+                if fewer == left {
+                    return (if sparing.at_front { start } else { until }, left);
+                }
+                left = fewer;
+            }
+        };
+        let bad = self.bad.iter().map(|bad| (bad.saturating_mul(unit), unit));
+        let mut gaps: Vec<Gap> = bad.chain((0..regions).map(of_region)).collect();
+        gaps.retain(|(start, sectors)| *start < all && *sectors > 0);
+        gaps.sort_unstable();
+        gaps
     }
-    let end = end.ok_or_else(damaged)?.saturating_add(between);
-    layout.zones.push(vec![first as f64, track as f64]);
-    let skew = |key: &str| zone.number(key);
-    layout.skews.push(vec![
-        skew("Skew for track switch")?,
-        skew("Skew for cylinder switch")?,
-        skew("Offset of first block")?,
-        front as f64,
-        end as f64,
-    ]);
-    Ok(())
+
+    /// Adds the zone; as several where its tracks begin later from a cylinder on.
+    fn lay_out(&self, sparing: Sparing, spares: u64, tables: &mut ZoneTables) -> Result<()> {
+        let cylinder = self.heads * self.track;
+        let mut cuts = vec![0];
+        if sparing.turns_tracks {
+            cuts.extend(self.bad.iter().map(|bad| bad / cylinder + 1));
+        }
+        cuts.retain(|cut| *cut <= self.last - self.first);
+        let gaps = self.gaps(sparing, spares);
+        let [by_head, by_cylinder, angle] = self.skews;
+        for (bad_before, cut) in cuts.iter().enumerate() {
+            let end = cuts.get(bad_before + 1).copied();
+            if end == Some(*cut) {
+                continue;
+            }
+            let until = end.map_or(u64::MAX, |end| end * cylinder);
+            let before = |sector: u64| gaps.partition_point(|(start, _)| *start < sector);
+            let here = &gaps[before(cut * cylinder)..before(until)];
+            let angle =
+                angle + bad_before as f64 + *cut as f64 * ((self.heads - 1) as f64 * by_head + by_cylinder);
+            let index = tables.zones.len() as f64;
+            tables.zones.push(vec![(self.first + cut) as f64, self.track as f64]);
+            // The unused beginning is counted without what is left out of it.
+            let front = if *cut == 0 { self.front } else { 0 };
+            let (mut gone_in_front, mut gone, mut covered, mut rows) = (0, 0, 0, Vec::new());
+            for (start, sectors) in here.iter().map(|(start, sectors)| (start - cut * cylinder, *sectors)) {
+                let fresh = start.max(covered);
+                let sectors = (start + sectors).saturating_sub(fresh);
+                if sectors == 0 {
+                    continue;
+                }
+                match (fresh - gone).checked_sub(front) {
+                    Some(data) => rows.push((data, sectors)),
+                    None => gone_in_front += sectors,
+                }
+                (gone, covered) = (gone + sectors, fresh + sectors);
+            }
+            tables.leave_out(index, &rows);
+            let unused = if end.is_none() { (self.next - 1 - self.last) * cylinder } else { 0 };
+            let angle = angle % self.track as f64;
+            tables.skews.push(vec![
+                by_head,
+                by_cylinder,
+                angle,
+                (front + gone_in_front) as f64,
+                unused as f64,
+            ]);
+        }
+        Ok(())
+    }
 }
 
-/// Bad sectors, and after each range the spares that none of its bad sectors used up.
-fn range_gaps(bad: &[u64], spares: u64, ranges: u64, range_sectors: u64) -> Vec<Gap> {
-    let mut gaps: Vec<Gap> = bad.iter().map(|sector| (*sector, 1)).collect();
-    for range in 0..ranges.min(MOST_RANGES) {
-        let (start, end) = (range * range_sectors, (range + 1) * range_sectors);
-        let used = bad.iter().filter(|sector| (start..end).contains(*sector)).count() as u64;
-        let left = spares.saturating_sub(used).min(range_sectors);
-        gaps.push((end - left, left));
+impl ZoneTables {
+    /// Adds what is left out of a zone: what comes in equal steps as one row.
+    fn leave_out(&mut self, zone: f64, mut rows: &[Gap]) {
+        while let [(first, sectors), rest @ ..] = rows {
+            let step = rest.first().map_or(0, |(next, _)| next - first);
+            let follows = |(times, (data, count)): (u64, &Gap)| {
+                (*data, *count) == (first + step * (times + 1), *sectors)
+            };
+            let more = (0..).zip(rest).take_while(|pair| follows(*pair)).count();
+            let times = if more < 2 { 1 } else { more + 1 };
+            let (table, row) = match times {
+                1 => (&mut self.slips, vec![zone, *first as f64, *sectors as f64]),
+                _ => {
+                    (&mut self.spares, vec![zone, *first as f64, *sectors as f64, step as f64, times as f64])
+                }
+            };
+            table.push(row);
+            rows = &rows[times..];
+        }
     }
-    gaps
 }
 
 /// The seek table of a disk's mechanics, and where it is from.

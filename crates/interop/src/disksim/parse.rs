@@ -270,6 +270,11 @@ impl ParameterBlock {
         self.get(key, &text!("a number", "数"), ParameterValue::number)
     }
 
+    /// As [`Self::signed`]; another number if the key is not there.
+    pub(super) fn signed_or(&self, key: &str, otherwise: f64) -> Result<f64> {
+        if self.entry(key).is_some() { self.signed(key) } else { Ok(otherwise) }
+    }
+
     /// As [`Self::number`]; another number if the key is not there.
     pub(super) fn number_or(&self, key: &str, otherwise: f64) -> Result<f64> {
         self.entry(key).map_or(Ok(otherwise), Assignment::number)
@@ -289,6 +294,11 @@ impl ParameterBlock {
             _ => None,
         })?;
         Ok((word, &self.require(key)?.at))
+    }
+
+    /// Whether there is such a word under a key.
+    pub(super) fn is(&self, key: &str, word: &str) -> bool {
+        self.word(key).is_ok_and(|(given, _)| given == word)
     }
 
     pub(super) fn block(&self, key: &str) -> Result<&Self> {

@@ -42,13 +42,12 @@ fn a_disk_becomes_a_device_file() {
     assert_eq!(device.name, "small-1");
     assert!(is_disksim(SYSTEM.as_bytes()) && !is_disksim(b"disksim_disk of words") && !is_disksim(b""));
     for (key, expected) in [
-        ("capacity", "\"1024000 B\""),
         ("cylinders", "100"),
         ("heads", "2"),
         ("zones", "[[0, 20], [60, 10]]"),
         // The second zone ends a cylinder early, which is two tracks of ten.
-        ("zone_skews", "[[4, 5, 0, 40, 3], [2, 3, 1.5, 0, 22]]"),
-        ("slips", "[[0, 60, 1], [0, 99, 1], [1, 7, 1]]"),
+        ("zone_skews", "[[4, 5, 0, 40, 0], [2, 3, 1, 0, 20]]"),
+        ("slips", "[[0, 60, 1], [0, 99, 1], [0, 2355, 3], [1, 7, 1], [1, 777, 2]]"),
         ("serpentine", "true"),
         ("rotation", "10000"),
         ("seek_table", "[[1, 0.5], [2, 0.75], [99, 9]]"),
@@ -90,39 +89,119 @@ fn a_write_that_settles_sooner_than_a_read_and_every_order_of_heads_are_read() {
 
 #[test]
 fn every_way_of_sparing_leaves_out_what_disksim_does() {
-    let slips = |scheme: &str| {
-        let device =
-            device(&SYSTEM.replace("Sparing scheme used = 9", &format!("Sparing scheme used = {scheme}")));
-        (value(&device, "slips"), value(&device, "zone_skews"))
+    let rows = |scheme: &str, changes: &[(&str, &str)]| {
+        let mut source =
+            SYSTEM.replace("Sparing scheme used = 9", &format!("Sparing scheme used = {scheme}"));
+        for (from, to) in changes {
+            assert!(source.contains(from), "{from}");
+            source = source.replace(from, to);
+        }
+        let device = device(&source);
+        ["slips", "spares", "zones", "zone_skews"].map(|key| {
+            if device.toml.contains(&format!("\n{key} = ")) { value(&device, key) } else { String::new() }
+        })
     };
     // Bad sectors alone.
-    assert_eq!(slips("7").0, "[[0, 60, 1], [0, 99, 1], [1, 7, 1]]");
-    assert_eq!(slips("7").1, "[[4, 5, 0, 40, 0], [2, 3, 1.5, 0, 20]]");
+    let [slips, spares, _, skews] = rows("7", &[]);
+    assert_eq!((slips.as_str(), spares.as_str()), ("[[0, 60, 1], [0, 99, 1], [1, 7, 1]]", ""));
+    assert_eq!(skews, "[[4, 5, 0, 40, 0], [2, 3, 1, 0, 20]]");
     // Each ten cylinders of 40 sectors end with five spares, less those that bad ones used.
-    let (slips_by_range, skews) = slips("8");
-    assert!(
-        slips_by_range.starts_with("[[0, 60, 1], [0, 99, 1], [0, 355, 3], [0, 750, 5],"),
-        "{slips_by_range}"
+    let [slips, spares, ..] = rows("8", &[]);
+    assert_eq!(
+        slips,
+        "[[0, 60, 1], [0, 99, 1], [0, 355, 3], [1, 7, 1], [1, 197, 2], [1, 394, 3], [1, 591, 3]]"
     );
-    assert_eq!(skews, "[[4, 5, 0, 40, 0], [2, 3, 1.5, 0, 20]]");
-    // Tracks 100 and 140 of 20 sectors.
-    let tracks = SYSTEM.replace("Sparing scheme used = 9", "Sparing scheme used = 1");
-    assert_eq!(value(&device(&tracks), "slips"), "[[0, 1960, 20], [0, 2740, 20], [1, 70, 10]]");
+    assert_eq!(spares, "[[0, 750, 5, 395, 5]]");
+    // Of 120 and 78 tracks the last five and three; a bad track among the spares uses none of them up.
+    let tracks = "[[0, 1960, 20], [0, 2260, 80], [1, 70, 10], [1, 750, 20]]";
+    assert_eq!(rows("1", &[])[0], tracks);
+    assert_eq!(rows("1", &[("slips = [ 7 ]", "slips = [ 7, 77 ]")])[0], tracks);
+    // Spares of zones that bad sectors do not use up.
+    assert_eq!(rows("10", &[])[0], "[[0, 60, 1], [0, 99, 1], [0, 2353, 5], [1, 7, 1], [1, 776, 3]]");
+    // Of each cylinder: the unused 40 sectors are a cylinder of 35, and 5. After a bad sector tracks begin a sector later.
+    let [slips, spares, zones, skews] = rows("2", &[]);
+    assert_eq!(zones, "[[0, 20], [3, 20], [4, 20], [60, 10], [61, 10]]");
+    assert_eq!(
+        skews,
+        "[[4, 5, 0, 45, 0], [4, 5, 8, 0, 0], [4, 5, 18, 0, 0], [2, 3, 1, 0, 0], [2, 3, 7, 0, 20]]"
+    );
+    assert_eq!(slips, "[[0, 30, 5], [0, 50, 1], [0, 65, 4], [1, 20, 1], [1, 35, 4], [3, 7, 1], [3, 17, 2]]");
+    assert_eq!(spares, "[[2, 35, 5, 35, 56], [4, 17, 3, 17, 38]]");
+    // Of each track.
+    let none = [("slips = [ 100, 140 ]", "slips = []"), ("slips = [ 7 ]", "slips = []")];
+    assert_eq!(rows("3", &none)[1], "[[0, 5, 5, 15, 118], [1, 7, 3, 7, 78]]");
+    // At the beginning of each cylinder.
+    assert_eq!(rows("5", &none)[1], "[[0, 30, 5, 35, 58], [1, 0, 3, 17, 39]]");
+    assert_eq!(rows("0", &none)[..2], ["", ""]);
+}
+
+#[test]
+fn the_zones_say_where_the_disk_ends() {
+    let read = |from: &str, to: &str| {
+        assert!(SYSTEM.contains(from), "{from}");
+        device(&SYSTEM.replace(from, to))
+    };
+    let (usual, counted) = (device(SYSTEM), read("Block count = 2000", "Block count = 7"));
+    assert_eq!(usual, counted);
+    assert!(!usual.toml.contains("capacity"), "the zones hold what they hold");
+    assert_eq!(value(&read("cylinder number = 98", "cylinder number = 100"), "cylinders"), "101");
+    let turns = read("Sparing scheme used = 9", "Skew units = revolutions, Sparing scheme used = 9");
+    assert_eq!(value(&turns, "zone_skews"), "[[80, 100, 0, 40, 0], [20, 30, 5, 0, 20]]");
+}
+
+#[test]
+fn what_a_disk_does_with_its_memory_and_its_bus_is_read() {
+    let read = |changes: &[(&str, &str)]| {
+        let mut source = SYSTEM.to_owned();
+        for (from, to) in changes {
+            assert!(source.contains(from), "{from}");
+            source = source.replace(from, to);
+        }
+        device(&source)
+    };
+    let plus = |more: &str| read(&[("Fast write level = 2", &format!("Fast write level = 2, {more}"))]);
+    assert_eq!(value(&read(&[]), "look_ahead_until"), "\"next-track\"");
+    let whole = read(&[
+        ("continuous read = 4", "continuous read = 1"),
+        ("read-ahead (blks) = 32", "read-ahead (blks) = 0"),
+    ]);
+    assert_eq!(value(&whole, "look_ahead_until"), "\"track\"");
+    assert_eq!(value(&whole, "look_ahead"), "\"32768 B\"", "0 is as much as a segment holds");
+    let short = read(&[("Segment size (in blks) = 64", "Segment size (in blks) = 8")]);
+    assert_eq!(value(&short, "look_ahead_of_runs_only"), "true");
+    for (words, key) in [
+        ("Read-ahead on idle hit = 0", "look_ahead_on_hits"),
+        ("Read any free blocks = 1", "keeps_passing"),
+        ("Use separate write segment = 0", "writes_empty_segments"),
+        ("Read completion overhead = 0.2", "read_end"),
+        ("First reselect overhead = 0.2", "reconnect"),
+        ("Extra write disconnect = 1", "write_start_most"),
+    ] {
+        assert!(plus(words).toml.contains(&format!("\n{key} = ")), "{words}");
+        assert!(!read(&[]).toml.contains(&format!("\n{key} = ")), "{key}");
+    }
+    assert!(
+        !plus("Read-ahead on idle hit = 0, Read-ahead over requested = 1")
+            .toml
+            .contains("look_ahead_on_hits")
+    );
+    // A write through the memory takes the bus again for its end; one that ends there does not.
+    let reselects = "Write completion overhead = 0.1, First reselect overhead = 0.25";
+    assert_eq!(value(&plus(reselects), "write_end"), "\"0.1 ms\"");
+    let through = read(&[("Fast write level = 2", &format!("Fast write level = 0, {reselects}"))]);
+    assert_eq!(value(&through, "write_end"), "\"0.35 ms\"");
 }
 
 #[test]
 fn what_is_damaged_or_not_modelled_is_told_with_its_line() {
     for (from, to, words) in [
         ("Seek type = extracted", "Seek type = linear", "extracted and hplplus10 only"),
-        (
-            "Sparing scheme used = 9",
-            "Sparing scheme used = 4",
-            "`Sparing scheme used` of 1, 7, 8, 9, 10 only",
-        ),
+        ("Sparing scheme used = 9", "Sparing scheme used = 11", "`Sparing scheme used` of 0 – 10 only"),
         ("mapping scheme = 1", "mapping scheme = 3", "`LBN-to-PBN mapping scheme` of 0, 1, 2 only"),
         ("Number of cylinders = 100", "Number of cylinders = many", "is not a number that is not negative"),
         ("Number of cylinders = 100,", "", "has no `Number of cylinders`"),
         ("Last cylinder number = 59", "Last cylinder number = 60", "do not fit together"),
+        ("cylinder number = 98", "cylinder number = 50", "do not fit together"),
         ("small.seek", "other.seek", "other.seek holds no disk"),
         ("dm_layout_g1 {", "dm_layout_g1 ]", "`key = value` is expected"),
         ("# end of the system", "{", "the file ends too early"),

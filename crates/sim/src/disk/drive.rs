@@ -84,9 +84,8 @@ struct Drive {
     sector_bytes: u64,
     /// Of a measured drive, instead of the single ones: after a read and after a write.
     measured: Option<[Overheads; 2]>,
-    /// Whether the command before was a write, and where it ended.
+    /// Whether the command before was a write.
     after_write: bool,
-    last_end: u64,
     dirty: Dirty,
     queue: Vec<Waiting>,
     flushes: Vec<JobId>,
@@ -124,7 +123,6 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Built> {
         sector_bytes,
         measured: Overheads::measured(builder, &values.overheads)?,
         after_write: false,
-        last_end: u64::MAX,
         dirty: Dirty::new(cache),
         queue: Vec::new(),
         flushes: Vec::new(),
@@ -220,21 +218,35 @@ impl Drive {
             if let Some(index) = chosen {
                 let command = self.queue.remove(index);
                 self.start(command, world);
-            } else if self.arm_free_ns <= now_ns && !self.dirty.is_empty() {
+            } else if self.arm_free_ns <= now_ns && self.back_from_ns(now_ns) <= now_ns {
                 self.write_back(world);
             } else {
                 break;
             }
         }
-        let idle = self.queue.is_empty() && self.flushes.is_empty() && self.leaving == 0;
+        let idle = self.queue.is_empty() && self.flushes.is_empty() && self.dirty.sectors() == 0;
         if !idle {
-            let next =
-                [self.arm_free_ns, self.front_free_ns].into_iter().filter(|at_ns| *at_ns > now_ns).min();
+            let next = [self.arm_free_ns, self.front_free_ns, self.back_from_ns(now_ns)];
+            let next = next.into_iter().filter(|at_ns| *at_ns > now_ns).min();
             if let Some(at_ns) = next.filter(|at_ns| *at_ns < self.woken_ns) {
                 self.woken_ns = at_ns;
                 world.wake_at(at_ns, at_ns);
             }
         }
+    }
+
+    /// When the write cache can have the arm. After a read the head reads on first, unless somebody waits: else a stream
+    /// of reads would lose the arm in every pause between two of them.
+    fn back_from_ns(&mut self, now_ns: u64) -> u64 {
+        if self.dirty.is_empty() {
+            return u64::MAX;
+        }
+        if self.after_write {
+            return now_ns;
+        }
+        let nobody_waits = self.queue.is_empty() && self.flushes.is_empty();
+        let reads_until_ns = if nobody_waits { self.reader.reads_until_ns(now_ns) } else { 0 };
+        self.front_free_ns.max(reads_until_ns)
     }
 
     fn end_flushes(&mut self, world: &mut World) {
@@ -247,11 +259,12 @@ impl Drive {
     }
 
     fn write_back(&mut self, world: &mut World) {
+        let now_ns = world.now_ns();
         let most_sectors = (self.values.write_back_bytes / self.sector_bytes).max(1);
         let Some((first, end)) = self.dirty.leave(self.arm_sector, most_sectors) else { return };
-        let access = self.reader.write(world.now_ns(), world.now_ns(), first, end);
+        let access = self.reader.write(now_ns, now_ns, now_ns, first, end);
         (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
-        self.back = (world.now_ns(), access);
+        self.back = (now_ns, access);
         world.count(self.counters.written_back, 1);
     }
 
@@ -264,12 +277,15 @@ impl Drive {
         let end_ns = if write {
             let overhead_ns = match continues {
                 true => 0,
-                false if room => self.hit_overheads(true, first).write_cached_ns,
+                false if room => self.overheads().write_cached_ns,
                 false => self.overheads().write_ns,
             };
             let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
-            if room {
+            let there_ns = if room {
+                if self.dirty.is_empty() {
+                    self.arm_free_ns = self.arm_free_ns.max(ready_ns);
+                }
                 self.dirty.add(first, end, world.request(job).number);
                 self.reader.forget(first, end);
                 if self.values.writes_empty_segments {
@@ -279,15 +295,21 @@ impl Drive {
                 ready_ns + bytes_ns
             } else {
                 self.dirty.remove(first, end);
-                let data_ns = ready_ns + (bytes_ns as f64 * self.values.write_start).round() as u64;
-                let access = self.reader.write(ready_ns, data_ns, first, end);
+                let sectors = (end - first).max(1) as f64;
+                let most = self.values.write_start_most_bytes as f64 / self.sector_bytes as f64;
+                let share = self.values.write_start.min(most / sectors);
+                let data_ns = ready_ns + (bytes_ns as f64 * share).round() as u64;
+                let access = self.reader.write(ready_ns, data_ns, ready_ns + bytes_ns, first, end);
                 self.use_arm(job, &access, end, world);
                 access.end_ns
-            }
+            };
+            let done_ns = there_ns + self.values.write_end_ns;
+            world.charge(job, self.causes.command, done_ns);
+            done_ns
         } else {
             self.start_read(&command, bytes_ns, world)
         };
-        (self.front_free_ns, self.after_write, self.last_end) = (end_ns, write, end);
+        (self.front_free_ns, self.after_write) = (end_ns, write);
         world.finish_at(end_ns, job);
     }
 
@@ -300,15 +322,6 @@ impl Drive {
             write_ns: write_overhead_ns,
         };
         self.measured.map_or(single, |rows| rows[usize::from(self.after_write)])
-    }
-
-    /// Of a command that the memory serves.
-    fn hit_overheads(&self, write: bool, first: u64) -> Overheads {
-        let goes_on = write == self.after_write && first == self.last_end;
-        match (self.measured, self.values.hit_overheads_by_run) {
-            (Some(rows), true) => rows[usize::from(write == goes_on)],
-            _ => self.overheads(),
-        }
     }
 
     /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
@@ -329,18 +342,19 @@ impl Drive {
     /// Begins a read: when it ends.
     fn start_read(&mut self, command: &Waiting, bytes_ns: u64, world: &mut World) -> u64 {
         let Waiting { job, arrived_ns, first, end, continues, .. } = *command;
-        let now_ns = world.now_ns();
+        let (now_ns, sectors) = (world.now_ns(), (end - first).max(1));
         let written = self.dirty.holds(first, end);
         let near = written || self.reader.joins(now_ns, first);
         let overhead_ns = match continues {
             true => 0,
-            false if near => self.hit_overheads(false, first).read_hit_ns,
+            false if near => self.overheads().read_hit_ns,
             false => self.overheads().read_ns,
         };
         let ready_ns = now_ns.max(arrived_ns + overhead_ns);
         world.charge(job, self.causes.command, ready_ns);
+        let arm_ns = if continues { now_ns } else { now_ns.max(arrived_ns + self.overheads().read_ns) };
         let moved_ns = ready_ns + bytes_ns;
-        let read = if written { Read::Hit } else { self.reader.read(ready_ns, first, end) };
+        let read = if written { Read::Hit } else { self.reader.read(ready_ns, arm_ns, first, end) };
         let end_ns = match read {
             Read::Hit => {
                 world.count(self.counters.hits, 1);
@@ -349,19 +363,22 @@ impl Drive {
             Read::Follows(there_ns) => {
                 (self.arm_free_ns, self.arm_sector) = (self.arm_free_ns.max(there_ns), end);
                 world.charge(job, self.causes.transfer, there_ns);
-                there_ns.max(moved_ns)
+                moved_ns.max(there_ns + bytes_ns / sectors)
+            }
+            Read::Rest(access) => {
+                self.use_arm(job, &access, end, world);
+                moved_ns.max(access.end_ns + bytes_ns / sectors)
             }
             Read::Access(access) => {
                 self.use_arm(job, &access, end, world);
-                let passes_ns = access.end_ns - access.turned_ns;
-                // Not before its first sector is whole.
-                let share = self.values.read_start.max(1.0 / (end - first) as f64);
-                let begins_ns = access.turned_ns + (passes_ns as f64 * share).round() as u64;
-                access.end_ns.max(begins_ns + bytes_ns)
+                let begins_with = ((sectors as f64 * self.values.read_start) as u64).max(1);
+                access.taken_ns(sectors, begins_with, self.values.reconnect_ns, bytes_ns)
             }
         };
         world.charge(job, self.causes.memory, end_ns);
-        end_ns
+        let done_ns = end_ns + self.values.read_end_ns;
+        world.charge(job, self.causes.command, done_ns);
+        done_ns
     }
 
     fn use_arm(&mut self, job: JobId, access: &Access, end: u64, world: &mut World) {

@@ -186,6 +186,15 @@ impl DiskGeometry {
         SectorPlace { track, sector, start_ns: start_ns % self.turn_ns }
     }
 
+    /// The data sectors of the track that holds one.
+    pub(super) fn track_of(&self, sector: u64) -> (u64, u64) {
+        let zone = &self.zones[self.zone_of(sector)];
+        let physical = zone.physical(sector.saturating_sub(zone.first));
+        let start = physical - physical % zone.sectors;
+        let end = zone.data_before(start + zone.sectors).min(zone.count);
+        (zone.first + zone.data_before(start), zone.first + end)
+    }
+
     /// Time from the start of a track of a zone to the border before a sector; `sector` may be the number of sectors.
     #[inline]
     fn border_ns(&self, zone: usize, sector: u64) -> u64 {
@@ -210,7 +219,13 @@ impl DiskGeometry {
         until_ns: u64,
         switch_ns: (u64, u64),
     ) -> Passed {
-        let mut passed = Passed { sector: first, at_ns: from_ns, switch_ns: 0, track: Track::default() };
+        let mut passed = Passed {
+            sector: first,
+            at_ns: from_ns,
+            switch_ns: 0,
+            track: Track::default(),
+            on_track: (from_ns, first),
+        };
         let mut last_track = None;
         while passed.sector < end {
             let index = self.zone_of(passed.sector);
@@ -242,6 +257,7 @@ impl DiskGeometry {
                     return passed;
                 };
                 passed.switch_ns += start_ns - passed.at_ns;
+                passed.on_track = (start_ns, passed.sector);
                 passed.at_ns = start_ns + self.border_ns(index, place.sector + last + 1 - physical) - base_ns;
                 passed.sector = zone.first + data;
                 let next = zone.physical(data);
@@ -283,6 +299,8 @@ pub(super) struct Passed {
     pub(super) switch_ns: u64,
     /// The track where the head is.
     pub(super) track: Track,
+    /// When its first sector of these began to pass, and which that is.
+    pub(super) on_track: (u64, u64),
 }
 
 #[cfg(test)]

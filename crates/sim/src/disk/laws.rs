@@ -193,37 +193,6 @@ fn measured_overheads_depend_on_the_command_before() {
     assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
 }
 
-#[test]
-fn measured_overheads_of_hits_may_hold_in_runs_only() {
-    let words = "overheads=[[0.1,1,5,2],[0.3,3,4,4]] write_cache=true write_cache_size=8_MiB ";
-    let command_ns = |by_run: &str, requests: &[Request]| {
-        let more = format!("{words}hit_overheads_by_run={by_run}");
-        let mut stack = disk(&more);
-        drive(&mut stack, requests, 1, 20_000_000);
-        stack.take_account().shares.iter().find(|share| share.cause == "command").unwrap().time_ns
-    };
-    // A miss, then reads from the memory: one goes on, one leaves a gap, one comes after a write.
-    let reads = [
-        request(RequestKind::Read, 0, 4096),
-        request(RequestKind::Read, 4096, 4096),
-        request(RequestKind::Read, 16_384, 4096),
-        request(RequestKind::Write, 1 << 30, 4096),
-        request(RequestKind::Read, 20_480, 4096),
-    ];
-    assert_eq!(command_ns("true", &reads), 1_000_000 + 100_000 + 300_000 + 5_000_000 + 300_000);
-    assert_eq!(command_ns("false", &reads), 1_000_000 + 100_000 + 100_000 + 5_000_000 + 300_000);
-    // A miss, then writes to the memory: one after a read, one that goes on, one elsewhere; and a miss, which is not concerned.
-    let writes = [
-        request(RequestKind::Read, 0, 4096),
-        request(RequestKind::Write, 4096, 4096),
-        request(RequestKind::Write, 8192, 4096),
-        request(RequestKind::Write, 1 << 30, 4096),
-        request(RequestKind::Read, 8 << 30, 4096),
-    ];
-    assert_eq!(command_ns("true", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 5_000_000 + 3_000_000);
-    assert_eq!(command_ns("false", &writes), 1_000_000 + 5_000_000 + 4_000_000 + 4_000_000 + 3_000_000);
-}
-
 /// The disk with other parameters.
 fn disk_with(parameters: &[(&str, &str)]) -> Stack {
     let mut spec = spec("");
@@ -241,21 +210,86 @@ fn the_bus_takes_a_read_once_its_share_is_in_the_memory() {
         drive(&mut stack, &[request(RequestKind::Read, 0, 512_000)], 1, 0).0[0]
     };
     assert_eq!(latency_ns("0.25"), latency_ns("0"), "the medium ends later than the bus");
-    assert_eq!(latency_ns("0.5") - latency_ns("0"), TURN_NS.div_ceil(2) + 5_120_000 - TURN_NS);
-    assert_eq!(latency_ns("1") - latency_ns("0"), 5_120_000);
+    // The bus takes the last sector's 5,120 ns once that is whole.
+    assert_eq!(latency_ns("0.5") - latency_ns("0"), TURN_NS.div_ceil(2) + 5_120_000 - TURN_NS - 5_120);
+    assert_eq!(latency_ns("1") - latency_ns("0"), 5_120_000 - 5_120);
 }
 
 #[test]
 fn the_data_of_a_write_come_while_the_arm_moves() {
-    // 4 KiB come in 4.1 ms: less than a long move, more than none.
-    let latency_ns = |share: &str, offset_bytes: u64| {
-        let mut stack = disk_with(&[("buffer_rate", "1 MB/s"), ("write_start", share)]);
-        drive(&mut stack, &[request(RequestKind::Write, offset_bytes, 4096)], 1, 0).0[0]
+    // A track of 512,000 bytes comes in 5.12 ms: less than a long move, more than none.
+    let latency_ns = |share: &str, most: &str, offset_bytes: u64| {
+        let rate = [("buffer_rate", "100 MB/s"), ("write_start", share), ("write_start_most", most)];
+        drive(&mut disk_with(&rate), &[request(RequestKind::Write, offset_bytes, 512_000)], 1, 0).0[0]
     };
-    let far_bytes = ZONE_BYTES + (8 << 30);
-    assert_eq!(latency_ns("1", far_bytes), latency_ns("0", far_bytes));
+    let (all, far_bytes) = ("1 MB", ZONE_BYTES + (8 << 30));
+    assert_eq!(latency_ns("1", all, far_bytes), latency_ns("0", all, far_bytes));
     // 80 sectors are 2/3 ms, which the command does not take; the data do.
-    assert_eq!(latency_ns("1", 80 * 512) - latency_ns("0", 80 * 512), TURN_NS);
+    assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("0", all, 80 * 512), TURN_NS);
+    // Unless a sector is all that is asked for.
+    assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("1", "512 B", 80 * 512), TURN_NS);
+}
+
+/// Which of these reads, each of eight sectors from there on and 40 ms after the one before, the memory serves.
+fn hits(parameters: &[(&str, &str)], firsts: &[u64]) -> Vec<bool> {
+    let reads: Vec<Request> =
+        firsts.iter().map(|first| request(RequestKind::Read, first * 512, 4096)).collect();
+    let latencies = drive(&mut disk_with(parameters), &reads, 1, 40_000_000).0;
+    latencies.into_iter().map(|ns| ns < 200_000).collect()
+}
+
+#[test]
+fn reading_ahead_ends_with_the_track_where_a_disk_has_it_so() {
+    // Of tracks of 1000 sectors the second and the third, after a read within the first and after one that goes on into the second.
+    for (until, within, across) in [
+        ("sectors", [true, true, false], [true, true]),
+        ("track", [true, false, false], [true, false]),
+        ("next-track", [true, false, false], [true, true]),
+    ] {
+        let of = |firsts: &[u64]| hits(&[("look_ahead_until", until)], firsts)[1..].to_vec();
+        assert_eq!([of(&[0, 900]), of(&[0, 1500]), of(&[0, 2500])].concat(), within, "{until}");
+        assert_eq!([of(&[996, 1900]), of(&[996, 2500])].concat(), across, "{until}");
+    }
+}
+
+#[test]
+fn a_hit_may_leave_the_head_where_it_stopped() {
+    let of =
+        |on_hits: &str| hits(&[("look_ahead", "64 KiB"), ("look_ahead_on_hits", on_hits)], &[0, 64, 180]);
+    assert_eq!((of("true")[1..].to_vec(), of("false")[1..].to_vec()), (vec![true, true], vec![true, false]));
+}
+
+#[test]
+fn what_passes_before_a_read_may_be_kept() {
+    let of = |keeps: &str| hits(&[("look_ahead", "64 KiB"), ("keeps_passing", keeps)], &[500, 300]);
+    assert_eq!((of("true")[1], of("false")[1]), (true, false));
+}
+
+#[test]
+fn spares_are_slips_in_equal_steps() {
+    let requests = random_reads(200, ZONE_BYTES, 3);
+    let run = |key: &str, rows: &str| drive(&mut disk_with(&[(key, rows)]), &requests, 1, 0).0;
+    let steps = run("spares", "[[0, 1000, 200, 50, 3]]");
+    assert_eq!(steps, run("slips", "[[0, 1000, 200], [0, 1050, 200], [0, 1100, 200]]"));
+    assert_ne!(steps, run("slips", "[[0, 1000, 200], [0, 1050, 200]]"));
+    let mut spec = spec("");
+    spec.set("disk.spares", "[[0, 0, 1, 1, 1048577]]").unwrap();
+    assert!(Stack::new(&spec, 1).is_err());
+}
+
+#[test]
+fn what_comes_after_the_data_and_a_late_bus_take_their_time() {
+    let latency_ns = |kind: RequestKind, key: &str, time: &str| {
+        let mut stack = disk_with(&[("buffer_rate", "10 MB/s"), (key, time)]);
+        drive(&mut stack, &[request(kind, 0, 8192)], 1, 0).0[0]
+    };
+    let added_ns =
+        |kind: RequestKind, key: &str| latency_ns(kind, key, "0.3 ms") - latency_ns(kind, key, "0 ms");
+    for key in ["read_end", "reconnect", "write_end"] {
+        let is_of_writes = u64::from(key == "write_end");
+        assert_eq!(added_ns(RequestKind::Write, key), is_of_writes * 300_000, "{key}");
+        assert_eq!(added_ns(RequestKind::Read, key), (1 - is_of_writes) * 300_000, "{key}");
+    }
 }
 
 #[test]
@@ -281,6 +315,52 @@ fn a_cached_write_may_take_the_memory_of_what_was_read() {
         drive(&mut stack, &requests, 1, 20_000_000).0[2]
     };
     assert!(latency_ns("false") < 200_000 && latency_ns("true") > 1_000_000);
+}
+
+#[test]
+fn reads_in_a_row_keep_the_arm_from_the_write_cache_that_is_written_once_they_end() {
+    let more = "write_cache=true write_cache_size=8_MiB";
+    let reads = in_order(RequestKind::Read, 0, 200, 131_072);
+    let (_, alone_ns) = drive(&mut disk(more), &reads, 1, 50_000);
+    let mut stack = disk(more);
+    let writes: Vec<Request> =
+        (0..100).map(|place| request(RequestKind::Write, ZONE_BYTES + (place << 20), 65_536)).collect();
+    let (_, written_ns) = drive(&mut stack, &writes, 1, 0);
+    let (_, end_ns) = drive(&mut stack, &reads, 1, 50_000);
+    // The first read waits for what was on its way, and the arm comes from far away.
+    let longer_ns = end_ns - written_ns - alone_ns;
+    assert!(longer_ns < 4 * TURN_NS, "{longer_ns} {alone_ns}");
+    assert!(stack.volatile()[0].1.lost_bytes > 4 << 20);
+    // Nothing more is asked.
+    while let Some(wake_ns) = stack.next_wake_ns() {
+        stack.advance(wake_ns);
+    }
+    assert!(stack.volatile().is_empty());
+}
+
+#[test]
+fn commands_that_the_write_cache_takes_do_not_hold_up_the_arm() {
+    let mut random = Random::new(5, 0);
+    let writes: Vec<Request> =
+        (0..8000).map(|_| request(RequestKind::Write, random.below(32_768) * 4096, 4096)).collect();
+    let end_ns = |overhead: &str| {
+        let cache = [("write_cache", "true"), ("write_cache_size", "8 MiB"), ("write_overhead", overhead)];
+        let mut stack = disk_with(&cache);
+        drive(&mut stack, &writes, 1, 0).1
+    };
+    let (none_ns, some_ns) = (end_ns("0 ms"), end_ns("0.1 ms"));
+    assert!((some_ns as f64 / none_ns as f64 - 1.0).abs() < 0.05, "{some_ns} {none_ns}");
+}
+
+#[test]
+fn the_medium_takes_no_data_before_the_bus_brought_them() {
+    // The medium would take 61 MB/s.
+    let mut stack =
+        disk_with(&[("buffer_rate", "30 MB/s"), ("write_start", "1"), ("write_start_most", "4096 B")]);
+    let writes = in_order(RequestKind::Write, 0, 100, 1 << 20);
+    let (_, end_ns) = drive(&mut stack, &writes, 1, 0);
+    let rate = f64::from(100 << 20) * 1e9 / end_ns as f64;
+    assert!((20e6..30e6).contains(&rate), "{rate}");
 }
 
 #[test]

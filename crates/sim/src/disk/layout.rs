@@ -1,7 +1,7 @@
 //! From the parameters of a turning medium to its moving parts.
 
 use super::geometry::{DiskGeometry, Serpentine, Track, Zone};
-use super::mechanism::{BufferedMechanism, Mechanism, Settle};
+use super::mechanism::{BufferedMechanism, Habits, Mechanism, Settle, Until};
 use super::params::{Mechanics, Memory};
 use super::seek::Seek;
 use crate::build::Builder;
@@ -60,8 +60,18 @@ pub(super) fn reader(builder: &Builder<'_>, segments: u64) -> Result<(BufferedMe
             return Err(builder.error("capacity", &what));
         }
     };
-    let of_runs_only = memory.look_ahead_of_runs_only;
-    let reader = BufferedMechanism::new(mechanism, segments as usize, segment, ahead, of_runs_only);
+    let habits = Habits {
+        ahead_sectors: ahead,
+        until: match memory.look_ahead_until {
+            "track" => Until::Track,
+            "next-track" => Until::NextTrack,
+            _ => Until::Sectors,
+        },
+        of_runs_only: memory.look_ahead_of_runs_only,
+        on_hits: memory.look_ahead_on_hits,
+        passing: memory.keeps_passing,
+    };
+    let reader = BufferedMechanism::new(mechanism, segments as usize, segment, habits);
     Ok((reader, sector_bytes, capacity_bytes))
 }
 
@@ -123,15 +133,22 @@ fn skews(builder: &Builder<'_>, values: &Mechanics, zones: &mut [Zone], turn_ns:
         zone.unused = (row[3] as u64 % (1 << 40), row[4] as u64 % (1 << 40));
     }
     let mut slips: Vec<Vec<(u64, u64)>> = vec![Vec::new(); zones.len()];
-    for row in values.slips.iter() {
+    let once = values.slips.iter().map(|row| ("slips", row, 0, 1));
+    let whole = |number: f64| number as u64 % (1 << 40);
+    let repeated = values.spares.iter().map(|row| ("spares", row, whole(row[3]), whole(row[4])));
+    if repeated.clone().map(|(.., times)| times).sum::<u64>() > MOST_SECTORS {
+        let what = text!("no more than 1048576 places in all", "合計 1048576 か所までです");
+        return Err(builder.error("spares", &what));
+    }
+    for (key, row, step, times) in once.chain(repeated) {
         let Some(slips) = slips.get_mut(row[0] as usize) else {
             let what = text!(
                 "there is no such zone; they count from 0",
                 "その番号のゾーンはありません(0 から数えます)"
             );
-            return Err(builder.error("slips", &what));
+            return Err(builder.error(key, &what));
         };
-        slips.push((row[1] as u64 % (1 << 40), row[2] as u64 % (1 << 40)));
+        slips.extend((0..times).map(|index| (whole(row[1]) + step * index, whole(row[2]))));
     }
     for (zone, slips) in zones.iter_mut().zip(slips) {
         zone.leave_out(slips);

@@ -51,6 +51,23 @@ pub(super) struct Access {
     /// The end, and how much of the time until then went to switching heads and cylinders.
     pub(super) end_ns: u64,
     pub(super) switch_ns: u64,
+    /// When the last track's first sector began to pass, and how many followed with it.
+    pub(super) on_track: (u64, u64),
+}
+
+impl Access {
+    /// When the bus has all of so many sectors that are read, which takes it a time for each: it begins once so many are whole,
+    /// and takes none before it is whole.
+    pub(super) fn taken_ns(&self, sectors: u64, begins_with: u64, late_ns: u64, bytes_ns: u64) -> u64 {
+        let of =
+            |ns: u64, share: u64, all: u64| (ns as f64 * share as f64 / all.max(1) as f64).round() as u64;
+        let begins_ns = self.turned_ns + of(self.end_ns - self.turned_ns, begins_with, sectors);
+        let (track_ns, on_track) = self.on_track;
+        let on_track_ns =
+            track_ns + of(self.end_ns - track_ns, 1, on_track) + of(bytes_ns, on_track, sectors);
+        let last_ns = self.end_ns + of(bytes_ns, 1, sectors);
+        (begins_ns + late_ns + bytes_ns).max(on_track_ns).max(last_ns)
+    }
 }
 
 impl Mechanism {
@@ -82,13 +99,28 @@ impl Mechanism {
 
     /// Reads sectors, or writes them once their data are there; the arm is free at `from_ns`.
     fn access(&mut self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> Access {
+        let (access, track) = self.planned(from_ns, first, end, data_ns);
+        self.track = track;
+        access
+    }
+
+    /// What an access would take, and on which track it would end.
+    fn planned(&self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> (Access, Track) {
         let (place, write) = (self.geometry.place(first), data_ns.is_some());
         let sought_ns = from_ns + self.move_ns(place.track, write);
         let data_ns = data_ns.map_or(sought_ns, |data_ns| data_ns.max(sought_ns));
         let turned_ns = self.geometry.comes_by_ns(&place, data_ns);
         let passed = self.geometry.pass(first, end, turned_ns, u64::MAX, self.switches_ns(write));
-        self.track = passed.track;
-        Access { sought_ns, data_ns, turned_ns, end_ns: passed.at_ns, switch_ns: passed.switch_ns }
+        let on_track = (passed.on_track.0, end - passed.on_track.1);
+        let (end_ns, switch_ns) = (passed.at_ns, passed.switch_ns);
+        (Access { sought_ns, data_ns, turned_ns, end_ns, switch_ns, on_track }, passed.track)
+    }
+
+    /// How many sectors before the first one of an access passed on its track once the arm stood.
+    fn passed_before(&self, access: &Access, first: u64) -> u64 {
+        let (track, end) = self.geometry.track_of(first);
+        let passed = (access.turned_ns - access.sought_ns) * (end - track) / self.geometry.turn_ns;
+        passed.min(first - track)
     }
 
     fn switches_ns(&self, write: bool) -> (u64, u64) {
@@ -115,6 +147,31 @@ struct LookAhead {
     limit: u64,
 }
 
+/// What a disk does with its memory for reading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Habits {
+    /// Most sectors that are read ahead.
+    pub(super) ahead_sectors: u64,
+    pub(super) until: Until,
+    /// Whether only a read that goes on where the one before ended is read ahead of.
+    pub(super) of_runs_only: bool,
+    /// Whether a read from the memory has the head read on that had stopped.
+    pub(super) on_hits: bool,
+    /// Whether sectors that pass before the first of a read are kept.
+    pub(super) passing: bool,
+}
+
+/// Where reading ahead ends at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// As many sectors after the request as it may.
+    Sectors,
+    /// The end of the track too.
+    Track,
+    /// The end of the track, or of the next if the segment reaches back beyond that track.
+    NextTrack,
+}
+
 /// What a read takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
@@ -124,6 +181,8 @@ pub(super) enum Read {
     Follows(u64),
     /// The arm must go there.
     Access(Access),
+    /// The memory has the beginning, and the arm must go there for the rest.
+    Rest(Access),
 }
 
 /// The moving parts with a memory for what was read.
@@ -132,9 +191,7 @@ pub(super) struct BufferedMechanism {
     pub(super) mechanism: Mechanism,
     segments: Vec<Segment>,
     segment_sectors: u64,
-    ahead_sectors: u64,
-    /// Whether only a read that goes on where the one before ended is read ahead of.
-    ahead_of_runs_only: bool,
+    habits: Habits,
     /// The sector after the last read.
     read_until: u64,
     stream: Option<LookAhead>,
@@ -142,21 +199,14 @@ pub(super) struct BufferedMechanism {
 }
 
 impl BufferedMechanism {
-    /// With so many segments of so many sectors, and at most so many sectors read ahead, of runs only or of any read.
-    pub(super) fn new(
-        mechanism: Mechanism,
-        segments: usize,
-        segment_sectors: u64,
-        ahead_sectors: u64,
-        ahead_of_runs_only: bool,
-    ) -> Self {
+    /// With so many segments of so many sectors.
+    pub(super) fn new(mechanism: Mechanism, segments: usize, segment_sectors: u64, habits: Habits) -> Self {
         let segments = if segment_sectors == 0 { 0 } else { segments };
         Self {
             mechanism,
             segments: vec![Segment::default(); segments],
             segment_sectors,
-            ahead_sectors: ahead_sectors.min(segment_sectors),
-            ahead_of_runs_only,
+            habits: Habits { ahead_sectors: habits.ahead_sectors.min(segment_sectors), ..habits },
             read_until: u64::MAX,
             stream: None,
             stamp: 0,
@@ -181,6 +231,13 @@ impl BufferedMechanism {
                 }
             }
         }
+    }
+
+    /// When the head has read as far as it may.
+    pub(super) fn reads_until_ns(&mut self, at_ns: u64) -> u64 {
+        self.advance(at_ns);
+        let Some(stream) = self.stream.filter(|stream| stream.sector < stream.limit) else { return 0 };
+        self.mechanism.planned(stream.at_ns, stream.sector, stream.limit, None).0.end_ns
     }
 
     /// A segment now reaches until `end`; what is older than its size is gone.
@@ -213,12 +270,12 @@ impl BufferedMechanism {
         self.stream = None;
     }
 
-    /// Whether a read would move the arm, or would only wait for the head that reads on.
-    pub(super) fn read(&mut self, at_ns: u64, first: u64, end: u64) -> Read {
+    /// Whether a read would move the arm, which can go at `arm_ns`, or would only wait for the head that reads on.
+    pub(super) fn read(&mut self, at_ns: u64, arm_ns: u64, first: u64, end: u64) -> Read {
         self.advance(at_ns);
         let goes_on = std::mem::replace(&mut self.read_until, end) == first;
         if self.segments.is_empty() {
-            return Read::Access(self.mechanism.read(at_ns, first, end));
+            return Read::Access(self.mechanism.read(arm_ns, first, end));
         }
         self.stamp += 1;
         let hit = self.segments.iter().position(|segment| segment.first <= first && end <= segment.end);
@@ -233,56 +290,91 @@ impl BufferedMechanism {
         if let Some(stream) = self.stream {
             let segment = self.segments[stream.segment];
             if segment.first <= first && first <= segment.end {
-                return self.follow(at_ns, stream, end);
+                return Read::Follows(self.follow(arm_ns, stream, end).end_ns);
             }
         }
-        self.stop(at_ns);
-        let access = self.mechanism.read(at_ns, first, end);
+        let part = self.segments.iter().position(|segment| segment.first <= first && first < segment.end);
+        if let Some(segment) = part {
+            // The rest comes after what is there.
+            self.stop(arm_ns);
+            let stream = LookAhead { segment, sector: self.segments[segment].end, at_ns: arm_ns, limit: end };
+            return Read::Rest(self.follow(arm_ns, stream, end));
+        }
+        self.stop(arm_ns);
+        let access = self.mechanism.read(arm_ns, first, end);
         let oldest = (0..self.segments.len()).min_by_key(|index| self.segments[*index].used).unwrap_or(0);
-        self.segments[oldest] = Segment { first, end, used: self.stamp };
+        let passed = if self.habits.passing { self.mechanism.passed_before(&access, first) } else { 0 };
+        self.segments[oldest] = Segment { first: first - passed, end, used: self.stamp };
         self.keep(oldest, end);
-        if goes_on || !self.ahead_of_runs_only {
+        if goes_on || !self.habits.of_runs_only {
             self.begin(oldest, end, access.end_ns);
         }
         Read::Access(access)
     }
 
     /// A read goes on where the head is reading.
-    fn follow(&mut self, at_ns: u64, stream: LookAhead, end: u64) -> Read {
+    fn follow(&mut self, at_ns: u64, stream: LookAhead, end: u64) -> Access {
         self.segments[stream.segment].used = self.stamp;
         let stopped = stream.sector >= stream.limit && stream.at_ns < at_ns;
         let from_ns = if stopped { at_ns } else { stream.at_ns };
         let access = self.mechanism.read(from_ns, stream.sector, end);
         self.keep(stream.segment, end);
         self.begin(stream.segment, end, access.end_ns);
-        Read::Follows(access.end_ns)
+        access
+    }
+
+    /// Where reading on after `end` stops.
+    fn limit(&self, segment: usize, end: u64) -> u64 {
+        let geometry = &self.mechanism.geometry;
+        let ahead = end.saturating_add(self.habits.ahead_sectors).min(geometry.sectors);
+        if self.habits.until == Until::Sectors || end >= geometry.sectors {
+            return ahead;
+        }
+        if self.habits.until == Until::Track {
+            return ahead.min(geometry.track_of(end - 1).1).max(end);
+        }
+        let (first, last) = geometry.track_of(end);
+        let goes_back = self.segments[segment].first < first && last < geometry.sectors;
+        let track_end = if goes_back { geometry.track_of(last).1 } else { last };
+        ahead.min(track_end)
     }
 
     /// Begins to read on after `end`.
     fn begin(&mut self, segment: usize, end: u64, at_ns: u64) {
-        let limit = end.saturating_add(self.ahead_sectors).min(self.mechanism.geometry.sectors);
+        let limit = self.limit(segment, end);
         self.stream = Some(LookAhead { segment, sector: end, at_ns, limit });
     }
 
     /// Part of what was read ahead is taken: there is room for more.
     fn read_on(&mut self, now_ns: u64, segment: usize, taken: u64) {
-        let limit = taken.saturating_add(self.ahead_sectors).min(self.mechanism.geometry.sectors);
+        let limit = self.limit(segment, taken);
+        let on_hits = self.habits.on_hits;
         let Some(stream) = self.stream.as_mut().filter(|stream| stream.segment == segment) else { return };
         if limit <= stream.limit {
             return;
         }
         if stream.sector >= stream.limit {
+            if !on_hits {
+                return;
+            }
             // It had stopped for want of room: the head goes on from here when the sector comes by.
             stream.at_ns = stream.at_ns.max(now_ns);
         }
         stream.limit = limit;
     }
 
-    /// Writes sectors, of whose data enough is there at `data_ns`.
-    pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, first: u64, end: u64) -> Access {
+    /// Writes sectors, of whose data enough is there at `data_ns` and all at `all_ns`: if the last would pass before its data are
+    /// there, the first one waits for a later turn.
+    pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, all_ns: u64, first: u64, end: u64) -> Access {
         self.stop(at_ns);
         self.forget(first, end);
-        self.mechanism.access(at_ns, first, end, Some(data_ns))
+        let (mut access, mut track) = self.mechanism.planned(at_ns, first, end, Some(data_ns));
+        let lacks_ns = all_ns.saturating_sub(access.end_ns);
+        if lacks_ns > 0 {
+            (access, track) = self.mechanism.planned(at_ns, first, end, Some(access.turned_ns + lacks_ns));
+        }
+        self.mechanism.track = track;
+        access
     }
 
     /// What was read gives its memory to a write.

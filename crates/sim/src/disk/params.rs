@@ -20,6 +20,8 @@ parameters! {
             usual("[]", "derived: as long as the switches take, so that none costs a turn").derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
         "slips" slips: Rows(&["zone", "data sector of the zone", "sectors"]),
             usual("[]", "assumed: no bad sectors");
+        "spares" spares: Rows(&["zone", "data sector of the zone", "sectors", "data sectors to the next", "times"]),
+            usual("[]", "assumed: none, or as zone_skews and slips tell");
         "serpentine" serpentine: Flag, usual("false", "assumed: every cylinder begins at the first head");
         "serpentine_over_zones" serpentine_over_zones: Flag,
             usual("false", "assumed: every zone begins at its first head");
@@ -53,6 +55,10 @@ parameters! {
     pub(super) struct Memory, MEMORY from "disk" {
         "segment" segment_bytes: SIZE, usual("64 KiB", "assumed");
         "look_ahead" look_ahead_bytes: SIZE, usual("1 GiB", "assumed: until the segment is full");
+        "look_ahead_until" look_ahead_until: Word(&["sectors", "track", "next-track"]),
+            usual("sectors", "assumed: wherever that is");
+        "look_ahead_on_hits" look_ahead_on_hits: Flag, usual("true", "assumed: there is room again");
+        "keeps_passing" keeps_passing: Flag, usual("false", "assumed: only what is asked for and what follows");
         "look_ahead_of_runs_only" look_ahead_of_runs_only: Flag, usual("false", "assumed: after every read");
     }
 }
@@ -63,11 +69,13 @@ parameters! {
         "read_hit_overhead" read_hit_overhead_ns: Time, usual("0 ns", "assumed: small").live();
         "overheads" overheads: Rows(&["read hit ms", "read ms", "write to the cache ms", "write ms"]),
             usual("[]", "derived: the single overheads").derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]);
-        "hit_overheads_by_run" hit_overheads_by_run: Flag,
-            usual("false", "assumed: the kind of the command before decides alone, as in DiskSim");
+        "read_end" read_end_ns: Time, usual("0 ns", "assumed: contained in the overhead before").live();
+        "write_end" write_end_ns: Time, usual("0 ns", "assumed: contained in the overhead before").live();
+        "reconnect" reconnect_ns: Time, usual("0 ns", "assumed: at once").live();
         "segments" segments: Count(0, 65_536), usual("1", "assumed");
         "read_start" read_start: Number(0.0, 1.0), usual("0", "assumed: sector by sector").live();
         "write_start" write_start: Number(0.0, 1.0), usual("0", "assumed: at once, sector by sector").live();
+        "write_start_most" write_start_most_bytes: SIZE, usual("1 GiB", "assumed: write_start alone").live();
         "write_cache" write_cache: Flag, usual("false", "assumed: as SCSI drives were sold");
         "write_cache_size" write_cache_size_bytes: SIZE, usual("0 B", "assumed: no write cache");
         "writes_empty_segments" writes_empty_segments: Flag,
@@ -113,13 +121,13 @@ const OVERHEADS: (&[Parameter], &[Parameter]) = HANDLING.split_at(2);
 
 const DISK_PARAMETERS: &[Parameter] = &{
     let (read_hit, others) = OF_DISK.split_at(1);
-    let (before_memory, after_memory) = others.split_at(3);
+    let (before_memory, after_memory) = others.split_at(5);
     let (read, write) = OVERHEADS.0.split_at(1);
-    joined::<37>(&[MECHANICS, read, read_hit, write, before_memory, MEMORY, OVERHEADS.1, after_memory])
+    joined::<44>(&[MECHANICS, read, read_hit, write, before_memory, MEMORY, OVERHEADS.1, after_memory])
 };
 const REMOVABLE_PARAMETERS: &[Parameter] =
-    &joined::<26>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);
-const MAGNETO_OPTICAL_PARAMETERS: &[Parameter] = &joined::<28>(&[REMOVABLE_PARAMETERS, PASSES]);
+    &joined::<30>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);
+const MAGNETO_OPTICAL_PARAMETERS: &[Parameter] = &joined::<32>(&[REMOVABLE_PARAMETERS, PASSES]);
 
 /// A hard disk.
 pub const DISK: LayerKind =

@@ -77,13 +77,13 @@ fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Resul
 impl Removable {
     fn read(&mut self, job: JobId, ready_ns: u64, first: u64, end: u64, world: &mut World) -> u64 {
         let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.handling.buffer_bytes_per_s);
-        let there_ns = match self.reader.read(ready_ns, first, end) {
+        let there_ns = match self.reader.read(ready_ns, ready_ns, first, end) {
             Read::Hit => ready_ns,
             Read::Follows(there_ns) => {
                 world.charge(job, self.causes.transfer, there_ns);
                 there_ns
             }
-            Read::Access(access) => {
+            Read::Access(access) | Read::Rest(access) => {
                 self.causes.charge(world, job, &access);
                 access.end_ns
             }
@@ -98,7 +98,7 @@ impl Removable {
         while sector < end {
             let piece_end = end.min(sector.saturating_add(self.piece_sectors));
             for cause in &self.passes {
-                let access = self.reader.write(at_ns, at_ns, sector, piece_end);
+                let access = self.reader.write(at_ns, at_ns, at_ns, sector, piece_end);
                 world.charge(job, self.causes.seek, access.sought_ns);
                 world.charge(job, self.causes.rotation, access.turned_ns);
                 world.charge(job, self.causes.switch, access.turned_ns + access.switch_ns);
