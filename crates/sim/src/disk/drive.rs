@@ -362,8 +362,12 @@ impl Drive {
             }
             Read::Follows(there_ns) => {
                 (self.arm_free_ns, self.arm_sector) = (self.arm_free_ns.max(there_ns), end);
-                world.charge(job, self.causes.transfer, there_ns);
-                moved_ns.max(there_ns + bytes_ns / sectors)
+                let passed_ns = there_ns + bytes_ns / sectors;
+                // What passes the head while the memory still moves what came before is no time of its own.
+                if passed_ns > moved_ns {
+                    world.charge(job, self.causes.transfer, there_ns);
+                }
+                moved_ns.max(passed_ns)
             }
             Read::Rest(access) => {
                 self.use_arm(job, &access, end, world);

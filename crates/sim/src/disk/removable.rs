@@ -80,7 +80,9 @@ impl Removable {
         let there_ns = match self.reader.read(ready_ns, ready_ns, first, end) {
             Read::Hit => ready_ns,
             Read::Follows(there_ns) => {
-                world.charge(job, self.causes.transfer, there_ns);
+                if there_ns > ready_ns + bytes_ns {
+                    world.charge(job, self.causes.transfer, there_ns);
+                }
                 there_ns
             }
             Read::Access(access) | Read::Rest(access) => {
