@@ -157,7 +157,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["models", "990"], 2, "did you mean `samsung-990-pro`?"),
         (&["models", "nas"], 2, "did you mean `hdd-nas`? `kurabe models` lists all"),
-        (&["models", "tape"], 2, "lists all; their names begin with crucial, fujitsu,"),
+        (&["models", "tape"], 2, "lists all; their names begin with asus, crucial,"),
         (&["study", "run"], 2, "--help"),
         (&["catalogue", "show", "scsi-gnome/rascsi-1g"], 2, "`scsi-gnome/rascsi-1gb`"),
     ] {
