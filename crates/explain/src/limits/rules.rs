@@ -1,5 +1,6 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
+use super::carried;
 use super::evidence::{ChainWalk, Evidence, TimePart, Turning, is_as_fast_everywhere, walk, zones};
 use super::limit::Limit;
 use super::storage::StorageFacts;
@@ -308,38 +309,40 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         return Some(limit);
     }
     if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
-        return Some(words::zones(fastest, zones));
+        return Some(carried::zones(fastest, zones));
     }
     if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
-        return Some(words::as_fast_everywhere(fastest));
+        return Some(carried::as_fast_everywhere(fastest));
     }
     if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
     {
         // Large operations in order tell of themselves.
         let asked = if evidence.is_in_order(facts) { facts } else { fastest };
         return match asked.rate / memory_rate {
-            share if share <= FAR_BELOW_MEMORY => Some(words::medium(asked, memory_rate)),
-            share if share >= AS_MEMORY => Some(words::connection(asked, memory_rate, storage.link.as_ref())),
+            share if share <= FAR_BELOW_MEMORY => Some(carried::medium(asked, memory_rate)),
+            share if share >= AS_MEMORY => {
+                Some(carried::connection(asked, memory_rate, storage.link.as_ref()))
+            }
             _ => None,
         };
     }
     match &storage.link {
         Some(link) if facts.is_alone() && gains(facts, fastest) && link.has_room(facts.rate, true) => {
-            Some(words::device_rate(facts, link, evidence.turns()))
+            Some(carried::device_rate(facts, link, evidence.turns()))
         }
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
         {
-            Some(words::device_rate(fastest, link, evidence.turns()))
+            Some(carried::device_rate(fastest, link, evidence.turns()))
         }
         Some(_) => None,
-        None if slow_bus(evidence, fastest) => Some(words::bus(fastest)),
+        None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
         None => {
             let other = fastest.opposite(evidence.cells)?;
             let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
             let same_way = !storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
-            (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
+            (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
         }
     }
 }
