@@ -9,6 +9,7 @@
 //! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
 //! flash behind it cannot be told apart from outside.
 
+mod carried;
 mod evidence;
 mod limit;
 mod rules;

@@ -1,6 +1,9 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::evidence::{ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones};
+use super::carried;
+use super::evidence::{
+    ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
+};
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
@@ -162,8 +165,8 @@ fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let strength = facts.opposite(cells).map_or(Strength::Likely, |_| Strength::Strong);
     let fastest = evidence.fastest(facts).filter(|fastest| is_limited(fastest));
     match fastest.filter(|fastest| is_same(fastest.rate, facts.rate)) {
-        Some(fastest) => Some(words::sold_bytes(provider, fastest, strength)),
-        None => is_limited(facts).then(|| words::sold_operations(provider, facts, strength)),
+        Some(fastest) => Some(carried::sold_bytes(provider, fastest, strength)),
+        None => is_limited(facts).then(|| carried::sold_operations(provider, facts, strength)),
     }
 }
 
@@ -336,33 +339,35 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         return Some(limit);
     }
     if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
-        return Some(words::zones(fastest, zones));
+        return Some(carried::zones(fastest, zones));
     }
     if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
-        return Some(words::as_fast_everywhere(fastest));
+        return Some(carried::as_fast_everywhere(fastest));
     }
     if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
     {
         // Large operations in order tell of themselves.
         let asked = if evidence.is_in_order(facts) { facts } else { fastest };
         return match asked.rate / memory_rate {
-            share if share <= FAR_BELOW_MEMORY => Some(words::medium(asked, memory_rate)),
-            share if share >= AS_MEMORY => Some(words::connection(asked, memory_rate, storage.link.as_ref())),
+            share if share <= FAR_BELOW_MEMORY => Some(carried::medium(asked, memory_rate)),
+            share if share >= AS_MEMORY => {
+                Some(carried::connection(asked, memory_rate, storage.link.as_ref()))
+            }
             _ => None,
         };
     }
     match &storage.link {
         Some(link) if facts.is_alone() && gains(facts, fastest) && link.has_room(facts.rate, true) => {
-            Some(words::device_rate(facts, link, evidence.turns()))
+            Some(carried::device_rate(facts, link, evidence.turns()))
         }
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
         {
-            Some(words::device_rate(fastest, link, evidence.turns()))
+            Some(carried::device_rate(fastest, link, evidence.turns()))
         }
         Some(_) => None,
-        None if slow_bus(evidence, fastest) => Some(words::bus(fastest)),
+        None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
         None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {
             let share = command_share(evidence, facts);
             let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
@@ -373,7 +378,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             let other = fastest.opposite(evidence.cells)?;
             let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
             let same_way = !storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
-            (same_way && other.rate >= fastest.rate * least).then(|| words::slower_way(fastest, other))
+            (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
         }
     }
 }

@@ -9,12 +9,12 @@ use kurabe_core::mention::{DIRECT, PROBE, RUN, SWEEP, THREADS, TIME, TRACE, WAIT
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
-fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) -> Limit {
+pub(super) fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) -> Limit {
     Limit { kind, strength, sentence, evidence, next: None }
 }
 
 impl Limit {
-    fn next(self, next: Text) -> Self {
+    pub(super) fn next(self, next: Text) -> Self {
         Self { next: Some(next), ..self }
     }
 
@@ -444,134 +444,6 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
             "an operation takes {whole}; its bytes are counted by what work in order or larger reads take, and neither part is most of it",
             "1 操作に {whole} かかります。転送の分はシーケンシャルか、より大きな読み出しの時間から求めたもので、どちらか一方が\
              大半を占めてはいません"
-        ),
-    )
-}
-
-/// Bytes that the device moves no faster, though the connection could.
-pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) -> Limit {
-    let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
-    let name = &link.name;
-    let evidence = text!(
-        "work in order moves {rate}, while {name} could carry about {usual}",
-        "順に読み書きして {rate} で、{name} なら約 {usual} まで運べます"; name
-    );
-    // A bridge that takes one command at a time costs the connection a part of its rate that nobody tells.
-    let is_sure = link.has_much_room(facts.rate) && !link.one_command;
-    let strength = if is_sure { Strength::Strong } else { Strength::Likely };
-    limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
-}
-
-/// Bytes that pass more slowly towards the end, as tracks become shorter.
-pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
-    let (first, last) = (number::rate(first), number::rate(last));
-    let evidence = text!(
-        "the rate goes from {first} at the start to {last} at the end, as tracks become shorter; a connection has one rate",
-        "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
-    );
-    // Writes pass through a cache, which hides a part of what the medium takes.
-    let strength = if facts.is_write() { Strength::Likely } else { Strength::Strong };
-    limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
-}
-
-/// Bytes that pass no more slowly towards the end, as they would if the medium bounded them.
-pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
-    let rate = number::rate(facts.rate);
-    let evidence = text!(
-        "the rate is {rate} everywhere, though inner tracks are shorter than outer ones",
-        "内周ほどトラックは短くなりますが、どの位置でも {rate} です"
-    );
-    limit(LimitKind::Link, Strength::Likely, connection_or_memory(facts.rate), evidence)
-}
-
-/// Bytes that pass more slowly than the same place again, which the medium has no part in.
-pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
-    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
-    let evidence = text!(
-        "work in order moves {rate}; the same place again, from the drive's memory, passes the connection at {memory}",
-        "順に読むと {rate} ですが、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通ります"
-    );
-    limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
-}
-
-/// Bytes that pass no more slowly than the same place again.
-pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
-    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
-    let sentence = match link.map(|link| &link.name) {
-        Some(name) => text!("the connection: {name}", "接続({name})"; name),
-        None => connection_or_memory(memory_rate),
-    };
-    let evidence = text!(
-        "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
-        "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)でも {memory} です"
-    );
-    // Where sectors pass the head as fast as that, nobody sees the difference.
-    limit(LimitKind::Link, Strength::Likely, sentence, evidence)
-}
-
-fn connection_or_memory(rate: f64) -> Text {
-    let rate = number::rate(rate);
-    text!(
-        "the connection, or the drive's memory behind it: {rate}",
-        "接続、またはその先のドライブのメモリー({rate} が上限)"
-    )
-}
-
-fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
-    let rate = number::rate(facts.rate);
-    if turns {
-        text!("the medium: sectors pass the head at {rate}", "媒体(ヘッドを通るセクターは {rate})")
-    } else {
-        text!(
-            "the device's own data rate (medium or controller)",
-            "デバイス自身の転送速度(媒体かコントローラー)"
-        )
-    }
-}
-
-/// Bytes of a volume that is sold with so many per second.
-pub(super) fn sold_bytes(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
-    let rate = number::rate(facts.rate);
-    let sentence = text!("the volume's limit of bytes: {rate}", "ボリュームのスループット上限({rate})");
-    sold(provider, sentence, strength)
-}
-
-/// Operations of a volume that is sold with so many per second.
-pub(super) fn sold_operations(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
-    let rate = number::iops(facts.iops);
-    let sentence = text!("the volume's limit of operations: {rate}", "ボリュームの IOPS 上限({rate})");
-    sold(provider, sentence, strength)
-}
-
-fn sold(provider: &str, sentence: Text, strength: Strength) -> Limit {
-    let evidence = text!(
-        "more in flight wait longer and are no faster, and {provider} sells volumes with such limits",
-        "同時 I/O 数を増やしても待ち時間が延びるだけです。{provider} のボリュームにはこのような上限があります"
-    );
-    let next = text!("a volume with a higher limit", "上限の高いボリュームにすると速くなります");
-    limit(LimitKind::Volume, strength, sentence, evidence).next(next)
-}
-
-/// Bytes that pass more slowly than those of the other direction, on the same connection.
-pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
-    let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
-    let evidence = text!(
-        "work in order moves {rate}, and {faster} the other way on the same connection",
-        "順に読み書きして {rate} ですが、同じ接続の逆方向は {faster} です"
-    );
-    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
-}
-
-/// Bytes that pass more slowly than any medium of the kind takes them.
-pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
-    let rate = number::rate(facts.rate);
-    limit(
-        LimitKind::Link,
-        Strength::Likely,
-        text!("the bus: {rate}, whatever the size", "バス(大きさによらず {rate})"),
-        text!(
-            "nothing turns, one operation is served at a time, and the slowest cards move more than {rate}",
-            "回転するものはなく、一度に 1 操作ずつの処理で、どんなに遅いカードでも {rate} よりは速いはずです"
         ),
     )
 }
