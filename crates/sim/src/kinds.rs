@@ -16,7 +16,9 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::scsi::SCSI,
     // RAID and mirrors.
     &crate::raid::RAID,
+    &crate::md::MD,
     &crate::mirror::MIRROR,
+    &crate::raidz::RAIDZ,
     // Emulators of disks: images, cards.
     &crate::fat_image::FAT_IMAGE,
     &crate::card::CARD,

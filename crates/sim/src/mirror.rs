@@ -3,8 +3,7 @@
 //! The model (OpenZFS `vdev_mirror.c`, for drives that turn): the load of a drive is the number of its commands in
 //! flight, plus nothing if the read begins where its last command ended, half of `seek_load` within `seek_near` of that
 //! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
-//! after the other). Each drive has so many reads and writes in flight; the others wait in a queue of their own, reads
-//! and writes in the order of arrival (`vdev_queue.c`). A write is done with the last drive. A flush goes to all drives.
+//! after the other). In front of each drive is a queue (`vdev_queue.rs`). A write is done with the last drive. A flush goes to all drives.
 //! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
 //! any left, requests fail.
 //!
@@ -15,11 +14,12 @@ use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
 use crate::settings::{Live, Setting};
+use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
 use crate::vocabulary::page;
-use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// The kind.
 pub const MIRROR: LayerKind = LayerKind::new(page!("mirror"), "mirror", Below::Members, PARAMETERS, build);
@@ -42,23 +42,9 @@ parameters! {
 /// Among drives of equal load the place decides, in units of 2 MiB (`vdev_mirror_shift`).
 const PLACE_SHIFT: u32 = 21;
 
-/// A drive of the mirror.
-#[derive(Clone)]
-struct Drive {
-    below: LayerId,
-    unit: u16,
-    /// Where the last command ended that was sent to it.
-    last_end_bytes: u64,
-    reads: u64,
-    writes: u64,
-    waiting_reads: VecDeque<JobId>,
-    waiting_writes: VecDeque<JobId>,
-    failed: bool,
-}
-
 #[derive(Clone)]
 struct Mirror {
-    drives: Vec<Drive>,
+    drives: Vec<VdevQueue>,
     /// How many of them have not failed.
     sound: usize,
     /// Of requests that went to several drives: how many are still to return.
@@ -79,17 +65,7 @@ words! {
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let drive = |(below, unit)| Drive {
-        below,
-        unit,
-        last_end_bytes: 0,
-        reads: 0,
-        writes: 0,
-        waiting_reads: VecDeque::new(),
-        waiting_writes: VecDeque::new(),
-        failed: false,
-    };
-    let drives: Vec<_> = builder.targets().into_iter().map(drive).collect();
+    let drives: Vec<_> = builder.targets().into_iter().map(VdevQueue::new).collect();
     let (sound, words) = (drives.len(), Words::new(builder));
     let mirror = Mirror { sound, drives, open: BTreeMap::new(), least: Vec::new(), values, words };
     Ok(Built::new(mirror, builder.below_bytes()))
@@ -106,7 +82,7 @@ impl Mirror {
                 distance if distance < self.values.seek_near_bytes => self.values.seek_load / 2,
                 _ => self.values.seek_load,
             };
-            let load = drive.reads + drive.writes + seek;
+            let load = drive.in_flight[0] + drive.in_flight[1] + seek;
             if load < lowest.0 {
                 lowest = (load, seek);
                 self.least.clear();
@@ -132,26 +108,10 @@ impl Mirror {
         }
     }
 
-    /// Sends to a drive what it may have; the tag is its number.
     fn feed(&mut self, index: usize, world: &mut World) {
-        let drive = &mut self.drives[index];
-        loop {
-            let job = if drive.reads < self.values.reads && !drive.waiting_reads.is_empty() {
-                drive.reads += 1;
-                drive.waiting_reads.pop_front()
-            } else if drive.writes < self.values.writes {
-                let job = drive.waiting_writes.pop_front();
-                drive.writes += u64::from(job.is_some());
-                job
-            } else {
-                None
-            };
-            let Some(job) = job else { return };
-            let request = world.request(job);
-            drive.last_end_bytes = request.end_bytes();
-            world.charge(job, self.words.queue, world.now_ns());
-            world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
-        }
+        let Values { reads, writes, .. } = self.values;
+        let limits = QueueLimits { reads, writes, joined_bytes: 0 };
+        self.drives[index].feed(index, limits, self.words.queue, world);
     }
 }
 
@@ -163,7 +123,7 @@ impl Layer for Mirror {
         }
         if request.kind == RequestKind::Read {
             let index = self.choose(request.offset_bytes, world);
-            self.drives[index].waiting_reads.push_back(job);
+            self.drives[index].push(job, request);
             return self.feed(index, world);
         }
         self.open.insert(job, self.sound);
@@ -173,39 +133,33 @@ impl Layer for Mirror {
                 continue;
             }
             if request.kind.writes() {
-                drive.waiting_writes.push_back(job);
+                drive.push(job, request);
                 self.feed(index, world);
             } else {
-                // Neither moves data; they do not count against a queue.
-                world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
+                drive.pass(index, job, request, world);
             }
         }
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        let Some(job) = child.parent else { return };
-        let index = child.tag as usize;
-        match child.request.kind {
-            RequestKind::Read => self.drives[index].reads -= 1,
-            RequestKind::Write | RequestKind::WriteZeroes => self.drives[index].writes -= 1,
-            RequestKind::Flush | RequestKind::Trim => {}
+        let index = drive_of(&child);
+        for job in self.drives[index].returned(&child, world) {
+            self.came(job, world);
         }
-        self.came(job, world);
         self.feed(index, world);
     }
 
     /// What waits at a drive that fails goes to another, if it reads, or is done without it.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
         let Control::FailMember(index) = control else {
-            return Err(text!("it does not wear", "摩耗のない層です"));
+            return Err(control.refused());
         };
         let count = self.drives.len();
         let drive = self.drives.get_mut(index).ok_or_else(|| {
             text!("it has drives 0 to {}", "ドライブは 0 から {} までです", count.saturating_sub(1))
         })?;
         self.sound -= usize::from(!std::mem::replace(&mut drive.failed, true));
-        let (reads, writes) =
-            (std::mem::take(&mut drive.waiting_reads), std::mem::take(&mut drive.waiting_writes));
+        let (reads, writes) = (drive.take_waiting(false), drive.take_waiting(true));
         for job in writes {
             if self.sound > 0 {
                 self.came(job, world);
@@ -234,8 +188,7 @@ impl Layer for Mirror {
     }
 
     fn waits_for(&self) -> Option<Text> {
-        let waits =
-            self.drives.iter().any(|drive| drive.waiting_reads.len() + drive.waiting_writes.len() > 0);
+        let waits = self.drives.iter().any(VdevQueue::has_waiting);
         (waits || !self.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
     }
 
