@@ -6,6 +6,7 @@
 
 mod account;
 mod agenda;
+mod array;
 mod build;
 mod card;
 mod coarse;
@@ -28,6 +29,7 @@ mod port_multiplier;
 mod raid;
 mod raidz;
 mod ranges;
+mod resilver;
 mod sata;
 mod schema;
 mod scsi;
@@ -45,6 +47,7 @@ mod written;
 mod zfs;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
+pub use array::{ArrayFacts, Redundancy, array_facts, rebuild_s};
 pub use build::Builder;
 pub use kinds::KINDS;
 pub use kurabe_core::device::{ErrorNumber, Transfer};

@@ -5,7 +5,7 @@
 //! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
 //! after the other). In front of each drive is a queue (`vdev_queue.rs`). A write is done with the last drive. A flush goes to all drives.
 //! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
-//! any left, requests fail.
+//! any left, requests fail. An empty one in its place is filled from the first that is sound (`resilver.rs`).
 //!
 //! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
 //! order of priorities within a queue, and repair.
@@ -13,6 +13,7 @@
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
+use crate::resilver::Resilver;
 use crate::settings::{Live, Setting};
 use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
 use crate::vocabulary::page;
@@ -47,6 +48,8 @@ struct Mirror {
     drives: Vec<VdevQueue>,
     /// How many of them have not failed.
     sound: usize,
+    drive_bytes: u64,
+    resilver: Option<Resilver>,
     /// Of requests that went to several drives: how many are still to return.
     open: BTreeMap<JobId, usize>,
     /// Drives of least load, kept to spare an allocation for each read.
@@ -60,6 +63,7 @@ words! {
         queue: line("queue");
         near: counter("near");
         far: counter("far");
+        rebuilt_bytes: counter("rebuilt-bytes");
     }
 }
 
@@ -67,8 +71,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let drives: Vec<_> = builder.targets().into_iter().map(VdevQueue::new).collect();
     let (sound, words) = (drives.len(), Words::new(builder));
-    let mirror = Mirror { sound, drives, open: BTreeMap::new(), least: Vec::new(), values, words };
-    Ok(Built::new(mirror, builder.below_bytes()))
+    let drive_bytes = builder.below_bytes();
+    let mirror = Mirror {
+        sound,
+        drive_bytes,
+        resilver: None,
+        drives,
+        open: BTreeMap::new(),
+        least: Vec::new(),
+        values,
+        words,
+    };
+    Ok(Built::new(mirror, drive_bytes))
 }
 
 impl Mirror {
@@ -108,6 +122,16 @@ impl Mirror {
         }
     }
 
+    /// A resilver goes on, or has filled its drive.
+    fn go_on(&mut self, world: &mut World) {
+        let Some(resilver) = &mut self.resilver else { return };
+        if !resilver.go_on(&self.drives, world) {
+            self.drives[resilver.drive].failed = false;
+            (self.sound, self.resilver) = (self.sound + 1, None);
+        }
+    }
+
+    /// Sends to a drive what it may have.
     fn feed(&mut self, index: usize, world: &mut World) {
         let Values { reads, writes, .. } = self.values;
         let limits = QueueLimits { reads, writes, joined_bytes: 0 };
@@ -126,10 +150,11 @@ impl Layer for Mirror {
             self.drives[index].push(job, request);
             return self.feed(index, world);
         }
-        self.open.insert(job, self.sound);
+        let filled = self.resilver.as_ref().map(|resilver| resilver.drive);
+        self.open.insert(job, self.sound + usize::from(filled.is_some()));
         for index in 0..self.drives.len() {
             let drive = &mut self.drives[index];
-            if drive.failed {
+            if drive.failed && filled != Some(index) {
                 continue;
             }
             if request.kind.writes() {
@@ -142,6 +167,12 @@ impl Layer for Mirror {
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
+        if Resilver::is_of(&child) {
+            let Some(resilver) = &mut self.resilver else { return };
+            let bytes = resilver.came(&child, &self.drives, world);
+            world.count(self.words.rebuilt_bytes, bytes);
+            return self.go_on(world);
+        }
         let index = drive_of(&child);
         for job in self.drives[index].returned(&child, world) {
             self.came(job, world);
@@ -151,7 +182,7 @@ impl Layer for Mirror {
 
     /// What waits at a drive that fails goes to another, if it reads, or is done without it.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
-        let Control::FailMember(index) = control else {
+        let (Control::FailMember(index) | Control::RebuildMember(index, _)) = control else {
             return Err(control.refused());
         };
         let count = self.drives.len();
@@ -168,6 +199,13 @@ impl Layer for Mirror {
             }
         }
         reads.into_iter().for_each(|job| self.arrive(job, world));
+        self.resilver = None;
+        if let Control::RebuildMember(drive, from_bytes) = control
+            && self.sound > 0
+        {
+            self.resilver = Some(Resilver::new(drive, from_bytes, self.drive_bytes, 1));
+            self.go_on(world);
+        }
         Ok(())
     }
 
@@ -294,6 +332,30 @@ mod tests {
         // The write that is with the last drive comes back; the one that waits for it cannot be kept anywhere.
         assert_eq!(end(Some(0), &[RequestKind::Write; 2]).0, 1);
         assert_eq!(end(None, &[RequestKind::Read, RequestKind::Write, RequestKind::Flush]).0, 0);
+    }
+
+    #[test]
+    fn an_empty_drive_is_filled_and_has_what_is_written_meanwhile() {
+        let mut stack = Stack::new(
+            &device(&["mirror members=2", "constant capacity=8_MiB access=1_ms rate=1000_TB/s parallel=1"]),
+            1,
+        )
+        .unwrap();
+        stack.control("mirror", Control::RebuildMember(1, 0)).unwrap();
+        let writes = [request(RequestKind::Write, 0, 0, 4096)];
+        for write in writes {
+            stack.submit(stack.now_ns(), write, 0);
+        }
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        // Eight stretches of 1 MiB, each read and written, three under way: the last ends behind nine commands of a drive
+        // at the least.
+        assert!(stack.take_completion().is_some() && (9..=12).contains(&(stack.now_ns() / 1_000_000)));
+        stack.control("mirror", Control::FailMember(0)).unwrap();
+        stack.submit(stack.now_ns(), request(RequestKind::Read, 0, 0, 4096), 0);
+        stack.advance(stack.next_wake_ns().unwrap());
+        assert!(stack.take_completion().unwrap().outcome.is_ok());
     }
 
     #[test]

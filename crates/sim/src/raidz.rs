@@ -7,16 +7,16 @@
 //! system above asks for, records or shorter ones; each lies at its place among records that lie one after the other. In
 //! front of each drive is a queue (`vdev_queue.rs`).
 //!
-//! An empty drive in the place of one is filled by going through the pool in the order of addresses (resilver): so many
-//! stretches of the longest command are under way, each read from all other drives, parity with it, and written.
+//! An empty drive in the place of one is filled from all others, parity with it (`resilver.rs`).
 //!
-//! Not modelled: the processor's time for parity and checksums, that a pool which is not full resilvers only what it has,
-//! and that a resilver gives way to others.
-//! What a power cut takes counts as whole records.
+//! Not modelled: the processor's time for parity and checksums.
+//!
+//! What a power cut takes: of a block that was written since the last flush, all, if a drive would lose a part of it.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
-use crate::ranges::AtRisk;
+use crate::ranges::{AtRisk, Ranges};
+use crate::resilver::Resilver;
 use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
 use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
@@ -44,8 +44,6 @@ parameters! {
             usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live();
         "joined" joined_bytes: SIZE,
             usual("1 MiB", "OpenZFS zfs(4): zfs_vdev_aggregation_limit").live();
-        "resilver" resilver: Count(1, 1000),
-            usual("3", "OpenZFS zfs(4): zfs_vdev_scrub_max_active").live();
         "state" state: Word(&["clean", "degraded"]), usual("clean", "assumed: all drives are sound");
     }
 }
@@ -109,39 +107,24 @@ impl RaidzMap {
         }
         columns
     }
-
-    /// The records that a stretch of a drive may hold a part of.
-    fn records_of(&self, from: u64, to: u64) -> (u64, u64) {
-        let (first, end) =
-            (from / self.sector_bytes * self.drives, to.div_ceil(self.sector_bytes) * self.drives);
-        let sectors = self.sectors(self.record_bytes);
-        (first / sectors * self.record_bytes, end.div_ceil(sectors) * self.record_bytes)
-    }
 }
 
-/// The filling of a drive.
-#[derive(Clone, Debug)]
-struct Resilver {
-    drive: usize,
-    next_bytes: u64,
-    /// Stretches under way by their begin: reads that have not come back.
-    under_way: BTreeMap<u64, usize>,
-}
-
-/// Marks the tag of a request of a resilver; the rest is where its stretch begins.
-const RESILVER: u64 = 1 << 63;
+/// Blocks that were written: by their begin, their length and the number of the write.
+type WrittenBlocks = BTreeMap<u64, (u64, u64)>;
 
 #[derive(Clone)]
 struct Raidz {
     drives: Vec<VdevQueue>,
     map: RaidzMap,
-    capacity_bytes: u64,
     drive_bytes: u64,
     resilver: Option<Resilver>,
     values: Values,
     words: Words,
     /// Stretches of drives that a request still waits for.
     open: BTreeMap<JobId, usize>,
+    /// Since the last flush began; and what each flush under way is about.
+    written: WrittenBlocks,
+    flushing: BTreeMap<JobId, WrittenBlocks>,
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
@@ -167,8 +150,17 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     }
     drives[0].failed = values.state == "degraded";
     let (capacity_bytes, words) = (records * map.record_bytes, Words::new(builder));
-    let (drive_bytes, open) = (builder.below_bytes(), BTreeMap::new());
-    let raidz = Raidz { drives, map, capacity_bytes, drive_bytes, resilver: None, values, words, open };
+    let raidz = Raidz {
+        drives,
+        map,
+        drive_bytes: builder.below_bytes(),
+        resilver: None,
+        values,
+        words,
+        open: BTreeMap::new(),
+        written: BTreeMap::new(),
+        flushing: BTreeMap::new(),
+    };
     Ok(Built::new(raidz, capacity_bytes))
 }
 
@@ -201,6 +193,9 @@ impl Raidz {
         while at < end {
             let next = end.min((at / self.map.record_bytes + 1) * self.map.record_bytes);
             asked.extend(self.asked(request.kind, self.map.columns(at, next - at)));
+            if request.kind.writes() && !request.fua {
+                self.written.insert(at, (next - at, request.number));
+            }
             at = next;
         }
         let counter =
@@ -220,43 +215,12 @@ impl Raidz {
         self.drives[index].feed(index, QueueLimits { reads, writes, joined_bytes }, self.words.queue, world);
     }
 
-    /// Begins as many stretches of a resilver as may be under way.
+    /// A resilver goes on, or has filled its drive.
     fn go_on(&mut self, world: &mut World) {
-        while let Some(resilver) = &mut self.resilver {
-            if resilver.under_way.len() as u64 >= self.values.resilver {
-                return;
-            }
-            let (at, filled) = (resilver.next_bytes, resilver.drive);
-            if at >= self.drive_bytes {
-                if resilver.under_way.is_empty() {
-                    self.drives[filled].failed = false;
-                    self.resilver = None;
-                }
-                return;
-            }
-            let length = self.values.joined_bytes.clamp(4096, self.drive_bytes - at);
-            resilver.next_bytes += length;
-            let read = Request::new(RequestKind::Read, at, length as u32);
-            let others = self.drives.iter().filter(|drive| !drive.failed);
-            resilver.under_way.insert(at, others.clone().count());
-            others.for_each(|drive| drive.send_beside(read, RESILVER | at, world));
-        }
-    }
-
-    /// A request of a resilver has come back.
-    fn resilvered(&mut self, child: &Child, world: &mut World) {
-        let at = child.tag & !RESILVER;
         let Some(resilver) = &mut self.resilver else { return };
-        let Some(left) = resilver.under_way.get_mut(&at) else { return };
-        if child.request.kind == RequestKind::Write {
-            resilver.under_way.remove(&at);
-            world.count(self.words.rebuilt_bytes, u64::from(child.request.length_bytes));
-            return self.go_on(world);
-        }
-        *left -= 1;
-        if *left == 0 {
-            let write = Request { kind: RequestKind::Write, ..child.request };
-            self.drives[resilver.drive].send_beside(write, child.tag, world);
+        if !resilver.go_on(&self.drives, world) {
+            self.drives[resilver.drive].failed = false;
+            self.resilver = None;
         }
     }
 
@@ -265,6 +229,7 @@ impl Raidz {
             Some(open) if *open > 1 => *open -= 1,
             _ => {
                 self.open.remove(&job);
+                self.flushing.remove(&job);
                 world.finish(job);
             }
         }
@@ -279,6 +244,7 @@ impl Layer for Raidz {
         let request = world.request(job);
         match request.kind {
             RequestKind::Flush => {
+                self.flushing.insert(job, std::mem::take(&mut self.written));
                 self.open.insert(job, self.drives.iter().filter(|drive| !drive.failed).count());
                 for (index, drive) in self.drives.iter_mut().enumerate().filter(|(_, drive)| !drive.failed) {
                     drive.pass(index, job, request, world);
@@ -299,8 +265,11 @@ impl Layer for Raidz {
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        if child.tag & RESILVER != 0 {
-            return self.resilvered(&child, world);
+        if Resilver::is_of(&child) {
+            let Some(resilver) = &mut self.resilver else { return };
+            let bytes = resilver.came(&child, &self.drives, world);
+            world.count(self.words.rebuilt_bytes, bytes);
+            return self.go_on(world);
         }
         let index = drive_of(&child);
         for job in self.drives[index].returned(&child, world) {
@@ -327,23 +296,30 @@ impl Layer for Raidz {
         if let Control::RebuildMember(drive, from_bytes) = control
             && !self.is_offline()
         {
-            self.resilver = Some(Resilver { drive, next_bytes: from_bytes, under_way: BTreeMap::new() });
+            self.resilver = Some(Resilver::new(drive, from_bytes, self.drive_bytes, usize::MAX));
             self.go_on(world);
         }
         Ok(())
     }
 
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
+        let sound: Vec<bool> = self.drives.iter().map(|drive| !drive.failed).collect();
+        let is_at_stake = |ranges: fn(&AtRisk) -> &Ranges, columns: &[BlockColumn], number: u64| {
+            columns.iter().filter(|column| sound[column.drive]).any(|column| {
+                let (from, to) = (column.offset_bytes, column.offset_bytes + column.length_bytes);
+                ranges(&below[column.drive]).within(from, to).any(|(.., oldest)| oldest <= number)
+            })
+        };
         let mut all = AtRisk::default();
-        for (risk, _) in below.iter().zip(&self.drives).filter(|(_, drive)| !drive.failed) {
-            let risk = risk.moved(|(from, to, number), records| {
-                let (from, to) = self.map.records_of(from, to);
-                records.add(from, to.min(self.capacity_bytes), number);
-            });
-            all.lost.extend(risk.lost.iter());
-            all.saved.extend(risk.saved.iter());
+        for (at, (bytes, number)) in self.flushing.values().chain([&self.written]).flatten() {
+            let columns = self.map.columns(*at, *bytes);
+            if is_at_stake(|risk| &risk.lost, &columns, *number) {
+                all.lost.add(*at, at + bytes, *number);
+            } else if is_at_stake(|risk| &risk.saved, &columns, *number) {
+                all.saved.add(*at, at + bytes, *number);
+            }
         }
-        for (from, to, _) in all.lost.iter().collect::<Vec<_>>() {
+        for (from, to, _) in all.lost.iter() {
             all.saved.cut(from, to);
         }
         vec![all]
@@ -400,12 +376,12 @@ mod tests {
     }
 
     proptest! {
-        /// Blocks that lie one after the other share no byte of a drive, and go back to their records.
+        /// Blocks that lie one after the other share no byte of a drive.
         #[test]
         fn records_lie_apart(drives in 2u64..9, parity in 1u64..4, first in 0u64..400) {
             prop_assume!(drives > parity);
             let map = map(drives, parity);
-            let mut used = crate::ranges::Ranges::default();
+            let mut used = Ranges::default();
             for record in first..first + 20 {
                 let columns = map.columns(record * map.record_bytes, map.record_bytes);
                 let data: u64 = columns.iter().filter(|column| !column.is_parity).map(|column| column.length_bytes).sum();
@@ -413,8 +389,6 @@ mod tests {
                 for column in columns {
                     let from = (column.drive as u64) << 40 | column.offset_bytes;
                     prop_assert_eq!(used.add(from, from + column.length_bytes, 1), column.length_bytes);
-                    let (from, to) = map.records_of(column.offset_bytes, column.offset_bytes + column.length_bytes);
-                    prop_assert!(from <= record * map.record_bytes && (record + 1) * map.record_bytes <= to);
                 }
             }
         }

@@ -41,6 +41,8 @@ parameters! {
             usual("0 s", "assumed: a program that waits for what it writes, so that writes go down as they come; OpenZFS zfs(4) has 5 s (zfs_txg_timeout)");
         "dirty_max" dirty_max_bytes: Bytes(1 << 20, 1 << 40),
             usual("1.6 GiB", "OpenZFS zfs(4): zfs_dirty_data_max, a tenth of the memory of a computer with 16 GiB").live();
+        "memory_rate" memory_bytes_per_s: Rate,
+            usual("4 GB/s", "assumed: a core that copies, and computes a checksum").live();
     }
 }
 
@@ -84,6 +86,8 @@ struct Zfs {
 
 words! {
     struct Words from "zfs" {
+        memory_busy: line("memory-busy");
+        memory: cause("memory");
         full: cause("memory-full");
         hits: counter("hits");
         read_ahead: counter("read-ahead");
@@ -236,7 +240,10 @@ impl Layer for Zfs {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         match request.kind {
-            RequestKind::Read if self.has_in_memory(&request) => world.finish(job),
+            RequestKind::Read if self.has_in_memory(&request) => {
+                let end_ns = self.copy(job, world);
+                world.finish_at(end_ns, job);
+            }
             RequestKind::Read => self.read(job, world),
             RequestKind::Write | RequestKind::WriteZeroes if self.values.txg_ns > 0 => {
                 self.write_to_memory(job, world);
