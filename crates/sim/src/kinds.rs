@@ -17,7 +17,9 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::limiter::LIMITER,
     // RAID and mirrors.
     &crate::raid::RAID,
+    &crate::md::MD,
     &crate::mirror::MIRROR,
+    &crate::raidz::RAIDZ,
     // Emulators of disks: images, cards.
     &crate::fat_image::FAT_IMAGE,
     &crate::card::CARD,

@@ -27,8 +27,21 @@ pub struct Volatile {
 pub enum Control {
     /// A member fails, by its place from 0. What is with it already comes back; nothing else goes there.
     FailMember(usize),
+    /// An empty member of its kind takes the place of one, by its place from 0, and is filled from this byte of it on.
+    RebuildMember(usize, u64),
     /// Random writes have gone over all data that flash holds until nothing changes any more, in no time.
     Wear,
+}
+
+impl Control {
+    /// Why a layer that has nothing of its kind refuses it.
+    pub(crate) fn refused(self) -> Text {
+        match self {
+            Self::FailMember(_) => text!("it has no members", "メンバーを持たない層です"),
+            Self::RebuildMember(..) => text!("it rebuilds no members", "メンバーを再構築しない層です"),
+            Self::Wear => text!("it does not wear", "摩耗のない層です"),
+        }
+    }
 }
 
 /// Copies a layer behind its trait; every layer that is `Clone` can be copied so.
@@ -86,10 +99,7 @@ pub trait Layer: CloneLayer + Send {
     /// # Errors
     /// When it has nothing to which that could be done.
     fn control(&mut self, control: Control, _world: &mut World) -> Result<(), Text> {
-        Err(match control {
-            Control::FailMember(_) => text!("it has no members", "メンバーを持たない層です"),
-            Control::Wear => text!("it does not wear", "摩耗のない層です"),
-        })
+        Err(control.refused())
     }
 
     /// A live parameter of its kind has another value from now on; what is under way may still go by the old one.

@@ -6,6 +6,7 @@
 
 mod account;
 mod agenda;
+mod array;
 mod build;
 mod card;
 mod coarse;
@@ -21,12 +22,15 @@ mod layer;
 mod library;
 mod limiter;
 mod link;
+mod md;
 mod mirror;
 mod model;
 mod pcie;
 mod port_multiplier;
 mod raid;
+mod raidz;
 mod ranges;
+mod resilver;
 mod sata;
 mod schema;
 mod scsi;
@@ -37,12 +41,14 @@ mod stack;
 mod timeline;
 mod usb;
 mod use_order;
+mod vdev_queue;
 mod vocabulary;
 mod world;
 mod written;
 mod zfs;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
+pub use array::{ArrayFacts, Redundancy, array_facts, rebuild_s};
 pub use build::Builder;
 pub use kinds::KINDS;
 pub use kurabe_core::device::{ErrorNumber, Transfer};

@@ -66,6 +66,13 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "raid-9260",
     "raid-9260-cached",
     "raid-9260-mixed",
+    // Software RAID and pools of today.
+    "md-raid1-2",
+    "md-raid10-4",
+    "md-raid5-4",
+    "md-raid6-8",
+    "raidz1-3",
+    "raidz2-6",
     // USB sticks and boxes, port multipliers.
     "samsung-fit-plus-exfat",
     "samsung-fit-plus-apfs",

@@ -3,10 +3,9 @@
 //! The model (OpenZFS `vdev_mirror.c`, for drives that turn): the load of a drive is the number of its commands in
 //! flight, plus nothing if the read begins where its last command ended, half of `seek_load` within `seek_near` of that
 //! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
-//! after the other). Each drive has so many reads and writes in flight; the others wait in a queue of their own, reads
-//! and writes in the order of arrival (`vdev_queue.c`). A write is done with the last drive. A flush goes to all drives.
+//! after the other). In front of each drive is a queue (`vdev_queue.rs`). A write is done with the last drive. A flush goes to all drives.
 //! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
-//! any left, requests fail.
+//! any left, requests fail. An empty one in its place is filled from the first that is sound (`resilver.rs`).
 //!
 //! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
 //! order of priorities within a queue, and repair.
@@ -14,12 +13,14 @@
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
+use crate::resilver::Resilver;
 use crate::settings::{Live, Setting};
+use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
 use crate::vocabulary::page;
-use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// The kind.
 pub const MIRROR: LayerKind = LayerKind::new(page!("mirror"), "mirror", Below::Members, PARAMETERS, build);
@@ -42,25 +43,13 @@ parameters! {
 /// Among drives of equal load the place decides, in units of 2 MiB (`vdev_mirror_shift`).
 const PLACE_SHIFT: u32 = 21;
 
-/// A drive of the mirror.
-#[derive(Clone)]
-struct Drive {
-    below: LayerId,
-    unit: u16,
-    /// Where the last command ended that was sent to it.
-    last_end_bytes: u64,
-    reads: u64,
-    writes: u64,
-    waiting_reads: VecDeque<JobId>,
-    waiting_writes: VecDeque<JobId>,
-    failed: bool,
-}
-
 #[derive(Clone)]
 struct Mirror {
-    drives: Vec<Drive>,
+    drives: Vec<VdevQueue>,
     /// How many of them have not failed.
     sound: usize,
+    drive_bytes: u64,
+    resilver: Option<Resilver>,
     /// Of requests that went to several drives: how many are still to return.
     open: BTreeMap<JobId, usize>,
     /// Drives of least load, kept to spare an allocation for each read.
@@ -74,25 +63,26 @@ words! {
         queue: line("queue");
         near: counter("near");
         far: counter("far");
+        rebuilt_bytes: counter("rebuilt-bytes");
     }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let drive = |(below, unit)| Drive {
-        below,
-        unit,
-        last_end_bytes: 0,
-        reads: 0,
-        writes: 0,
-        waiting_reads: VecDeque::new(),
-        waiting_writes: VecDeque::new(),
-        failed: false,
-    };
-    let drives: Vec<_> = builder.targets().into_iter().map(drive).collect();
+    let drives: Vec<_> = builder.targets().into_iter().map(VdevQueue::new).collect();
     let (sound, words) = (drives.len(), Words::new(builder));
-    let mirror = Mirror { sound, drives, open: BTreeMap::new(), least: Vec::new(), values, words };
-    Ok(Built::new(mirror, builder.below_bytes()))
+    let drive_bytes = builder.below_bytes();
+    let mirror = Mirror {
+        sound,
+        drive_bytes,
+        resilver: None,
+        drives,
+        open: BTreeMap::new(),
+        least: Vec::new(),
+        values,
+        words,
+    };
+    Ok(Built::new(mirror, drive_bytes))
 }
 
 impl Mirror {
@@ -106,7 +96,7 @@ impl Mirror {
                 distance if distance < self.values.seek_near_bytes => self.values.seek_load / 2,
                 _ => self.values.seek_load,
             };
-            let load = drive.reads + drive.writes + seek;
+            let load = drive.in_flight[0] + drive.in_flight[1] + seek;
             if load < lowest.0 {
                 lowest = (load, seek);
                 self.least.clear();
@@ -132,26 +122,20 @@ impl Mirror {
         }
     }
 
-    /// Sends to a drive what it may have; the tag is its number.
-    fn feed(&mut self, index: usize, world: &mut World) {
-        let drive = &mut self.drives[index];
-        loop {
-            let job = if drive.reads < self.values.reads && !drive.waiting_reads.is_empty() {
-                drive.reads += 1;
-                drive.waiting_reads.pop_front()
-            } else if drive.writes < self.values.writes {
-                let job = drive.waiting_writes.pop_front();
-                drive.writes += u64::from(job.is_some());
-                job
-            } else {
-                None
-            };
-            let Some(job) = job else { return };
-            let request = world.request(job);
-            drive.last_end_bytes = request.end_bytes();
-            world.charge(job, self.words.queue, world.now_ns());
-            world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
+    /// A resilver goes on, or has filled its drive.
+    fn go_on(&mut self, world: &mut World) {
+        let Some(resilver) = &mut self.resilver else { return };
+        if !resilver.go_on(&self.drives, world) {
+            self.drives[resilver.drive].failed = false;
+            (self.sound, self.resilver) = (self.sound + 1, None);
         }
+    }
+
+    /// Sends to a drive what it may have.
+    fn feed(&mut self, index: usize, world: &mut World) {
+        let Values { reads, writes, .. } = self.values;
+        let limits = QueueLimits { reads, writes, joined_bytes: 0 };
+        self.drives[index].feed(index, limits, self.words.queue, world);
     }
 }
 
@@ -163,49 +147,50 @@ impl Layer for Mirror {
         }
         if request.kind == RequestKind::Read {
             let index = self.choose(request.offset_bytes, world);
-            self.drives[index].waiting_reads.push_back(job);
+            self.drives[index].push(job, request);
             return self.feed(index, world);
         }
-        self.open.insert(job, self.sound);
+        let filled = self.resilver.as_ref().map(|resilver| resilver.drive);
+        self.open.insert(job, self.sound + usize::from(filled.is_some()));
         for index in 0..self.drives.len() {
             let drive = &mut self.drives[index];
-            if drive.failed {
+            if drive.failed && filled != Some(index) {
                 continue;
             }
             if request.kind.writes() {
-                drive.waiting_writes.push_back(job);
+                drive.push(job, request);
                 self.feed(index, world);
             } else {
-                // Neither moves data; they do not count against a queue.
-                world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
+                drive.pass(index, job, request, world);
             }
         }
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        let Some(job) = child.parent else { return };
-        let index = child.tag as usize;
-        match child.request.kind {
-            RequestKind::Read => self.drives[index].reads -= 1,
-            RequestKind::Write | RequestKind::WriteZeroes => self.drives[index].writes -= 1,
-            RequestKind::Flush | RequestKind::Trim => {}
+        if Resilver::is_of(&child) {
+            let Some(resilver) = &mut self.resilver else { return };
+            let bytes = resilver.came(&child, &self.drives, world);
+            world.count(self.words.rebuilt_bytes, bytes);
+            return self.go_on(world);
         }
-        self.came(job, world);
+        let index = drive_of(&child);
+        for job in self.drives[index].returned(&child, world) {
+            self.came(job, world);
+        }
         self.feed(index, world);
     }
 
     /// What waits at a drive that fails goes to another, if it reads, or is done without it.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
-        let Control::FailMember(index) = control else {
-            return Err(text!("it does not wear", "摩耗のない層です"));
+        let (Control::FailMember(index) | Control::RebuildMember(index, _)) = control else {
+            return Err(control.refused());
         };
         let count = self.drives.len();
         let drive = self.drives.get_mut(index).ok_or_else(|| {
             text!("it has drives 0 to {}", "ドライブは 0 から {} までです", count.saturating_sub(1))
         })?;
         self.sound -= usize::from(!std::mem::replace(&mut drive.failed, true));
-        let (reads, writes) =
-            (std::mem::take(&mut drive.waiting_reads), std::mem::take(&mut drive.waiting_writes));
+        let (reads, writes) = (drive.take_waiting(false), drive.take_waiting(true));
         for job in writes {
             if self.sound > 0 {
                 self.came(job, world);
@@ -214,6 +199,13 @@ impl Layer for Mirror {
             }
         }
         reads.into_iter().for_each(|job| self.arrive(job, world));
+        self.resilver = None;
+        if let Control::RebuildMember(drive, from_bytes) = control
+            && self.sound > 0
+        {
+            self.resilver = Some(Resilver::new(drive, from_bytes, self.drive_bytes, 1));
+            self.go_on(world);
+        }
         Ok(())
     }
 
@@ -234,8 +226,7 @@ impl Layer for Mirror {
     }
 
     fn waits_for(&self) -> Option<Text> {
-        let waits =
-            self.drives.iter().any(|drive| drive.waiting_reads.len() + drive.waiting_writes.len() > 0);
+        let waits = self.drives.iter().any(VdevQueue::has_waiting);
         (waits || !self.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
     }
 
@@ -341,6 +332,30 @@ mod tests {
         // The write that is with the last drive comes back; the one that waits for it cannot be kept anywhere.
         assert_eq!(end(Some(0), &[RequestKind::Write; 2]).0, 1);
         assert_eq!(end(None, &[RequestKind::Read, RequestKind::Write, RequestKind::Flush]).0, 0);
+    }
+
+    #[test]
+    fn an_empty_drive_is_filled_and_has_what_is_written_meanwhile() {
+        let mut stack = Stack::new(
+            &device(&["mirror members=2", "constant capacity=8_MiB access=1_ms rate=1000_TB/s parallel=1"]),
+            1,
+        )
+        .unwrap();
+        stack.control("mirror", Control::RebuildMember(1, 0)).unwrap();
+        let writes = [request(RequestKind::Write, 0, 0, 4096)];
+        for write in writes {
+            stack.submit(stack.now_ns(), write, 0);
+        }
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        // Eight stretches of 1 MiB, each read and written, three under way: the last ends behind nine commands of a drive
+        // at the least.
+        assert!(stack.take_completion().is_some() && (9..=12).contains(&(stack.now_ns() / 1_000_000)));
+        stack.control("mirror", Control::FailMember(0)).unwrap();
+        stack.submit(stack.now_ns(), request(RequestKind::Read, 0, 0, 4096), 0);
+        stack.advance(stack.next_wake_ns().unwrap());
+        assert!(stack.take_completion().unwrap().outcome.is_ok());
     }
 
     #[test]

@@ -21,9 +21,9 @@
 mod ahead;
 mod cache;
 mod card;
-mod degraded;
 mod destage;
-mod geometry;
+pub(crate) mod failures;
+pub(crate) mod geometry;
 mod parity;
 #[cfg(test)]
 mod published;

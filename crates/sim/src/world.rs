@@ -252,8 +252,13 @@ impl World {
 
     /// Ends a job now, unsuccessfully.
     pub fn fail(&mut self, job: JobId, error: ErrorNumber) {
-        self.jobs[job.0 as usize].error = Some(error);
+        self.note_error(job, error);
         self.finish(job);
+    }
+
+    /// A job will end unsuccessfully: something failed that was sent for it and others.
+    pub(crate) fn note_error(&mut self, job: JobId, error: ErrorNumber) {
+        self.jobs[job.0 as usize].error = Some(error);
     }
 
     /// From here on a job that writes zeroes writes data: there is no command for zeroes below.

@@ -7,13 +7,22 @@
 //! for one record at a time; who waits for a record that is on its way waits for what that waits for. A request shorter
 //! than a record stands for a small block of its own and goes down as it is.
 //!
+//! With `txg` above 0, writes are acknowledged from memory and go down in transaction groups (`zfs/groups.rs`); else they
+//! go down as they come.
+//!
 //! Not modelled: the cache for what is read twice (a test with an empty cache reads everything once), compression,
-//! checksums, and the transaction groups of writes, which go down as they come.
+//! checksums, and that a block which is written again gets another place: here it stays where it is, so that small
+//! writes here and there cost the drives more than they would.
+
+mod groups;
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Layer, LayerKind};
+use crate::ranges::AtRisk;
+use crate::settings::{Live, Setting};
 use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, RequestKind, World};
+use groups::Groups;
 use kurabe_core::{Result, Text, text};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,6 +37,12 @@ parameters! {
             usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K");
         "ahead" ahead_bytes: Bytes(0, 1 << 30), usual("8 MiB", "OpenZFS dmu_zfetch.c: zfetch_max_distance");
         "streams" streams: Count(1, 256), usual("8", "OpenZFS dmu_zfetch.c: zfetch_max_streams");
+        "txg" txg_ns: Time,
+            usual("0 s", "assumed: a program that waits for what it writes, so that writes go down as they come; OpenZFS zfs(4) has 5 s (zfs_txg_timeout)");
+        "dirty_max" dirty_max_bytes: Bytes(1 << 20, 1 << 40),
+            usual("1.6 GiB", "OpenZFS zfs(4): zfs_dirty_data_max, a tenth of the memory of a computer with 16 GiB").live();
+        "memory_rate" memory_bytes_per_s: Rate,
+            usual("4 GB/s", "assumed: a core that copies, and computes a checksum").live();
     }
 }
 
@@ -51,6 +66,7 @@ struct Record {
 #[derive(Clone)]
 struct Zfs {
     below: LayerId,
+    below_bytes: u64,
     capacity_bytes: u64,
     record_bytes: u64,
     ahead_bytes: u64,
@@ -63,13 +79,20 @@ struct Zfs {
     came: VecDeque<u64>,
     /// How many pieces a request still waits for.
     open: BTreeMap<JobId, u64>,
+    groups: Groups,
+    values: Values,
     words: Words,
 }
 
 words! {
     struct Words from "zfs" {
+        memory_busy: line("memory-busy");
+        memory: cause("memory");
+        full: cause("memory-full");
         hits: counter("hits");
         read_ahead: counter("read-ahead");
+        groups: counter("groups");
+        logged_bytes: counter("logged-bytes");
     }
 }
 
@@ -78,9 +101,13 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let record_bytes = values.record_bytes;
     let ahead_bytes = values.ahead_bytes;
     let most_streams = values.streams as usize;
-    let capacity_bytes = builder.below_bytes();
+    let mut capacity_bytes = builder.below_bytes();
+    if values.txg_ns > 0 {
+        capacity_bytes -= groups::slop_bytes(capacity_bytes);
+    }
     let zfs = Zfs {
         below: builder.only_below(),
+        below_bytes: builder.below_bytes(),
         capacity_bytes,
         record_bytes,
         ahead_bytes,
@@ -90,6 +117,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         records: BTreeMap::new(),
         came: VecDeque::new(),
         open: BTreeMap::new(),
+        groups: Groups::default(),
+        values,
         words: Words::new(builder),
     };
     Ok(Built::new(zfs, capacity_bytes))
@@ -211,7 +240,15 @@ impl Layer for Zfs {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         match request.kind {
+            RequestKind::Read if self.has_in_memory(&request) => {
+                let end_ns = self.copy(job, world);
+                world.finish_at(end_ns, job);
+            }
             RequestKind::Read => self.read(job, world),
+            RequestKind::Write | RequestKind::WriteZeroes if self.values.txg_ns > 0 => {
+                self.write_to_memory(job, world);
+            }
+            RequestKind::Flush if self.values.txg_ns > 0 => self.commit(job, world),
             RequestKind::Write | RequestKind::WriteZeroes => {
                 let (first, end) = (request.offset_bytes, request.end_bytes());
                 if first == end {
@@ -232,9 +269,34 @@ impl Layer for Zfs {
 
     fn returned(&mut self, child: Child, world: &mut World) {
         match child.parent {
+            Some(job) if child.tag == groups::LOG => self.logged(job, world),
             Some(job) => self.came(job, world),
+            None if child.tag == groups::GROUP => self.group_came(world),
             None => self.came_ahead(child.tag - 1, child.error.is_some(), world),
         }
+    }
+
+    fn wake(&mut self, _token: u64, world: &mut World) {
+        self.groups.timer_runs = false;
+        self.begin_group(world);
+    }
+
+    fn at_risk(&self, _now_ns: u64) -> AtRisk {
+        self.groups.at_risk()
+    }
+
+    /// The log lies behind what users see.
+    fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
+        for risk in &mut below {
+            for ranges in [&mut risk.lost, &mut risk.saved] {
+                ranges.cut(self.capacity_bytes, u64::MAX);
+            }
+        }
+        below
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 
     fn waits_for(&self) -> Option<Text> {

@@ -60,7 +60,7 @@ impl Hub {
             return Ok(());
         }
         let message = match control {
-            Control::FailMember(member) => {
+            Control::FailMember(member) | Control::RebuildMember(member, _) => {
                 text!("no layer has a member {member}", "メンバー {member} を持つ層はありません")
             }
             Control::Wear => text!("no layer wears", "摩耗する層はありません"),

@@ -3,7 +3,7 @@
 use super::{drive, removable};
 use crate::build::parameters;
 use crate::layer::{Below, LayerKind};
-use crate::schema::{Parameter, ParameterScale, SIZE};
+use crate::schema::{Parameter, ParameterScale, ParameterType, SIZE};
 use crate::vocabulary::{entry, page};
 
 parameters! {
@@ -86,6 +86,24 @@ parameters! {
     }
 }
 
+/// What is expected of it over the years: no time follows from it, but what an array of such disks is worth.
+const RELIABILITY: &[Parameter] = &[
+    Parameter::usual(
+        "failures_per_year",
+        ParameterType::Number(0.0, 10.0),
+        "0.0157",
+        "Backblaze, all drives in 2024: 1.57 % a year (blocksandfiles.com, 2025-11-13)",
+        entry!("disk", "parameter", "failures_per_year"),
+    ),
+    Parameter::usual(
+        "unreadable",
+        ParameterType::Number(0.0, 1.0),
+        "1e-14",
+        "assumed: the bound that data sheets of such disks give, one in 10^14 bits read",
+        entry!("disk", "parameter", "unreadable"),
+    ),
+];
+
 /// What drives for removable disks have.
 pub(super) const WRITE_PIECE: Parameter =
     Parameter::needed("write_piece", SIZE, entry!("disk", "parameter", "write_piece"));
@@ -123,7 +141,17 @@ const DISK_PARAMETERS: &[Parameter] = &{
     let (read_hit, others) = OF_DISK.split_at(1);
     let (before_memory, after_memory) = others.split_at(5);
     let (read, write) = OVERHEADS.0.split_at(1);
-    joined::<44>(&[MECHANICS, read, read_hit, write, before_memory, MEMORY, OVERHEADS.1, after_memory])
+    joined::<46>(&[
+        MECHANICS,
+        read,
+        read_hit,
+        write,
+        before_memory,
+        MEMORY,
+        OVERHEADS.1,
+        after_memory,
+        RELIABILITY,
+    ])
 };
 const REMOVABLE_PARAMETERS: &[Parameter] =
     &joined::<30>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);

@@ -3,7 +3,7 @@
 use super::Values;
 use super::ahead::ReadStream;
 use super::cache::Cache;
-use super::degraded::Failures;
+use super::failures::Failures;
 use super::geometry::{MemberExtent, RaidGeometry};
 use super::task::{NextStep, Tasks};
 use super::words::Words;
@@ -147,7 +147,8 @@ impl Card {
         let mut pieces = pieces;
         if kind == RequestKind::Read && self.failures.degraded && self.geometry.parities > 0 {
             let computed_bytes;
-            (around, computed_bytes) = self.read_around(pieces);
+            (around, computed_bytes) =
+                self.failures.read_around(&self.geometry, pieces, |piece| self.failures.has(piece.member));
             self.tasks[task].computed_bytes += computed_bytes;
             pieces = &around;
         }
@@ -267,11 +268,11 @@ impl Layer for Card {
     fn control(&mut self, control: Control, _world: &mut World) -> Result<(), Text> {
         let last = self.members.len() - 1;
         match control {
-            Control::FailMember(member) if self.fail_member(member) => Ok(()),
+            Control::FailMember(member) if self.failures.set(member, true, &self.geometry) => Ok(()),
             Control::FailMember(_) => {
                 Err(text!("it has members 0 to {last}", "メンバーは 0 から {last} までです"))
             }
-            Control::Wear => Err(text!("it does not wear", "摩耗のない層です")),
+            Control::RebuildMember(..) | Control::Wear => Err(control.refused()),
         }
     }
 
@@ -280,19 +281,8 @@ impl Layer for Card {
         AtRisk::all(ranges, self.values.battery)
     }
 
-    /// What any copy has lost is lost: nothing tells which copy is the newer one.
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
-        let mut all = AtRisk::default();
-        for (member, risk) in (0u16..).zip(&below).filter(|(member, _)| !self.failures.has(*member)) {
-            let risk = risk.moved(|(from, to, number), array| {
-                self.geometry.data_of(u64::from(member), from, to, |from, to| {
-                    array.add(from, to, number);
-                });
-            });
-            all.lost.extend(risk.lost.iter());
-            all.saved.extend(risk.saved.iter());
-        }
-        vec![all]
+        vec![self.geometry.lift(&below, &self.failures, 0)]
     }
 
     fn change(&mut self, setting: &Setting) {

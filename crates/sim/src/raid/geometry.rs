@@ -5,50 +5,52 @@
 //! every row for parity, which move by one member from row to row (left-symmetric, as Linux' md does by default). Members
 //! of unequal size count as the smallest.
 
+use super::failures::Failures;
+use crate::ranges::AtRisk;
 use kurabe_core::{Text, text};
 
 /// The largest number of members.
-pub(super) const MOST_MEMBERS: u64 = 256;
+pub(crate) const MOST_MEMBERS: u64 = 256;
 
 /// The smallest unit that the card keeps in its memory; strips are multiples of it.
-pub(super) const BLOCK_BYTES: u64 = 4096;
+pub(crate) const BLOCK_BYTES: u64 = 4096;
 
 /// A stretch of bytes of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MemberExtent {
+pub(crate) struct MemberExtent {
     /// The member; the first of its copies.
-    pub(super) member: u16,
+    pub(crate) member: u16,
     /// First byte on the member.
-    pub(super) offset_bytes: u64,
+    pub(crate) offset_bytes: u64,
     /// Length.
-    pub(super) length_bytes: u64,
+    pub(crate) length_bytes: u64,
 }
 
 impl MemberExtent {
     /// The byte after the last one.
-    pub(super) fn end_bytes(&self) -> u64 {
+    pub(crate) fn end_bytes(&self) -> u64 {
         self.offset_bytes + self.length_bytes
     }
 }
 
 /// A layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RaidGeometry {
+pub(crate) struct RaidGeometry {
     /// Bytes of a strip.
-    pub(super) strip_bytes: u64,
+    pub(crate) strip_bytes: u64,
     /// Strips of a row that hold data.
-    pub(super) data: u64,
+    pub(crate) data: u64,
     /// Members that hold the same.
-    pub(super) copies: u64,
+    pub(crate) copies: u64,
     /// Strips of a row that hold parity.
-    pub(super) parities: u64,
+    pub(crate) parities: u64,
     rows: u64,
 }
 
 impl RaidGeometry {
     /// The layout of a RAID level over so many members, the smallest of so many bytes. An error names the parameter that
     /// does not fit.
-    pub(super) fn new(
+    pub(crate) fn new(
         level: u64,
         members: u64,
         strip_bytes: u64,
@@ -96,22 +98,27 @@ impl RaidGeometry {
     }
 
     /// Bytes of the array.
-    pub(super) fn capacity_bytes(&self) -> u64 {
+    pub(crate) fn capacity_bytes(&self) -> u64 {
         self.rows * self.row_bytes()
     }
 
+    /// Bytes of a member that the array uses.
+    pub(crate) fn member_bytes(&self) -> u64 {
+        self.rows * self.strip_bytes
+    }
+
     /// Bytes of data in a row.
-    pub(super) fn row_bytes(&self) -> u64 {
+    pub(crate) fn row_bytes(&self) -> u64 {
         self.data * self.strip_bytes
     }
 
     /// How many strips the bytes from `from` to `to` touch.
-    pub(super) fn strips(&self, from: u64, to: u64) -> u64 {
+    pub(crate) fn strips(&self, from: u64, to: u64) -> u64 {
         if to <= from { 0 } else { (to - 1) / self.strip_bytes - from / self.strip_bytes + 1 }
     }
 
     /// The member of a strip of data of a row; the first of its copies.
-    pub(super) fn data_member(&self, row: u64, index: u64) -> u16 {
+    pub(crate) fn data_member(&self, row: u64, index: u64) -> u16 {
         if self.parities == 0 {
             return (index * self.copies) as u16;
         }
@@ -120,7 +127,7 @@ impl RaidGeometry {
     }
 
     /// The member of a strip of parity of a row.
-    pub(super) fn parity_member(&self, row: u64, index: u64) -> u16 {
+    pub(crate) fn parity_member(&self, row: u64, index: u64) -> u16 {
         ((self.first_parity(row) + index) % (self.data + self.parities)) as u16
     }
 
@@ -130,8 +137,8 @@ impl RaidGeometry {
     }
 
     /// The bytes of the array that a member holds in a stretch of its own; parity is none of them.
-    pub(super) fn data_of(&self, member: u64, from: u64, to: u64, mut tell: impl FnMut(u64, u64)) {
-        let (mut at, to) = (from, to.min(self.rows * self.strip_bytes));
+    pub(crate) fn data_of(&self, member: u64, from: u64, to: u64, mut tell: impl FnMut(u64, u64)) {
+        let (mut at, to) = (from, to.min(self.member_bytes()));
         while at < to {
             let row = at / self.strip_bytes;
             let end = to.min((row + 1) * self.strip_bytes);
@@ -143,8 +150,26 @@ impl RaidGeometry {
         }
     }
 
+    /// What is at risk of the array, of members whose data begin at an offset. What any copy has lost is lost: nothing
+    /// tells which copy is the newer one.
+    pub(crate) fn lift(&self, below: &[AtRisk], failures: &Failures, data_offset_bytes: u64) -> AtRisk {
+        let mut all = AtRisk::default();
+        for (member, risk) in (0u16..).zip(below).filter(|(member, _)| !failures.has(*member)) {
+            let risk = risk.moved(|(from, to, number), array| {
+                let (from, to) = (from.max(data_offset_bytes), to.max(data_offset_bytes));
+                let (from, to) = (from - data_offset_bytes, to - data_offset_bytes);
+                self.data_of(u64::from(member), from, to, |from, to| {
+                    array.add(from, to, number);
+                });
+            });
+            all.lost.extend(risk.lost.iter());
+            all.saved.extend(risk.saved.iter());
+        }
+        all
+    }
+
     /// Which strip of data of a row a member holds, if it is not parity.
-    pub(super) fn data_index(&self, row: u64, member: u64) -> Option<u64> {
+    pub(crate) fn data_index(&self, row: u64, member: u64) -> Option<u64> {
         if self.parities == 0 {
             return Some(member / self.copies);
         }
@@ -153,7 +178,7 @@ impl RaidGeometry {
     }
 
     /// Cuts bytes of the array into what the members hold. Consecutive strips of one member become one piece.
-    pub(super) fn split(&self, from: u64, to: u64, pieces: &mut Vec<MemberExtent>) {
+    pub(crate) fn split(&self, from: u64, to: u64, pieces: &mut Vec<MemberExtent>) {
         let before = pieces.len();
         let mut at = from;
         while at < to {

@@ -1,0 +1,144 @@
+//! The write-intent bitmap: which parts of the array may differ between members after a crash.
+//!
+//! The model (md-bitmap.c): a bit stands for `bitmap_chunk`, of the array where members are copies, of each member where
+//! they have parity. A write to a clean part waits until its bit is on all members: their memories are emptied, then a page
+//! of the bitmap is written past them (md_super_write: REQ_PREFLUSH and REQ_FUA). What comes meanwhile waits for the next
+//! round. Every `bitmap_delay` a daemon looks over the bits: one without writes since its last two looks is cleared, which
+//! is written to the members with nobody waiting. A degraded array clears none.
+
+use super::{AfterMembers, Md};
+use crate::world::{JobId, Request, RequestKind, World};
+use std::collections::BTreeMap;
+
+/// The daemon's token; others belong to the rebuild.
+pub(super) const DAEMON: u64 = 1;
+
+/// Where the bitmap lies: behind the superblock of version 1.2 (mdadm super1.c: 4 KiB from the start, and 4 KiB more).
+const BITMAP_AT_BYTES: u64 = 8192;
+const PAGE_BYTES: u32 = 4096;
+
+/// A part of the array that was written.
+#[derive(Clone, Debug, Default)]
+struct Mark {
+    /// Writes to it that are under way.
+    writes: u32,
+    /// Looks of the daemon since the last one ended.
+    looks: u32,
+    on_members: bool,
+}
+
+/// The bitmap as the computer's memory has it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bitmap {
+    marks: BTreeMap<u64, Mark>,
+    /// Writes that wait for the round under way, and for the next one.
+    round: Vec<JobId>,
+    next: Vec<JobId>,
+    daemon_runs: bool,
+}
+
+impl Md {
+    /// The bits of a write.
+    fn bits(&self, job: JobId, world: &World) -> std::ops::Range<u64> {
+        let request = world.request(job);
+        let (mut from, mut to) = (request.offset_bytes, request.end_bytes());
+        if self.geometry.parities > 0 {
+            let row_bytes = self.geometry.row_bytes();
+            from = from / row_bytes * self.values.chunk_bytes;
+            to = to.div_ceil(row_bytes) * self.values.chunk_bytes;
+        }
+        from / self.values.bitmap_chunk_bytes..to.div_ceil(self.values.bitmap_chunk_bytes)
+    }
+
+    /// Marks what is about to be written; whether the write may go on at once.
+    pub(super) fn mark(&mut self, job: JobId, world: &mut World) -> bool {
+        if !self.values.bitmap || self.values.level == 0 {
+            return true;
+        }
+        let mut is_marked = true;
+        for bit in self.bits(job, world) {
+            let mark = self.bitmap.marks.entry(bit).or_default();
+            (mark.writes, mark.looks) = (mark.writes + 1, 0);
+            is_marked &= mark.on_members;
+        }
+        if !is_marked {
+            self.bitmap.next.push(job);
+            self.begin_round(world);
+        }
+        is_marked
+    }
+
+    /// Writes the bits of those that wait, unless a round is under way.
+    fn begin_round(&mut self, world: &mut World) {
+        if self.bitmap.round.is_empty() && !self.bitmap.next.is_empty() {
+            self.bitmap.round = std::mem::take(&mut self.bitmap.next);
+            world.count(self.words.bitmap_writes, 1);
+            for job in &self.bitmap.round {
+                world.charge(*job, self.words.bitmap, world.now_ns());
+            }
+            let work = self.begin(AfterMembers::Mark, self.bitmap.round.first().copied());
+            for member in self.asked() {
+                self.send_raw(work, member, Request::new(RequestKind::Flush, 0, 0), world.now_ns(), world);
+            }
+        }
+    }
+
+    /// The members' memories are empty: writes the page.
+    pub(super) fn write_marks(&mut self, job: Option<JobId>, world: &mut World) {
+        let after = if job.is_some() { AfterMembers::Marked } else { AfterMembers::Forget };
+        let work = self.begin(after, job);
+        let page = Request::new(RequestKind::Write, BITMAP_AT_BYTES, PAGE_BYTES);
+        for member in self.asked() {
+            self.send_raw(work, member, Request { fua: true, ..page }, world.now_ns(), world);
+        }
+    }
+
+    /// The bits of a round are on the members: its writes go on.
+    pub(super) fn marked(&mut self, world: &mut World) {
+        let round = std::mem::take(&mut self.bitmap.round);
+        for bit in round.iter().flat_map(|job| self.bits(*job, world)).collect::<Vec<_>>() {
+            if let Some(mark) = self.bitmap.marks.get_mut(&bit) {
+                mark.on_members = true;
+            }
+        }
+        for job in round {
+            world.charge(job, self.words.bitmap, world.now_ns());
+            self.write(job, world);
+        }
+        self.begin_round(world);
+    }
+
+    /// A write has ended.
+    pub(super) fn unmark(&mut self, job: JobId, world: &mut World) {
+        for bit in self.bits(job, world) {
+            if let Some(mark) = self.bitmap.marks.get_mut(&bit) {
+                (mark.writes, mark.looks) = (mark.writes.saturating_sub(1), 0);
+            }
+        }
+        self.wake_daemon(world);
+    }
+
+    fn wake_daemon(&mut self, world: &mut World) {
+        let has_work = !self.bitmap.marks.is_empty() && !self.failures.degraded;
+        if has_work && !std::mem::replace(&mut self.bitmap.daemon_runs, true) {
+            world.wake_at(world.now_ns().saturating_add(self.values.bitmap_delay_ns.max(1)), DAEMON);
+        }
+    }
+
+    /// The daemon looks over the bits.
+    pub(super) fn clear_marks(&mut self, world: &mut World) {
+        self.bitmap.daemon_runs = false;
+        if self.failures.degraded {
+            return;
+        }
+        let before = self.bitmap.marks.len();
+        self.bitmap.marks.retain(|_, mark| {
+            mark.looks += u32::from(mark.writes == 0);
+            mark.looks < 2
+        });
+        if self.bitmap.marks.len() < before {
+            self.write_marks(None, world);
+        }
+        self.wake_daemon(world);
+    }
+}

@@ -1,0 +1,293 @@
+//! What ZFS does with writes: transaction groups, and the log of what must be safe at once.
+//!
+//! The model (OpenZFS `txg.c`, `dmu_tx.c`, `zil.c`): a write is done when memory has it. Every `txg`, or when a fifth of
+//! what memory may hold is there (zfs_dirty_data_sync_percent), all of it goes down as one group, record by record in the
+//! order of addresses, and a flush behind it; the next group collects meanwhile. Memory that is full has writes wait. Who
+//! wants writes to be safe, by a flush or of one write, has those that are not yet written to the log, one behind the
+//! other in blocks of up to 128 KiB, and then a flush. Of 32 KiB and more (zfs_immediate_write_sz) the data go to their
+//! place, and a block of the log says so. The log lies in the space that ZFS keeps free.
+
+use super::Zfs;
+use crate::ranges::{AtRisk, Ranges};
+use crate::timeline::{Timeline, transfer_ns};
+use crate::world::{JobId, Request, RequestKind, World};
+use std::collections::VecDeque;
+
+/// Tags of what goes to the log, and of what a group sends.
+pub(super) const LOG: u64 = u64::MAX;
+pub(super) const GROUP: u64 = u64::MAX - 1;
+/// A block of the log at most (zil.c: zil_maxblocksize), and at least.
+const LOG_BLOCK_BYTES: u64 = 128 << 10;
+const LEAST_LOG_BYTES: u64 = 4096;
+const IN_PLACE_BYTES: u32 = 32 << 10;
+
+/// Bytes of a pool that ZFS keeps free (spa_misc.c: spa_slop_shift, at most 128 GiB).
+pub(super) fn slop_bytes(pool_bytes: u64) -> u64 {
+    (pool_bytes / 32).min(128 << 30)
+}
+
+/// What memory has of writes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    /// Of the group that collects, and of the one that goes down.
+    dirty: Ranges,
+    going: Ranges,
+    /// Of both, what a power cut would take.
+    unsafe_ranges: Ranges,
+    /// Requests of the group that goes down.
+    requests: u64,
+    flushes: bool,
+    pub(super) timer_runs: bool,
+    /// Writes that wait for room.
+    waiting: VecDeque<JobId>,
+    log_bytes: u64,
+    copying: Timeline,
+    /// Who waits for the log: blocks that are not there, then for the flush.
+    logging: Vec<(JobId, u64, Ranges)>,
+}
+
+impl Groups {
+    pub(super) fn at_risk(&self) -> AtRisk {
+        let mut lost = self.unsafe_ranges.clone();
+        self.logging.iter().for_each(|(.., ranges)| lost.extend(ranges.iter()));
+        let mut saved = self.dirty.clone();
+        saved.extend(self.going.iter());
+        for (from, to, _) in lost.iter() {
+            saved.cut(from, to);
+        }
+        AtRisk { lost, saved }
+    }
+}
+
+impl Zfs {
+    /// Copies a request's bytes to or from memory: when that is done.
+    pub(super) fn copy(&mut self, job: JobId, world: &mut World) -> u64 {
+        let bytes = u64::from(world.request(job).length_bytes);
+        let time_ns = transfer_ns(bytes, self.values.memory_bytes_per_s);
+        let (start_ns, end_ns) = self.groups.copying.take(world.now_ns(), time_ns);
+        world.charge(job, self.words.memory_busy, start_ns);
+        world.charge(job, self.words.memory, end_ns);
+        end_ns
+    }
+
+    /// Whether memory has all of a read.
+    pub(super) fn has_in_memory(&self, request: &Request) -> bool {
+        let (from, to) = (request.offset_bytes, request.end_bytes());
+        from < to && (self.groups.dirty.cover(from, to) || self.groups.going.cover(from, to))
+    }
+
+    pub(super) fn write_to_memory(&mut self, job: JobId, world: &mut World) {
+        let groups = &self.groups;
+        let held_bytes = groups.dirty.bytes() + groups.going.bytes();
+        if held_bytes >= self.values.dirty_max_bytes || !groups.waiting.is_empty() {
+            self.groups.waiting.push_back(job);
+            return self.begin_group(world);
+        }
+        let request = world.request(job);
+        let (from, to) = (request.offset_bytes, request.end_bytes());
+        self.groups.dirty.add(from, to, request.number);
+        if request.fua {
+            let mut alone = Ranges::default();
+            alone.add(from, to, request.number);
+            self.log(job, alone, world);
+        } else {
+            self.groups.unsafe_ranges.add(from, to, request.number);
+            let end_ns = self.copy(job, world);
+            world.finish_at(end_ns, job);
+        }
+        if self.groups.dirty.bytes() * 5 >= self.values.dirty_max_bytes {
+            self.begin_group(world);
+        } else if !std::mem::replace(&mut self.groups.timer_runs, true) {
+            world.wake_at(world.now_ns().saturating_add(self.values.txg_ns), 0);
+        }
+    }
+
+    /// Has everything safe that was written.
+    pub(super) fn commit(&mut self, job: JobId, world: &mut World) {
+        let ranges = std::mem::take(&mut self.groups.unsafe_ranges);
+        self.log(job, ranges, world);
+    }
+
+    /// Writes what must be safe to the log; a job without any goes on to the flush.
+    fn log(&mut self, job: JobId, ranges: Ranges, world: &mut World) {
+        let (in_place, logged): (Vec<_>, Vec<_>) =
+            self.pieces(&ranges).into_iter().partition(|piece| piece.length_bytes >= IN_PLACE_BYTES);
+        let logged_bytes: u64 = logged.iter().map(|piece| u64::from(piece.length_bytes)).sum();
+        world.count(self.words.logged_bytes, logged_bytes);
+        let mut left_bytes = logged_bytes.next_multiple_of(LEAST_LOG_BYTES);
+        if !in_place.is_empty() {
+            left_bytes += LEAST_LOG_BYTES;
+        }
+        let area_bytes = slop_bytes(self.below_bytes).saturating_sub(LOG_BLOCK_BYTES).max(1);
+        let mut blocks = in_place.len() as u64;
+        for piece in in_place {
+            self.groups.dirty.cut(piece.offset_bytes, piece.end_bytes());
+            world.send(job, self.below, piece, LOG);
+        }
+        while left_bytes > 0 {
+            let block_bytes = left_bytes.min(LOG_BLOCK_BYTES);
+            let place =
+                self.capacity_bytes + self.groups.log_bytes % area_bytes / LEAST_LOG_BYTES * LEAST_LOG_BYTES;
+            let block = Request::new(RequestKind::Write, place, block_bytes as u32);
+            world.send(job, self.below, block, LOG);
+            self.groups.log_bytes += block_bytes;
+            left_bytes -= block_bytes;
+            blocks += 1;
+        }
+        self.groups.logging.push((job, blocks + 1, ranges));
+        if blocks == 0 {
+            world.send(job, self.below, Request::new(RequestKind::Flush, 0, 0), LOG);
+        }
+    }
+
+    /// A block of the log, or the flush behind them, is done.
+    pub(super) fn logged(&mut self, job: JobId, world: &mut World) {
+        let Some(place) = self.groups.logging.iter().position(|(of, ..)| *of == job) else { return };
+        let left = &mut self.groups.logging[place].1;
+        *left -= 1;
+        match *left {
+            0 => {
+                self.groups.logging.remove(place);
+                world.finish(job);
+            }
+            1 => world.send(job, self.below, Request::new(RequestKind::Flush, 0, 0), LOG),
+            _ => {}
+        }
+    }
+
+    /// Cut at records, and what touches within one of them as one.
+    fn pieces(&self, ranges: &Ranges) -> Vec<Request> {
+        let mut pieces: Vec<Request> = Vec::new();
+        for (from, to, number) in ranges.iter() {
+            let mut at = from;
+            while at < to {
+                let end = to.min((at / self.record_bytes + 1) * self.record_bytes);
+                match pieces.last_mut() {
+                    Some(last) if last.end_bytes() == at && !at.is_multiple_of(self.record_bytes) => {
+                        last.length_bytes += (end - at) as u32;
+                        last.number = last.number.min(number);
+                    }
+                    _ => {
+                        let piece = Request::new(RequestKind::Write, at, (end - at) as u32);
+                        pieces.push(Request { number, ..piece });
+                    }
+                }
+                at = end;
+            }
+        }
+        pieces
+    }
+
+    /// Sends what memory has down, unless a group is on its way.
+    pub(super) fn begin_group(&mut self, world: &mut World) {
+        if self.groups.requests > 0 || self.groups.dirty.is_empty() {
+            return;
+        }
+        self.groups.going = std::mem::take(&mut self.groups.dirty);
+        world.count(self.words.groups, 1);
+        let pieces = self.pieces(&self.groups.going);
+        self.groups.requests = pieces.len() as u64;
+        pieces.into_iter().for_each(|piece| world.send_in_background(self.below, piece, GROUP));
+    }
+
+    /// A request of the group that goes down is done.
+    pub(super) fn group_came(&mut self, world: &mut World) {
+        self.groups.requests -= 1;
+        if self.groups.requests > 0 {
+            return;
+        }
+        if !std::mem::replace(&mut self.groups.flushes, true) {
+            self.groups.requests = 1;
+            return world.send_in_background(self.below, Request::new(RequestKind::Flush, 0, 0), GROUP);
+        }
+        self.groups.flushes = false;
+        for (from, to, _) in std::mem::take(&mut self.groups.going).iter() {
+            // What was written again meanwhile is still at risk.
+            let at_risk: Ranges = self.groups.unsafe_ranges.cut(from, to).into_iter().collect();
+            let again: Ranges = self.groups.dirty.within(from, to).collect();
+            for (from, to, number) in again.iter() {
+                for (from, to, _) in at_risk.within(from, to) {
+                    self.groups.unsafe_ranges.add(from, to, number);
+                }
+            }
+        }
+        for job in std::mem::take(&mut self.groups.waiting) {
+            world.charge(job, self.words.full, world.now_ns());
+            self.write_to_memory(job, world);
+        }
+        if !self.groups.dirty.is_empty() && !std::mem::replace(&mut self.groups.timer_runs, true) {
+            world.wake_at(world.now_ns().saturating_add(self.values.txg_ns), 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{account, device, request, run, settle};
+    use crate::stack::Stack;
+    use crate::world::{Request, RequestKind};
+
+    const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=1000_TB/s parallel=1";
+
+    fn pool(extra: &str) -> Stack {
+        Stack::new(&device(&[&format!("zfs txg=5_s memory_rate=1000_TB/s {extra}"), DRIVE]), 1).unwrap()
+    }
+
+    fn write(offset_bytes: u64, length_bytes: u32) -> Request {
+        request(RequestKind::Write, offset_bytes, length_bytes)
+    }
+
+    #[test]
+    fn a_write_is_memorys_until_its_group_goes_down() {
+        let mut stack = pool("");
+        let writes: Vec<Request> = (0..64).map(|index| write(index * 65_536, 65_536)).collect();
+        assert!(run(&mut stack, &writes, 4)[63] < 1000);
+        assert_eq!(stack.at_risk().lost.bytes(), 64 * 65_536);
+        assert!(run(&mut stack, &[request(RequestKind::Read, 0, 65_536)], 1)[0] < 2000, "memory has it");
+        settle(&mut stack);
+        // 32 records and a flush, after five seconds.
+        assert_eq!(stack.now_ns() / 1_000_000, 5000 + 33);
+        assert_eq!(stack.at_risk().lost.bytes(), 0);
+    }
+
+    #[test]
+    fn what_must_be_safe_goes_to_the_log_or_to_its_place() {
+        let mut stack = pool("");
+        let flush = request(RequestKind::Flush, 0, 0);
+        let logged = |stack: &mut Stack, requests: &[Request]| {
+            let from_ns = stack.now_ns();
+            let end_ns = *run(stack, requests, 1).last().unwrap();
+            assert_eq!(stack.at_risk().lost.bytes(), 0);
+            let account = account(stack);
+            let of = account.counts.iter().find(|count| count.counter == "logged-bytes");
+            ((end_ns - from_ns) / 1_000_000, of.map_or(0, |count| count.count))
+        };
+        assert_eq!(
+            logged(&mut stack, &[write(0, 8192), write(65_536, 8192), flush]),
+            (2, 16_384),
+            "a block and a flush"
+        );
+        assert_eq!(logged(&mut stack, &[flush]), (1, 0), "nothing is left to log");
+        assert_eq!(
+            logged(&mut stack, &[write(0, 65_536), flush]),
+            (3, 0),
+            "its place, a block of the log, a flush"
+        );
+        let safe = Request { fua: true, ..write(1 << 20, 4096) };
+        assert_eq!(logged(&mut stack, &[safe]), (2, 4096));
+        settle(&mut stack);
+        // Three small stretches go down with their group, the long one is there already.
+        assert_eq!(stack.now_ns() / 1_000_000, 5000 + 3);
+    }
+
+    #[test]
+    fn full_memory_has_writes_wait_for_the_drives() {
+        let mut stack = pool("dirty_max=8_MiB");
+        let writes: Vec<Request> = (0..512).map(|index| write(index * 131_072, 131_072)).collect();
+        let last_ns = *run(&mut stack, &writes, 4).last().unwrap();
+        let drive_ns = (512 - 64) * 1_000_000;
+        assert!((drive_ns..drive_ns * 13 / 10).contains(&last_ns), "{last_ns}");
+        let account = account(&mut stack);
+        assert!(account.shares.iter().all(|share| share.cause.starts_with("memory")), "{account:?}");
+    }
+}
