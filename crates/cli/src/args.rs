@@ -313,6 +313,20 @@ pub enum ModelsAction {
         after_help = below!("models-show")
     )]
     Show(ModelShown),
+    #[command(
+        about = t("Models side by side: capacity, what may fail, the chance of losing data, rates", "モデルを並べて比較(容量、故障してもよい台数、データを失う確率、速度)"),
+        arg_required_else_help = true,
+        after_help = below!("models-compare")
+    )]
+    Compare(ModelsCompared),
+}
+
+#[derive(Debug, Args)]
+pub struct ModelsCompared {
+    #[arg(value_name = "NAME|FILE", required = true, help = t("Names, or TOML files", "名前か TOML ファイル"))]
+    pub names: Vec<String>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of all of them, as in disk.failures_per_year=0.03 (may be repeated)", "全モデルのパラメーターを変える。例: disk.failures_per_year=0.03(繰り返し可)"))]
+    pub set: Vec<String>,
 }
 
 #[derive(Debug, Args)]

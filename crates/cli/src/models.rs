@@ -1,10 +1,10 @@
-//! `kurabe models`: the list, and one model in full.
+//! `kurabe models`: the list, one model in full, and several side by side.
 
-use crate::args::{Global, ModelShown, ModelsAction, ModelsArgs};
+use crate::args::{Global, ModelShown, ModelsAction, ModelsArgs, ModelsCompared};
 use crate::output::{print_json, print_page, style, write};
 use kurabe_core::{Result, model::Model, shown::Shown};
-use kurabe_lab::{assignments, load_model, text_of};
-use kurabe_report::{describe_model, render_model, render_models};
+use kurabe_lab::{assignments, load_model, sides_of, text_of};
+use kurabe_report::{describe_model, render_model, render_models, side_by_side_doc};
 use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 
 /// Runs the command.
@@ -14,6 +14,7 @@ use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     let ModelShown { name, set, toml } = match &args.action {
         Some(ModelsAction::Show(shown)) => shown,
+        Some(ModelsAction::Compare(compared)) => return compare(compared, global),
         None => &args.shown,
     };
     let Some(name) = name else {
@@ -33,5 +34,14 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     match global.json {
         true => print_json(&describe_model(&spec, capacity)),
         false => print_page(&render_model(&spec, capacity, &style())),
+    }
+}
+
+fn compare(compared: &ModelsCompared, global: &Global) -> Result<()> {
+    let names: Vec<&str> = compared.names.iter().map(String::as_str).collect();
+    let sides = sides_of(&names, &assignments("--set", &compared.set, "disk.failures_per_year=0.03")?)?;
+    match global.json {
+        true => sides.iter().try_for_each(print_json),
+        false => print_page(&side_by_side_doc(&sides).terminal(&style())),
     }
 }

@@ -5,6 +5,7 @@ mod image_check;
 pub(crate) mod models;
 mod recording;
 mod served;
+mod side_by_side;
 
 pub use guest::{GuestRequest, Recipe};
 pub use image_check::{image_error, image_json, image_lines};
@@ -17,6 +18,7 @@ pub use served::{
     attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_doc,
     served_lines, serving_json, serving_line, serving_lines, waiting_line,
 };
+pub use side_by_side::side_by_side_doc;
 
 use crate::doc::Field;
 use crate::words::present;

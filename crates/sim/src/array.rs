@@ -31,7 +31,7 @@ pub struct ArrayFacts {
     pub redundancy: Redundancy,
     /// Bytes of a member.
     pub member_bytes: u64,
-    /// Share of members that fail in a year, and share of bits read that cannot be; none where the medium's kind has none.
+    /// Failures of a member per year; none where the medium's kind does not say.
     pub failures_per_year: Option<f64>,
     /// Share of the bits read that cannot be read.
     pub unreadable: Option<f64>,
@@ -79,7 +79,7 @@ pub fn array_facts(spec: &DeviceSpec) -> Result<ArrayFacts> {
         redundancy,
         member_bytes,
         failures_per_year: of_medium("failures_per_year"),
-        unreadable: of_medium("unreadable"),
+        unreadable: of_medium("bits_per_error").map(|bits| 1.0 / bits),
     })
 }
 

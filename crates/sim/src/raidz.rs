@@ -21,7 +21,7 @@ use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
 use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
 use crate::vocabulary::page;
-use crate::world::{Child, JobId, Request, RequestKind, World};
+use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::BTreeMap;
@@ -335,6 +335,7 @@ mod tests {
     use super::*;
     use crate::fixture::{account, device, request, run, settle};
     use crate::stack::Stack;
+    use crate::world::Request;
     use proptest::prelude::*;
 
     const DRIVE: &str = "constant capacity=64_MiB access=1_ms rate=1000_TB/s parallel=1";

@@ -271,7 +271,9 @@ impl Layer for Zfs {
         match child.parent {
             Some(job) if child.tag == groups::LOG => self.logged(job, world),
             Some(job) => self.came(job, world),
-            None if child.tag == groups::GROUP => self.group_came(world),
+            None if child.tag == groups::GROUP => {
+                self.group_came(u64::from(child.request.length_bytes), world);
+            }
             None => self.came_ahead(child.tag - 1, child.error.is_some(), world),
         }
     }

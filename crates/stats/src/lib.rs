@@ -1,6 +1,7 @@
 //! Statistics of storage measurements: latency histograms, percentiles, figures and their intervals. Pure
 //! functions; nothing here reads a clock or a file.
 
+mod array_life;
 mod blocked;
 mod bootstrap;
 mod cell;
@@ -24,6 +25,7 @@ mod stutter;
 mod summary;
 mod trend;
 
+pub use array_life::{ArrayLife, unreadable_share};
 pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{

@@ -38,7 +38,8 @@ pub const STUDIES: &[(&str, &str)] = library![
 ];
 
 /// Profiles that only studies use.
-const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "sync-8k", "array-write"];
+const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "side-by-side",
+    "sync-8k", "array-write"];
 
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];
@@ -268,7 +269,7 @@ mod tests {
     }
 
     /// Rows of drives that no model is of; the note of the part names them, so that nobody takes them for passed over.
-    const WITHOUT_A_MODEL: [&str; 1] = ["kioxia-xg6-512gb"];
+    const WITHOUT_A_MODEL: [&str; 2] = ["kioxia-xg6-512gb", "raid10-wd1001fals"];
 
     #[test]
     fn every_row_of_a_table_that_a_study_stands_beside_is_in_the_study() {

@@ -19,6 +19,8 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("crystaldiskmark", "cdm-7", "980 PRO", "seq1_write", 38.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_read", 30.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_write", 30.0),
+    ("arrays", "zfs-write", "RAID-Z3 of 5", "write", 90.0),
+    ("arrays", "zfs-write", "RAID-Z2 of 12", "write", 210.0),
 ];
 
 /// Rows that come out on the wrong side of others because of such a miss: part, column, and the row that left its place.
@@ -30,6 +32,9 @@ const MOVED: &[(&str, &str, &str)] = &[
     ("cdm-9", "seq1_read", "980 PRO, the same desktop"),
     ("cdm-9", "rnd32_read", "9100 PRO, desktop"),
     ("cdm-9", "rnd1_write", "9100 PRO, desktop"),
+    ("safe-writes", "open_datasync", "one disk"),
+    ("zfs-write", "write", "RAID-Z3 of 5"),
+    ("zfs-write", "write", "RAID-Z2 of 12"),
 ];
 
 fn words(value: &Value) -> &str {
@@ -50,6 +55,8 @@ fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
         }
         // Whole drives in whole computers, of which few figures are known.
         ("crystaldiskmark", _) => 20.0,
+        // The disks of the table are of another model, or not named.
+        ("arrays", _) => 11.0,
         _ if cell["status"] == "calibrated" => 2.0,
         (_, column) if label.starts_with("変換番長PRO") => match column.contains("read") {
             true => 1.0,
@@ -88,7 +95,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
 
 #[test]
 fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
-    assert_eq!(STUDIES.len(), 7);
+    assert_eq!(STUDIES.len(), 8);
     let (mut faults, mut compared) = (Vec::new(), 0);
     for study in STUDIES.iter() {
         let name = words(&study["study"]);

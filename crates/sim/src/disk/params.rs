@@ -96,11 +96,11 @@ const RELIABILITY: &[Parameter] = &[
         entry!("disk", "parameter", "failures_per_year"),
     ),
     Parameter::usual(
-        "unreadable",
-        ParameterType::Number(0.0, 1.0),
-        "1e-14",
+        "bits_per_error",
+        ParameterType::Number(1.0, 1e20),
+        "100000000000000",
         "assumed: the bound that data sheets of such disks give, one in 10^14 bits read",
-        entry!("disk", "parameter", "unreadable"),
+        entry!("disk", "parameter", "bits_per_error"),
     ),
 ];
 

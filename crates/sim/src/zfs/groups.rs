@@ -2,10 +2,11 @@
 //!
 //! The model (OpenZFS `txg.c`, `dmu_tx.c`, `zil.c`): a write is done when memory has it. Every `txg`, or when a fifth of
 //! what memory may hold is there (zfs_dirty_data_sync_percent), all of it goes down as one group, record by record in the
-//! order of addresses, and a flush behind it; the next group collects meanwhile. Memory that is full has writes wait. Who
+//! order of addresses, and a flush behind it; the next group collects meanwhile. Memory that is full has writes wait until
+//! drives have some of it. Who
 //! wants writes to be safe, by a flush or of one write, has those that are not yet written to the log, one behind the
 //! other in blocks of up to 128 KiB, and then a flush. Of 32 KiB and more (zfs_immediate_write_sz) the data go to their
-//! place, and a block of the log says so. The log lies in the space that ZFS keeps free.
+//! place, and a block of the log says so; those that go down already are waited for with their group. The log lies in the space that ZFS keeps free.
 
 use super::Zfs;
 use crate::ranges::{AtRisk, Ranges};
@@ -32,6 +33,9 @@ pub(super) struct Groups {
     /// Of the group that collects, and of the one that goes down.
     dirty: Ranges,
     going: Ranges,
+    /// Bytes of the first, and those of the second that the drives do not have yet.
+    dirty_bytes: u64,
+    going_bytes: u64,
     /// Of both, what a power cut would take.
     unsafe_ranges: Ranges,
     /// Requests of the group that goes down.
@@ -42,6 +46,8 @@ pub(super) struct Groups {
     waiting: VecDeque<JobId>,
     log_bytes: u64,
     copying: Timeline,
+    /// Who waits for the group that goes down.
+    followers: Vec<JobId>,
     /// Who waits for the log: blocks that are not there, then for the flush.
     logging: Vec<(JobId, u64, Ranges)>,
 }
@@ -77,15 +83,22 @@ impl Zfs {
     }
 
     pub(super) fn write_to_memory(&mut self, job: JobId, world: &mut World) {
-        let groups = &self.groups;
-        let held_bytes = groups.dirty.bytes() + groups.going.bytes();
-        if held_bytes >= self.values.dirty_max_bytes || !groups.waiting.is_empty() {
+        if self.is_full() || !self.groups.waiting.is_empty() {
             self.groups.waiting.push_back(job);
             return self.begin_group(world);
         }
+        self.take(job, world);
+    }
+
+    fn is_full(&self) -> bool {
+        self.groups.dirty_bytes + self.groups.going_bytes >= self.values.dirty_max_bytes
+    }
+
+    /// Memory takes a write.
+    fn take(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let (from, to) = (request.offset_bytes, request.end_bytes());
-        self.groups.dirty.add(from, to, request.number);
+        self.groups.dirty_bytes += self.groups.dirty.add(from, to, request.number);
         if request.fua {
             let mut alone = Ranges::default();
             alone.add(from, to, request.number);
@@ -95,7 +108,7 @@ impl Zfs {
             let end_ns = self.copy(job, world);
             world.finish_at(end_ns, job);
         }
-        if self.groups.dirty.bytes() * 5 >= self.values.dirty_max_bytes {
+        if self.groups.dirty_bytes * 5 >= self.values.dirty_max_bytes {
             self.begin_group(world);
         } else if !std::mem::replace(&mut self.groups.timer_runs, true) {
             world.wake_at(world.now_ns().saturating_add(self.values.txg_ns), 0);
@@ -120,8 +133,15 @@ impl Zfs {
         }
         let area_bytes = slop_bytes(self.below_bytes).saturating_sub(LOG_BLOCK_BYTES).max(1);
         let mut blocks = in_place.len() as u64;
+        let mut follows = false;
         for piece in in_place {
-            self.groups.dirty.cut(piece.offset_bytes, piece.end_bytes());
+            if self.groups.dirty.within(piece.offset_bytes, piece.end_bytes()).next().is_none() {
+                // It is on its way with its group, which is waited for.
+                blocks -= u64::from(std::mem::replace(&mut follows, true));
+                continue;
+            }
+            let cut = self.groups.dirty.cut(piece.offset_bytes, piece.end_bytes());
+            self.groups.dirty_bytes -= cut.iter().map(|(from, to, _)| to - from).sum::<u64>();
             world.send(job, self.below, piece, LOG);
         }
         while left_bytes > 0 {
@@ -133,6 +153,9 @@ impl Zfs {
             self.groups.log_bytes += block_bytes;
             left_bytes -= block_bytes;
             blocks += 1;
+        }
+        if follows {
+            self.groups.followers.push(job);
         }
         self.groups.logging.push((job, blocks + 1, ranges));
         if blocks == 0 {
@@ -184,6 +207,7 @@ impl Zfs {
             return;
         }
         self.groups.going = std::mem::take(&mut self.groups.dirty);
+        self.groups.going_bytes = std::mem::take(&mut self.groups.dirty_bytes);
         world.count(self.words.groups, 1);
         let pieces = self.pieces(&self.groups.going);
         self.groups.requests = pieces.len() as u64;
@@ -191,8 +215,14 @@ impl Zfs {
     }
 
     /// A request of the group that goes down is done.
-    pub(super) fn group_came(&mut self, world: &mut World) {
+    pub(super) fn group_came(&mut self, bytes: u64, world: &mut World) {
         self.groups.requests -= 1;
+        self.groups.going_bytes -= bytes;
+        while let Some(job) = self.groups.waiting.front().copied().filter(|_| !self.is_full()) {
+            self.groups.waiting.pop_front();
+            world.charge(job, self.words.full, world.now_ns());
+            self.take(job, world);
+        }
         if self.groups.requests > 0 {
             return;
         }
@@ -211,11 +241,12 @@ impl Zfs {
                 }
             }
         }
-        for job in std::mem::take(&mut self.groups.waiting) {
-            world.charge(job, self.words.full, world.now_ns());
-            self.write_to_memory(job, world);
+        for job in std::mem::take(&mut self.groups.followers) {
+            self.logged(job, world);
         }
-        if !self.groups.dirty.is_empty() && !std::mem::replace(&mut self.groups.timer_runs, true) {
+        if self.groups.dirty_bytes * 5 >= self.values.dirty_max_bytes {
+            self.begin_group(world);
+        } else if !self.groups.dirty.is_empty() && !std::mem::replace(&mut self.groups.timer_runs, true) {
             world.wake_at(world.now_ns().saturating_add(self.values.txg_ns), 0);
         }
     }
@@ -278,6 +309,19 @@ mod tests {
         settle(&mut stack);
         // Three small stretches go down with their group, the long one is there already.
         assert_eq!(stack.now_ns() / 1_000_000, 5000 + 3);
+    }
+
+    #[test]
+    fn what_goes_down_already_is_waited_for_and_not_written_again() {
+        let mut stack = pool("");
+        let writes: Vec<Request> = (0..64).map(|index| write(index * 131_072, 131_072)).collect();
+        run(&mut stack, &writes, 4);
+        stack.advance(5_000_000_000);
+        let flushed_ns = run(&mut stack, &[request(RequestKind::Flush, 0, 0)], 1)[0];
+        // The 64 records of the group, its flush, a block of the log and the flush behind that.
+        assert_eq!(flushed_ns / 1_000_000, 5000 + 64 + 1 + 1 + 1);
+        settle(&mut stack);
+        assert_eq!((stack.now_ns(), stack.at_risk().lost.bytes()), (flushed_ns, 0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::message::usage;
 use crate::pages::Made;
-use crate::pages::frame::{address_of, choice, report_tabs, tabs, written};
+use crate::pages::frame::{Tab, address_of, choice, report_tabs, tabs, written};
 use crate::pages::models::own_model;
 use crate::pages::run::{MARGIN, load};
 use crate::shared::App;
@@ -12,8 +12,8 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_lab::{in_parallel, what_if};
-use kurabe_report::{Report, directed, recommendation_doc};
+use kurabe_lab::{in_parallel, sides_of, what_if};
+use kurabe_report::{Report, directed, recommendation_doc, side_by_side_doc};
 use maud::{Markup, html};
 
 /// More runs than this make no page that can be read.
@@ -34,7 +34,7 @@ struct TickedSides<'a> {
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
     let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
-    side_by_side(&sides, &runs, &asked, lang)
+    side_by_side(&sides, &runs, &asked, lang, Vec::new())
 }
 
 /// `GET /models/compare?model=A&model=B…`
@@ -47,7 +47,9 @@ pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, 
         what_if(name, profile.clone(), Vec::new())
     };
     let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
-    side_by_side(&sides, &runs, &asked, lang)
+    let worth = || Ok(written(&side_by_side_doc(&sides_of(&sides.names, &[])?), lang));
+    let tab: Tab<'_> = ("worth", text!("Capacity and safety", "容量と安全性"), Box::new(worth));
+    side_by_side(&sides, &runs, &asked, lang, vec![tab])
 }
 
 impl<'a> TickedSides<'a> {
@@ -79,10 +81,12 @@ fn side_by_side(
     runs: &[RunRecord],
     asked: &[(String, String)],
     lang: Lang,
+    more: Vec<Tab<'_>>,
 ) -> Result<Made> {
     let list: Vec<&RunRecord> = runs.iter().collect();
     let report = Report::new(list.clone(), MARGIN, &[], None, lang);
     let mut parts = report_tabs(&report, lang);
+    parts.extend(more);
     parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, asked, lang))));
     let word = |key: &str| asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
     // Who weighs a use wants to see it.

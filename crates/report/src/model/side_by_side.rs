@@ -1,0 +1,134 @@
+//! Models beside each other: what they hold, what may fail, how likely data are lost, how fast they are.
+
+use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::{Text, number, shown, text};
+use kurabe_lab::ModelSide;
+
+/// A row: what it is, and its words of a model.
+type SideRow = (Text, fn(&ModelSide) -> Option<Text>);
+
+/// What is asked of every model, in the order of the table.
+fn rows() -> [SideRow; 13] {
+    [
+        (text!("capacity", "容量"), |side| Some(Text::same(format_bytes_decimal(side.capacity_bytes)))),
+        (text!("drives", "ドライブの台数"), |side| Some(Text::same(side.members.to_string()))),
+        (text!("of which may fail", "故障してもよい台数"), |side| {
+            let (least, most) = (side.may_fail, side.may_fail_at_best);
+            Some(match least == most {
+                true => Text::same(least.to_string()),
+                false => text!("{least}, at best {most}", "{least} (最良で {most})"),
+            })
+        }),
+        (text!("data lost within a year", "1 年以内にデータを失う確率"), |side| {
+            side.loss_per_year.map(chance)
+        }),
+        (text!("an empty drive is filled in", "交換したドライブの再構築"), |side| {
+            side.rebuild_hours.map(|hours| Text::same(format!("{} h", number::fixed(hours, 1))))
+        }),
+        (text!("sequential read, 1 MiB Q8", "順次読み出し 1 MiB Q8"), |side| {
+            rate(side.read_bytes_per_s)
+        }),
+        (text!("sequential write, 1 MiB Q8", "順次書き込み 1 MiB Q8"), |side| {
+            rate(side.write_bytes_per_s)
+        }),
+        (text!("random read, 4 KiB Q1", "ランダム読み出し 4 KiB Q1"), |side| {
+            per_s(side.reads_per_s_alone)
+        }),
+        (text!("random read, 4 KiB Q32", "ランダム読み出し 4 KiB Q32"), |side| {
+            per_s(side.reads_per_s_deep)
+        }),
+        (text!("random write, 4 KiB Q32", "ランダム書き込み 4 KiB Q32"), |side| {
+            per_s(side.writes_per_s)
+        }),
+        (
+            text!("safe write, 4 KiB and a flush", "確実な書き込み 4 KiB (毎回フラッシュ)"),
+            |side| per_s(side.safe_writes_per_s),
+        ),
+        (text!("failures of a drive per year", "ドライブの年間故障率"), |side| {
+            side.failures_per_year.map(|share| Text::same(number::percent(share)))
+        }),
+        (text!("of the bits read unreadable", "読めないビットの割合"), |side| {
+            side.unreadable.map(|share| Text::same(format!("{share:e}")))
+        }),
+    ]
+}
+
+fn rate(bytes_per_s: Option<f64>) -> Option<Text> {
+    bytes_per_s.map(|rate| Text::same(number::rate(rate).to_string()))
+}
+
+fn per_s(per_s: Option<f64>) -> Option<Text> {
+    per_s.map(|per_s| Text::same(format!("{} /s", number::whole(per_s))))
+}
+
+/// A chance: in percent, or as one in so many where it is small.
+fn chance(share: f64) -> Text {
+    if share >= 1e-4 {
+        return Text::same(number::percent(share));
+    }
+    if share <= 0.0 {
+        return text!("none", "なし");
+    }
+    // Two digits: the rates that it rests on are known no better.
+    let digits = 10f64.powf((1.0 / share).log10().floor() - 1.0);
+    let times = number::whole((1.0 / share / digits).round() * digits);
+    text!("1 in {times}", "{times} 分の 1")
+}
+
+/// The table, and what it takes for granted.
+pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
+    let models = sides.iter().map(|side| Column::right(Text::same(shown::line(&side.name))).cut(Cut::Wrap));
+    let columns: Vec<Column> = std::iter::once(Column::untitled().cut(Cut::Wrap)).chain(models).collect();
+    let row = |(name, words): SideRow| {
+        let words = sides.iter().map(move |side| words(side).unwrap_or_else(|| Text::same("–")).into());
+        std::iter::once(Entry::new(Role::Plain, name)).chain(words).collect::<Vec<Entry>>()
+    };
+    let mut doc = Doc::of(Table::new(columns, rows().map(row)));
+    doc.gap().say(text!(
+        "Data are lost when more drives fail than may before an empty one is filled, or when a bit that nothing makes up for cannot be read while it is filled. Drives fail independently of each other and at the same rate at any age, an empty one is there at once, it is filled while nobody else asks for anything, and the whole of a drive is read. Drives of one batch, power and people do worse; an array is no backup.",
+        "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
+    ));
+    doc.say(text!(
+        "Rates are those of the models in virtual time, over the whole of what turns and in a small file of what does not; random writes are 4096 and a flush.",
+        "速度はモデルの仮想時間での値です。回転するものは全域、しないものは小さなファイルで測っています。ランダム書き込みは 4096 回とフラッシュ 1 回です。"
+    ));
+    doc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc::Style;
+
+    #[test]
+    fn small_chances_are_one_in_so_many() {
+        assert_eq!(chance(0.0157).en, number::percent(0.0157));
+        assert_eq!(chance(1.0 / 123_456.0).en, "1 in 120 000".replace(' ', &number::count(1000)[1..2]));
+        assert_eq!(chance(0.0).ja, "なし");
+    }
+
+    #[test]
+    fn what_is_unknown_of_a_model_has_a_dash() {
+        let side = ModelSide {
+            name: "a".to_owned(),
+            title: Text::same("a"),
+            capacity_bytes: 3_000_000_000_000,
+            members: 4,
+            may_fail: 1,
+            may_fail_at_best: 2,
+            failures_per_year: Some(0.0157),
+            unreadable: Some(1e-14),
+            rebuild_hours: None,
+            loss_per_year: None,
+            read_bytes_per_s: Some(2e8),
+            write_bytes_per_s: None,
+            reads_per_s_alone: Some(80.0),
+            reads_per_s_deep: None,
+            writes_per_s: None,
+            safe_writes_per_s: None,
+        };
+        let page = side_by_side_doc(&[side]).terminal(&Style::plain(100));
+        assert!(page.contains("1, at best 2") && page.contains("–") && page.contains("1e-14"), "{page}");
+    }
+}
