@@ -35,7 +35,8 @@ pub const CATALOGUE: &[(&str, &str)] = library![
     "toshiba-ssd",
     "today",
     "crystaldiskmark",
-    "portable"
+    "portable",
+    "hard-disks-today"
 ];
 
 /// Declares the words of a key of catalogue files: a variant for each, with what it is called in English and Japanese.

@@ -34,11 +34,11 @@ pub const STUDIES: &[(&str, &str)] = library![
     "sata-usb",
     "toshiba-ssd",
     "crystaldiskmark",
+    "hard-disks-today",
 ];
 
 /// Profiles that only studies use.
-const STUDY_PROFILES: &[(&str, &str)] =
-    library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes"];
+const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "rewriting", "disk-start"];
 
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];

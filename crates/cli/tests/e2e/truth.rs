@@ -19,6 +19,10 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("crystaldiskmark", "cdm-7", "980 PRO", "seq1_write", 38.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_read", 30.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_write", 30.0),
+    ("hard-disks-today", "start", "Seagate IronWolf 4 TB ST4000VN008", "write", 14.0),
+    ("hard-disks-today", "rewriting", "Seagate Archive ST8000AS0002", "first", 16.0),
+    ("hard-disks-today", "rewriting", "the same disk in a box of backups", "later", 22.0),
+    ("hard-disks-today", "rewriting", "WD Red EFAX, by the model of the Archive", "later", 25.0),
 ];
 
 /// Rows that come out on the wrong side of others because of such a miss: part, column, and the row that left its place.
@@ -88,7 +92,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
 
 #[test]
 fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
-    assert_eq!(STUDIES.len(), 7);
+    assert_eq!(STUDIES.len(), 8);
     let (mut faults, mut compared) = (Vec::new(), 0);
     for study in STUDIES.iter() {
         let name = words(&study["study"]);
