@@ -25,6 +25,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::card::CARD,
     // Disks and removable media.
     &crate::disk::DISK,
+    &crate::shingle::SHINGLE,
     &crate::disk::MAGNETO_OPTICAL,
     &crate::disk::REMOVABLE,
     // Flash.

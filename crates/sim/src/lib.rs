@@ -35,6 +35,7 @@ mod sata;
 mod schema;
 mod scsi;
 mod settings;
+mod shingle;
 mod spec;
 mod ssd;
 mod stack;

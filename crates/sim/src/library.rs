@@ -56,6 +56,10 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "hitachi-hds721616plat80",
     "hitachi-hua722020ala330",
     "wd-red-3tb",
+    "seagate-ironwolf-4tb",
+    "seagate-exos-x18",
+    "seagate-archive-8tb",
+    "toshiba-p300-2tb",
     // SCSI disks that DiskSim was validated on.
     "seagate-cheetah-9lp",
     "quantum-atlas-10k",
@@ -123,6 +127,8 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
 pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("hdd-7200", "hitachi-hua722020ala330"),
     ("hdd-nas", "wd-red-3tb"),
+    ("hdd-nearline", "seagate-exos-x18"),
+    ("hdd-smr", "seagate-archive-8tb"),
     ("ssd-sata", "samsung-870-evo"),
     ("ssd-nvme", "samsung-990-pro"),
     ("ssd-nvme-dramless", "wd-black-sn770"),

@@ -36,7 +36,8 @@ pub const CATALOGUE: &[(&str, &str)] = library![
     "today",
     "crystaldiskmark",
     "portable",
-    "arrays"
+    "arrays",
+    "hard-disks-today"
 ];
 
 /// Declares the words of a key of catalogue files: a variant for each, with what it is called in English and Japanese.

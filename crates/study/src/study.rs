@@ -35,11 +35,15 @@ pub const STUDIES: &[(&str, &str)] = library![
     "toshiba-ssd",
     "crystaldiskmark",
     "arrays",
+    "hard-disks-today",
 ];
 
 /// Profiles that only studies use.
-const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "side-by-side",
-    "sync-8k", "array-write"];
+const STUDY_PROFILES: &[(&str, &str)] = library![
+    "profiles/", ".toml":
+    "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "side-by-side",
+    "sync-8k", "array-write", "rewriting", "disk-start",
+];
 
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];

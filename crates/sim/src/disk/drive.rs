@@ -158,7 +158,8 @@ impl Drive {
 
     /// Whether a write goes past the write cache.
     fn goes_through(&self, command: &Waiting) -> bool {
-        command.fua || command.end - command.first > self.dirty.capacity()
+        let must_leave = command.fua && !self.values.write_cache_kept;
+        must_leave || command.end - command.first > self.dirty.capacity()
     }
 
     /// The command that can begin now.
@@ -395,7 +396,7 @@ impl Layer for Drive {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
         let nothing = request.length_bytes == 0 || request.kind == RequestKind::Trim;
-        if request.kind == RequestKind::Flush {
+        if request.kind == RequestKind::Flush && !self.values.write_cache_kept {
             self.flushes.push(job);
         } else if nothing {
             let end_ns = now_ns + self.overheads().write_ns;
@@ -434,7 +435,7 @@ impl Layer for Drive {
     }
 
     fn at_risk(&self, _now_ns: u64) -> AtRisk {
-        let sectors = AtRisk::all(self.dirty.at_risk(), false);
+        let sectors = AtRisk::all(self.dirty.at_risk(), self.values.write_cache_kept);
         let bytes = |sector: u64| sector * self.sector_bytes;
         sectors.moved(|(first, end, number), all| {
             all.add(bytes(first), bytes(end), number);

@@ -339,6 +339,24 @@ fn reads_in_a_row_keep_the_arm_from_the_write_cache_that_is_written_once_they_en
 }
 
 #[test]
+fn a_write_cache_that_outlasts_a_power_cut_lets_flushes_and_forced_writes_go_at_once() {
+    let latencies = |kept: &str| {
+        let cache = [("write_cache", "true"), ("write_cache_size", "8 MiB"), ("write_cache_kept", kept)];
+        let mut stack = disk_with(&cache);
+        let forced = Request { fua: true, ..request(RequestKind::Write, 1 << 30, 4096) };
+        let requests = [request(RequestKind::Write, 0, 4096), request(RequestKind::Flush, 0, 0), forced];
+        let latencies = drive(&mut stack, &requests, 1, 0).0;
+        (latencies, stack.volatile().first().map(|(_, volatile)| *volatile).unwrap_or_default())
+    };
+    let (kept, lost) = (latencies("true"), latencies("false"));
+    assert!(
+        kept.0.iter().all(|ns| *ns <= 105_000) && kept.1.lost_bytes == 0 && kept.1.saved_bytes > 0,
+        "{kept:?}"
+    );
+    assert!(lost.0[1] > 1_000_000 && lost.0[2] > 1_000_000 && lost.1.saved_bytes == 0, "{lost:?}");
+}
+
+#[test]
 fn commands_that_the_write_cache_takes_do_not_hold_up_the_arm() {
     let mut random = Random::new(5, 0);
     let writes: Vec<Request> =

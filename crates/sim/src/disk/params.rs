@@ -78,6 +78,7 @@ parameters! {
         "write_start_most" write_start_most_bytes: SIZE, usual("1 GiB", "assumed: write_start alone").live();
         "write_cache" write_cache: Flag, usual("false", "assumed: as SCSI drives were sold");
         "write_cache_size" write_cache_size_bytes: SIZE, usual("0 B", "assumed: no write cache");
+        "write_cache_kept" write_cache_kept: Flag, usual("false", "assumed: it is empty after a power cut");
         "writes_empty_segments" writes_empty_segments: Flag,
             usual("false", "assumed: the write cache has memory of its own");
         "write_back" write_back_bytes: SIZE, usual("1 MiB", "assumed").live();
@@ -141,7 +142,7 @@ const DISK_PARAMETERS: &[Parameter] = &{
     let (read_hit, others) = OF_DISK.split_at(1);
     let (before_memory, after_memory) = others.split_at(5);
     let (read, write) = OVERHEADS.0.split_at(1);
-    joined::<46>(&[
+    joined::<47>(&[
         MECHANICS,
         read,
         read_hit,

@@ -1,0 +1,278 @@
+//! Shingled tracks behind a cache on the disk (drive-managed SMR).
+//!
+//! The model: tracks overlap, so that a band of them can be written on only where its data end. What does so goes to its place.
+//! All else is appended to a log at the start of the disk, and a map tells what lies there. When nothing has been asked for a
+//! while, or when log or map is full, bands are cleaned, first the one whose data lie longest in the log: what the log has
+//! of it and what the band has are read, and the band is written anew at its place.
+//!
+//! Not modelled: bands that move, the journal of the map, tracks between bands, memory of flash, what a trim could tell.
+
+mod kind;
+mod log;
+
+#[cfg(test)]
+mod tests;
+
+pub use kind::SHINGLE;
+
+use crate::build::words;
+use crate::layer::Layer;
+use crate::ranges::AtRisk;
+use crate::settings::{Live, Setting};
+use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use kind::Values;
+use kurabe_core::{Text, text};
+use log::Log;
+use std::collections::{BTreeMap, VecDeque};
+
+words! {
+    struct Words from "shingle" {
+        room: cause("room");
+        logged: counter("logged");
+        cleaned: counter("cleaned");
+    }
+}
+
+/// Pieces of a band that are under way at once: the next one waits at the disk, so that no turn is lost.
+const PIECES_AT_ONCE: usize = 2;
+
+/// A band that is being cleaned.
+#[derive(Clone, Debug)]
+struct Cleaning {
+    band: u64,
+    /// What came to the log later stays there.
+    until: u64,
+    /// Bytes of the band that are written anew.
+    length_bytes: u64,
+    todo: VecDeque<Request>,
+    under_way: usize,
+    writes: bool,
+}
+
+#[derive(Clone)]
+struct Shingled {
+    below: LayerId,
+    log: Log,
+    /// How far each band is written; none is 0.
+    written_bytes: BTreeMap<u64, u64>,
+    /// Writes that wait for room.
+    waiting: VecDeque<JobId>,
+    /// Requests that are below, and in how many parts.
+    parts: BTreeMap<JobId, usize>,
+    cleaning: Option<Cleaning>,
+    /// Counts requests, so that a wake-up tells whether another came.
+    asked: u64,
+    words: Words,
+    values: Values,
+}
+
+impl Shingled {
+    /// The parts of a stretch of addresses in bands.
+    fn in_bands(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
+        let band_bytes = self.values.band_bytes;
+        (from / band_bytes..to.div_ceil(band_bytes))
+            .map(move |band| (band, from.max(band * band_bytes), to.min((band + 1) * band_bytes)))
+    }
+
+    /// Whether bytes go on where those of a band end.
+    fn goes_on(&self, band: u64, first: u64) -> bool {
+        let is_cleaned = self.cleaning.as_ref().is_some_and(|cleaning| cleaning.band == band);
+        !is_cleaned && first == band * self.values.band_bytes + self.written_in(band)
+    }
+
+    fn written_in(&self, band: u64) -> u64 {
+        self.written_bytes.get(&band).copied().unwrap_or(0)
+    }
+
+    /// Begins writes for which there is room.
+    fn admit(&mut self, world: &mut World) {
+        while let Some(job) = self.waiting.front().copied() {
+            let request = world.request(job);
+            let to_log = (self.in_bands(request.offset_bytes, request.end_bytes()))
+                .filter(|(band, first, _)| !self.goes_on(*band, *first));
+            let bytes: u64 = to_log.map(|(_, first, end)| end - first).sum();
+            if bytes > 0 && !self.log.is_empty() && !self.log.has_room(bytes) {
+                return self.clean(world);
+            }
+            self.waiting.pop_front();
+            world.charge(job, self.words.room, world.now_ns());
+            let mut places = Vec::new();
+            for (band, first, end) in self.in_bands(request.offset_bytes, request.end_bytes()) {
+                if self.goes_on(band, first) {
+                    self.log.cut(first, end, u64::MAX);
+                    *self.written_bytes.entry(band).or_default() += end - first;
+                    places.push((self.values.cache_bytes + first, end - first));
+                } else {
+                    let at = self.log.append(first, end);
+                    places.push((self.log.place(at), end - first));
+                    world.count(self.words.logged, 1);
+                }
+            }
+            self.send(job, places, world);
+        }
+    }
+
+    /// Where the bytes of a read lie.
+    fn places_of(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
+        let (mut at, mut places) = (from, Vec::new());
+        for (first, end, place) in self.log.within(from, to) {
+            places.extend((at < first).then_some((self.values.cache_bytes + at, first - at)));
+            places.push((self.log.place(place), end - first));
+            at = end;
+        }
+        places.extend((at < to).then_some((self.values.cache_bytes + at, to - at)));
+        places
+    }
+
+    /// Sends a request to places, each with its length; those that touch are one.
+    fn send(&mut self, job: JobId, places: Vec<(u64, u64)>, world: &mut World) {
+        let mut joined: Vec<(u64, u64)> = Vec::new();
+        for (place, length) in places {
+            match joined.last_mut() {
+                Some((first, before)) if *first + *before == place => *before += length,
+                _ => joined.push((place, length)),
+            }
+        }
+        self.parts.insert(job, joined.len());
+        let request = world.request(job);
+        for (place, length) in joined {
+            world.send(job, self.below, request.at(place, length as u32), 0);
+        }
+    }
+
+    /// Cleans the band whose data lie longest in the log, or goes on with one.
+    fn clean(&mut self, world: &mut World) {
+        if self.cleaning.is_none() {
+            let Some((oldest, _)) = self.log.oldest() else { return };
+            self.cleaning = Some(self.begun(oldest / self.values.band_bytes));
+        }
+        let must = !self.waiting.is_empty();
+        let Some(cleaning) = self.cleaning.as_mut().filter(|_| must || self.parts.is_empty()) else { return };
+        while cleaning.under_way < PIECES_AT_ONCE {
+            let Some(request) = cleaning.todo.pop_front() else { return };
+            cleaning.under_way += 1;
+            world.send_in_background(self.below, request, 0);
+        }
+    }
+
+    /// What is read of a band: first what the log has, in the order of places, then what the band alone has.
+    fn begun(&self, band: u64) -> Cleaning {
+        let start = band * self.values.band_bytes;
+        let logged = self.log.within(start, start + self.values.band_bytes);
+        let written_bytes = self.written_in(band);
+        let length_bytes = logged.last().map_or(0, |(_, end, _)| end - start).max(written_bytes);
+        let mut places: Vec<(u64, u64)> =
+            logged.iter().map(|(first, end, at)| (self.log.place(*at), end - first)).collect();
+        places.sort_unstable();
+        let in_band = self.places_of(start, start + written_bytes).into_iter();
+        places.extend(in_band.filter(|(place, _)| *place >= self.values.cache_bytes));
+        let todo = self.pieces(RequestKind::Read, places);
+        Cleaning { band, until: self.log.head_bytes, length_bytes, todo, under_way: 0, writes: false }
+    }
+
+    fn pieces(&self, kind: RequestKind, places: Vec<(u64, u64)>) -> VecDeque<Request> {
+        let piece_bytes = self.values.piece_bytes;
+        let piece = |place: u64, end: u64| Request {
+            fua: kind == RequestKind::Write,
+            ..Request::new(kind, place, (end - place).min(piece_bytes) as u32)
+        };
+        let in_pieces = |(place, length): (u64, u64)| {
+            (place..place + length).step_by(piece_bytes as usize).map(move |from| piece(from, place + length))
+        };
+        places.into_iter().flat_map(in_pieces).collect()
+    }
+
+    /// A piece of a band came back.
+    fn cleaned(&mut self, world: &mut World) {
+        let Some(mut cleaning) = self.cleaning.take() else { return };
+        cleaning.under_way -= 1;
+        let start = cleaning.band * self.values.band_bytes;
+        if cleaning.under_way == 0 && cleaning.todo.is_empty() {
+            if cleaning.writes {
+                self.log.cut(start, start + self.values.band_bytes, cleaning.until);
+                self.written_bytes.insert(cleaning.band, cleaning.length_bytes);
+                world.count(self.words.cleaned, 1);
+                self.admit(world);
+                if self.is_idle() {
+                    self.clean(world);
+                }
+                return;
+            }
+            cleaning.writes = true;
+            let band = vec![(self.values.cache_bytes + start, cleaning.length_bytes)];
+            cleaning.todo = self.pieces(RequestKind::Write, band);
+        }
+        self.cleaning = Some(cleaning);
+        self.clean(world);
+    }
+
+    /// Whether nothing is asked and there is something to clean meanwhile.
+    fn is_idle(&self) -> bool {
+        self.values.cleaning == "idle" && self.parts.is_empty() && !self.log.is_empty()
+    }
+}
+
+impl Layer for Shingled {
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        self.asked += 1;
+        let request = world.request(job);
+        match request.kind {
+            RequestKind::Read => {
+                let places = self.places_of(request.offset_bytes, request.end_bytes());
+                self.send(job, places, world);
+            }
+            _ if request.kind.writes() && request.length_bytes > 0 => {
+                self.waiting.push_back(job);
+                self.admit(world);
+            }
+            _ => self.send(job, vec![(request.offset_bytes, u64::from(request.length_bytes))], world),
+        }
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        let Some(job) = child.parent else { return self.cleaned(world) };
+        let parts = self.parts.get_mut(&job).map_or(0, |parts| {
+            *parts -= 1;
+            *parts
+        });
+        if parts == 0 {
+            self.parts.remove(&job);
+            world.finish(job);
+            if self.is_idle() {
+                world.wake_at(world.now_ns() + self.values.idle_after_ns, self.asked);
+            }
+        }
+    }
+
+    fn wake(&mut self, token: u64, world: &mut World) {
+        if token == self.asked && self.is_idle() {
+            self.clean(world);
+        }
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        (!self.waiting.is_empty()).then(|| text!("a band to be cleaned", "バンドの整理"))
+    }
+
+    fn knows(&self, kind: RequestKind) -> bool {
+        kind.is_known_to_all()
+    }
+
+    fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
+        let cache_bytes = self.values.cache_bytes;
+        for risk in &mut below {
+            *risk = risk.moved(|(from, to, number), all| {
+                let places = self.log.addresses(from, to.min(cache_bytes));
+                places.for_each(|(first, end)| drop(all.add(first, end, number)));
+                if to > cache_bytes {
+                    all.add(from.max(cache_bytes) - cache_bytes, to - cache_bytes, number);
+                }
+            });
+        }
+        below
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
+    }
+}
