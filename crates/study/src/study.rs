@@ -38,7 +38,7 @@ pub const STUDIES: &[(&str, &str)] = library![
 ];
 
 /// Profiles that only studies use.
-const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "rewriting", "disk-start"];
+const STUDY_PROFILES: &[(&str, &str)] = library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "rewriting", "disk-start", "durable-8k"];
 
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];
