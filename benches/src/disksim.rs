@@ -172,7 +172,7 @@ fn row(
     options: &Options,
 ) -> Result<Vec<String>> {
     let spec = match drive {
-        Some(drive) => load_device(drive.device).map_err(words)?,
+        Some(drive) => load_device(drive.device).map_err(|error| words(&error))?,
         None => imported(&path.with_extension("parv"))?,
     };
     let (mut own_ns, mut ratios) = (Vec::new(), Vec::new());
@@ -224,27 +224,28 @@ fn trace_of(path: &Path) -> Result<Trace> {
         .map_err(|error| error.what().en.clone())?)
 }
 
-fn words(error: kurabe_core::Error) -> String {
+fn words(error: &kurabe_core::Error) -> String {
     error.what().en.clone()
 }
 
 /// The device that a parameter file makes.
 fn imported(path: &Path) -> Result<DeviceSpec> {
     let source = std::fs::read(path)?;
-    let device = import_device(path, &source).ok_or("no parameter file")?.map_err(words)?;
-    Ok(read_device(&device.name, &device.toml).map_err(words)?)
+    let device = import_device(path, &source).ok_or("no parameter file")?.map_err(|error| words(&error))?;
+    Ok(read_device(&device.name, &device.toml).map_err(|error| words(&error))?)
 }
 
 /// The latencies of the trace on the model.
 fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) -> Result<LatencyRecord> {
     let mut spec = spec.clone();
     for (parameter, value) in sets {
-        spec.set(parameter, value).map_err(words)?;
+        spec.set(parameter, value).map_err(|error| words(&error))?;
     }
-    let mut model = ModelTarget::new(&spec, 1).map_err(words)?;
-    let profile = Profile::parse("replay.toml", REPLAY).map_err(words)?;
+    let mut model = ModelTarget::new(&spec, 1).map_err(|error| words(&error))?;
+    let profile = Profile::parse("replay.toml", REPLAY).map_err(|error| words(&error))?;
     let traces = [Some(Arc::clone(trace))];
-    let (cells, _) = measure_model(&mut model, &profile, &traces, &Stop::default()).map_err(words)?;
+    let (cells, _) =
+        measure_model(&mut model, &profile, &traces, &Stop::default()).map_err(|error| words(&error))?;
     Ok(cells.first().map(cell_latency).ok_or("the replay gave no cell")?)
 }
 

@@ -22,7 +22,7 @@ use crate::settings::{Live, Setting};
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kind::Values;
 use kurabe_core::{Text, text};
-use log::Log;
+use log::CacheLog;
 use std::collections::{BTreeMap, VecDeque};
 
 words! {
@@ -52,7 +52,7 @@ struct Cleaning {
 #[derive(Clone)]
 struct Shingled {
     below: LayerId,
-    log: Log,
+    log: CacheLog,
     /// How far each band is written; none is 0.
     written_bytes: BTreeMap<u64, u64>,
     /// Writes that wait for room.
@@ -262,8 +262,9 @@ impl Layer for Shingled {
         let cache_bytes = self.values.cache_bytes;
         for risk in &mut below {
             *risk = risk.moved(|(from, to, number), all| {
-                let places = self.log.addresses(from, to.min(cache_bytes));
-                places.for_each(|(first, end)| drop(all.add(first, end, number)));
+                for (first, end) in self.log.addresses(from, to.min(cache_bytes)) {
+                    all.add(first, end, number);
+                }
                 if to > cache_bytes {
                     all.add(from.max(cache_bytes) - cache_bytes, to - cache_bytes, number);
                 }

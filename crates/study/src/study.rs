@@ -42,7 +42,7 @@ pub const STUDIES: &[(&str, &str)] = library![
 const STUDY_PROFILES: &[(&str, &str)] = library![
     "profiles/", ".toml":
     "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "side-by-side",
-    "sync-8k", "array-write", "rewriting", "disk-start",
+    "sync-8k", "array-write", "rewriting", "disk-start", "durable-8k",
 ];
 
 /// Traces that these profiles replay.

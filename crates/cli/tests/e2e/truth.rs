@@ -22,6 +22,7 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("arrays", "zfs-write", "RAID-Z3 of 5", "write", 90.0),
     ("arrays", "zfs-write", "RAID-Z2 of 12", "write", 210.0),
     ("hard-disks-today", "start", "Seagate IronWolf 4 TB ST4000VN008", "write", 14.0),
+    ("hard-disks-today", "durable", "WD RE4-GP 2 TB, by the model of the WD Red", "writes", 11.0),
     ("hard-disks-today", "rewriting", "Seagate Archive ST8000AS0002", "first", 16.0),
     ("hard-disks-today", "rewriting", "the same disk in a box of backups", "later", 22.0),
     ("hard-disks-today", "rewriting", "WD Red EFAX, by the model of the Archive", "later", 25.0),

@@ -1,6 +1,6 @@
 //! The kind of layer: parameters, their checks, and how one is built.
 
-use super::log::Log;
+use super::log::CacheLog;
 use super::{Shingled, Words};
 use crate::build::{Builder, parameters};
 use crate::layer::{Below, Built, LayerKind};
@@ -39,7 +39,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let capacity_bytes = if values.capacity_bytes == 0 { bytes } else { values.capacity_bytes };
     let layer = Shingled {
         below: builder.only_below(),
-        log: Log::new(values.cache_bytes, values.map_entries as usize),
+        log: CacheLog::new(values.cache_bytes, values.map_entries as usize),
         written_bytes: BTreeMap::new(),
         waiting: VecDeque::new(),
         parts: BTreeMap::new(),

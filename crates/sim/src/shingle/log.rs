@@ -7,21 +7,21 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// A stretch of addresses: the first byte, the one after the last, and where in the log it begins.
-pub(super) type Logged = (u64, u64, u64);
+pub(super) type LoggedStretch = (u64, u64, u64);
 
 #[derive(Clone, Debug)]
-pub(super) struct Log {
+pub(super) struct CacheLog {
     size_bytes: u64,
     most_entries: usize,
     /// By first byte: the one after the last, and where in the log it begins.
     map: BTreeMap<u64, (u64, u64)>,
     /// What was appended, the oldest first, with what is no longer mapped.
-    order: VecDeque<Logged>,
+    order: VecDeque<LoggedStretch>,
     /// Where the next byte goes.
     pub(super) head_bytes: u64,
 }
 
-impl Log {
+impl CacheLog {
     pub(super) fn new(size_bytes: u64, most_entries: usize) -> Self {
         Self { size_bytes, most_entries, map: BTreeMap::new(), order: VecDeque::new(), head_bytes: 0 }
     }
@@ -56,7 +56,7 @@ impl Log {
     }
 
     /// What of a stretch lies in the log, in order of addresses.
-    pub(super) fn within(&self, from: u64, to: u64) -> Vec<Logged> {
+    pub(super) fn within(&self, from: u64, to: u64) -> Vec<LoggedStretch> {
         let before = self.map.range(..from).next_back().map_or(from, |(first, _)| *first);
         let near = self.map.range(before..to.max(before));
         near.map(|(first, (end, at))| ((*first).max(from), (*end).min(to), at + first.max(&from) - first))
@@ -121,7 +121,7 @@ mod tests {
         fn the_map_tells_where_each_byte_was_appended_last(
             steps in prop::collection::vec((any::<bool>(), 0u64..80, 1u64..20), 1..60),
         ) {
-            let mut log = Log::new(100, 1000);
+            let mut log = CacheLog::new(100, 1000);
             let mut plain = [None; 100];
             for (appends, from, length) in steps {
                 let places = &mut plain[from as usize..(from + length) as usize];

@@ -1,7 +1,7 @@
 //! Laws of what turns and moves: every disk of the library.
 
 use super::{assert_near, device, drive, in_order, scattered, with_layer};
-use kurabe_sim::{RequestKind, device_named};
+use kurabe_sim::{Request, RequestKind, device_named};
 
 const READS: u64 = 2000;
 
@@ -69,6 +69,30 @@ fn random_reads_move_the_arm_for_its_average_time() {
         let span_bytes = stack.capacity_bytes();
         let outcome = drive(&mut stack, &scattered(RequestKind::Read, READS, 4096, span_bytes, 12), 1);
         assert_near(outcome.share_ns(&layer, "seek") / READS as f64, 8e6, 0.05, name);
+    }
+}
+
+/// 3 %: the curve goes through its longest time, of which what a cylinder of the last zone lacks of the disk is a part.
+#[test]
+fn the_farther_the_arm_goes_the_longer_it_takes() {
+    for (name, layer) in disks() {
+        let segments = format!("{layer}.segments");
+        let curve =
+            [("seek_table", "[]"), ("seek_single", "1 ms"), ("seek_average", "8 ms"), ("seek_full", "16 ms")];
+        let keys = curve.map(|(key, value)| (format!("{layer}.{key}"), value));
+        let seek_ns = |of_disk: f64| {
+            let mut changes: Vec<(&str, &str)> =
+                keys.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+            changes.push((&segments, "0"));
+            let mut stack = device(name, &changes);
+            let far_bytes = ((stack.capacity_bytes() - 4096) as f64 * of_disk) as u64 / 4096 * 4096;
+            let to_and_fro = |index: u64| Request::new(RequestKind::Read, index % 2 * far_bytes, 4096);
+            let outcome = drive(&mut stack, &(0..201).map(to_and_fro).collect::<Vec<_>>(), 1);
+            outcome.share_ns(&layer, "seek") / 200.0
+        };
+        let times = [0.01, 0.1, 0.25, 0.5, 1.0].map(seek_ns);
+        assert!(times.is_sorted() && times[0] < 0.5 * times[4], "{name}: {times:?}");
+        assert_near(times[4], 16e6, 0.03, name);
     }
 }
 
