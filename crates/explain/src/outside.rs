@@ -70,8 +70,8 @@ pub fn seen_by_linux(model: &ModelRecord) -> Environment {
     let link = link(model);
     let tells = !matches!(link, Some(Link::Usb { .. } | Link::RaidCard { .. } | Link::Other { .. }));
     let rotational = !tells || has(model, &["disk", "removable", "magneto-optical"]);
-    // A mirror of drives shows each of them, with a connection of its own.
-    let drives = if has(model, &["mirror"]) {
+    // What Linux or ZFS makes of drives shows each of them, with a connection of its own.
+    let drives = if has(model, &["mirror", "raidz", "md"]) {
         let drives = model.layers.iter().filter(|layer| matches!(layer.kind.as_str(), "disk" | "ssd"));
         drives.map(|layer| layer.instances.max(1)).max().unwrap_or(1)
     } else {

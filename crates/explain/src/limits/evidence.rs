@@ -168,7 +168,11 @@ impl<'a> Evidence<'a> {
         let bytes_ns = self.bytes_ns(facts).unwrap_or(0.0).min(whole_ns);
         let walk_ns = walk(facts).map_or(0.0, |walk| walk.mean_ns).min(whole_ns - bytes_ns);
         let rest_ns = whole_ns - bytes_ns - walk_ns;
-        let moves = self.turns() && facts.is_random() && rest_ns >= QUICK_NS;
+        // Samples lie apart; of one drive what is left of a large one is small, several drives each have a part to look for.
+        let is_sample = self.storage.several
+            && !facts.is_write()
+            && facts.cell.counted().any(|one| !one.samples.is_empty());
+        let moves = self.turns() && (facts.is_random() || is_sample) && rest_ns >= QUICK_NS;
         let rest = if moves { TimePart::Movement } else { TimePart::Command };
         let mut parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -26,6 +26,14 @@ const HALF_TURN_NS: f64 = 2e6;
 const SAME: f64 = 0.2;
 /// A limit that is sold is the same in both directions; what two directions of a medium take differs by more than this.
 const SOLD: f64 = 0.03;
+/// Inner tracks are about half as long as outer ones, so that a rate that falls so much is mostly that of the bytes. Drives put
+/// writes in order before the arm moves, so that less of their time is movement.
+const ZONED_READS: f64 = 1.8;
+const ZONED_WRITES: f64 = 1.5;
+/// From this share of one connection on, several drives may share it.
+const OF_A_SHARED_LINK: f64 = 0.8;
+/// Bytes per second that no disk writes, not even one with two arms.
+const FASTEST_DISK: f64 = 600e6;
 /// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
 const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, what both pass through is not what holds this one back …
@@ -107,7 +115,8 @@ fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_
         .or_else(|| sold(evidence, facts))
         .or_else(|| behind_writes(evidence.cells, facts))
         .or_else(|| falling(facts))
-        .or_else(|| stalled(facts))
+        .or_else(|| taken_by_memory(evidence, facts))
+        .or_else(|| stalled(evidence, facts))
         .or_else(|| traced(facts))
         .or_else(|| {
             if facts.is_alone() { alone(record, evidence, facts) } else { together(record, evidence, facts) }
@@ -189,7 +198,18 @@ fn falling(facts: &CellFacts<'_>) -> Option<Limit> {
     Some(words::write_cache(head, tail))
 }
 
-fn stalled(facts: &CellFacts<'_>) -> Option<Limit> {
+/// Writes that no disk takes so fast end in memory before the drives.
+fn taken_by_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    let most = FASTEST_DISK * evidence.storage.drives as f64;
+    let quick = facts.median_ns < MEMORY_NS || facts.rate > most;
+    (quick && facts.is_write() && evidence.turns()).then(|| words::memory_before_drives(facts))
+}
+
+fn stalled(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
+    // What an array of disks reads for its parity, or marks before it writes, takes long without being a pause.
+    if evidence.storage.several && evidence.turns() && facts.is_random() {
+        return None;
+    }
     // With many in flight one slow operation is no stall of all; reads in order come in bursts, as they are read ahead.
     let bursts = !facts.is_random() && !facts.is_write();
     (!bursts && facts.stalled_share >= MOSTLY_STALLED && facts.median_ns * 4.0 < facts.latency_ns)
@@ -273,6 +293,10 @@ fn part_of_one(
         TimePart::Movement => turning(evidence, single, single.latency_ns),
         // Beside a walk the rest is not known to be fixed: a file is opened before its chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
+        // An array of disks writes several of them, in what way is not seen.
+        TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
+            return None;
+        }
         TimePart::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
             Some(walk) => words::walk(&walk, None),
             None => command(record, evidence, single, deeper, beside),
@@ -319,7 +343,7 @@ fn command(
 /// What work waits for that asks something that turns for many places.
 fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limit {
     let least_ns = if facts.is_alone() { HALF_TURN_NS } else { NEAR_NS };
-    if facts.is_write() && each_ns < least_ns {
+    if facts.is_write() && each_ns * (evidence.storage.drives.max(1) as f64) < least_ns {
         return words::write_cache_full(facts, facts.median_ns.min(each_ns));
     }
     // A cache takes writes before the arm moves, as long as it has room.
@@ -338,7 +362,14 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
         return Some(limit);
     }
-    if let Some(zones) = zones(fastest).filter(|_| evidence.turns() && !storage.several) {
+    // Of several drives that is said where the rate falls so much that most of the time is that of bytes.
+    let least = match (storage.several, fastest.is_write()) {
+        (false, _) => 0.0,
+        (true, false) => ZONED_READS,
+        (true, true) => ZONED_WRITES,
+    };
+    let is_zoned = |[first, last]: &[f64; 2]| evidence.turns() && *first >= last * least;
+    if let Some(zones) = zones(fastest).filter(is_zoned) {
         return Some(carried::zones(fastest, zones));
     }
     if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
@@ -367,6 +398,13 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             Some(carried::device_rate(fastest, link, evidence.turns()))
         }
         Some(_) => None,
+        None if !facts.is_alone() && drives_side_by_side(evidence, fastest) => {
+            let link = storage.each_link.as_ref()?;
+            let each = fastest.rate / storage.drives as f64;
+            // Near the end of one connection they may share it.
+            let is_apart = fastest.rate < link.usual * OF_A_SHARED_LINK || link.is_exceeded(fastest.rate);
+            (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
+        }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
         None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {
             let share = command_share(evidence, facts);
@@ -402,6 +440,15 @@ fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a Ce
     let single = evidence.cells.iter().filter(|_| evidence.storage.several).find(reads)?;
     let deeper = single.deeper(evidence.cells).filter(|deeper| !gains(single, deeper))?;
     Some((single, deeper))
+}
+
+/// Whether reads in order are of several drives that turn and were seen to work side by side.
+fn drives_side_by_side(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> bool {
+    let is_single = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
+    let single = evidence.cells.iter().find(is_single);
+    let gained = single
+        .is_some_and(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)));
+    evidence.storage.several && evidence.turns() && gained && !facts.is_write()
 }
 
 /// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at

@@ -7,6 +7,9 @@ use kurabe_core::record::{RunRecord, TargetKind};
 /// What the cells stood on.
 pub(crate) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
+    /// Of several devices: the connection that each has, if all have the same, and how many they are.
+    pub(super) each_link: Option<Ceiling>,
+    pub(super) drives: usize,
     /// Whether the medium turns, if all devices say the same.
     pub(super) turns: Option<bool>,
     /// Whether the kernel can ask the drive whether it turns: on ATA and NVMe. Of SCSI and USB it says that everything turns that
@@ -33,6 +36,9 @@ impl StorageFacts {
             [one] => one.link.as_ref().and_then(ceiling),
             _ => None,
         };
+        let same = devices.windows(2).all(|two| two[0].link == two[1].link);
+        let each_link = devices.first().filter(|_| same && link.is_none());
+        let each_link = each_link.and_then(|one| one.link.as_ref()).and_then(ceiling);
         let turns = devices
             .first()
             .and_then(BlockDevice::turns)
@@ -47,8 +53,8 @@ impl StorageFacts {
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
         let is_whole = record.header.profile.as_ref().is_some_and(|profile| profile.rules.whole_device);
         let in_memory = file_system_in_memory(&record.header.environment);
-        let several = devices.len() > 1;
-        Self { link, turns, is_asked, is_hidden, provider, several, is_whole, in_memory, cached }
+        let (drives, several) = (devices.len(), devices.len() > 1);
+        Self { link, each_link, drives, turns, is_asked, is_hidden, provider, several, is_whole, in_memory, cached }
     }
 }
 

@@ -347,6 +347,23 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
     )
 }
 
+/// Writes that memory takes which no drive could.
+pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
+    let (rate, mean) = (number::rate(facts.rate), number::latency(facts.latency_ns));
+    limit(
+        LimitKind::WriteCache,
+        Strength::Likely,
+        text!(
+            "memory in front of the drives, which takes writes before a drive has them",
+            "ドライブの手前のメモリー(ドライブに書く前に書き込みを受け取る)"
+        ),
+        text!(
+            "writes end after {mean}, {rate}: no disk takes them so fast",
+            "書き込みは {mean}、{rate} で終わります。どのディスクよりも速い値です"
+        ),
+    )
+}
+
 /// Writes that take longer than reads where nothing turns.
 pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit {
     let (write, read) = (number::latency(facts.latency_ns), number::latency(read.latency_ns));
