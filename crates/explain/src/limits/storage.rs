@@ -54,7 +54,19 @@ impl StorageFacts {
         let is_whole = record.header.profile.as_ref().is_some_and(|profile| profile.rules.whole_device);
         let in_memory = file_system_in_memory(&record.header.environment);
         let (drives, several) = (devices.len(), devices.len() > 1);
-        Self { link, each_link, drives, turns, is_asked, is_hidden, provider, several, is_whole, in_memory, cached }
+        Self {
+            link,
+            each_link,
+            drives,
+            turns,
+            is_asked,
+            is_hidden,
+            provider,
+            several,
+            is_whole,
+            in_memory,
+            cached,
+        }
     }
 }
 
