@@ -216,16 +216,14 @@ impl Layer for Shingled {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         self.asked += 1;
         let request = world.request(job);
-        match request.kind {
-            RequestKind::Read => {
-                let places = self.places_of(request.offset_bytes, request.end_bytes());
-                self.send(job, places, world);
-            }
-            _ if request.kind.writes() && request.length_bytes > 0 => {
-                self.waiting.push_back(job);
-                self.admit(world);
-            }
-            _ => self.send(job, vec![(request.offset_bytes, u64::from(request.length_bytes))], world),
+        if request.length_bytes > 0 && request.kind.writes() {
+            self.waiting.push_back(job);
+            self.admit(world);
+        } else if request.length_bytes > 0 && request.kind == RequestKind::Read {
+            let places = self.places_of(request.offset_bytes, request.end_bytes());
+            self.send(job, places, world);
+        } else {
+            self.send(job, vec![(request.offset_bytes, u64::from(request.length_bytes))], world);
         }
     }
 

@@ -110,6 +110,13 @@ fn what_was_logged_is_read_from_the_cache_and_after_cleaning_from_its_band() {
 }
 
 #[test]
+fn a_flush_and_what_asks_for_nothing_go_through() {
+    let mut stack = stack("");
+    let nothing = [RequestKind::Flush, RequestKind::Read, RequestKind::Write].map(|kind| request(kind, 0, 0));
+    assert_eq!(run(&mut stack, &nothing, 1).len(), 3);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let error = shingled("capacity=961_MiB", 1000, "0_ns").err().unwrap();
     assert!(error.what().en.contains("bands hold"), "{error}");
