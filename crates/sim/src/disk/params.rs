@@ -84,7 +84,7 @@ const RELIABILITY: &[Parameter] = &[
         "failures_per_year",
         ParameterType::Number(0.0, 10.0),
         "0.0157",
-        "Backblaze, all drives in 2024: 1.57 % a year (blocksandfiles.com, 2025-11-13)",
+        "1.57 % a year of all drives at Backblaze in 2024 (blocksandfiles.com, 2025-11-13)",
         entry!("disk", "parameter", "failures_per_year"),
     ),
     Parameter::usual(
