@@ -48,14 +48,14 @@ parameters! {
         "level" level: OneOf(&[0, 1, 5, 6, 10]), needed;
         "members": Count(1, MOST_MEMBERS), usual("4", "assumed");
         "chunk" chunk_bytes: Bytes(4096, 1 << 30),
-            usual("512 KiB", "mdadm(8): --chunk, default 512 KB").scaled(ParameterScale::PowersOfTwo);
+            usual("512 KiB", "mdadm(8): chunk, default 512 KB").scaled(ParameterScale::PowersOfTwo);
         "data_offset" data_offset_bytes: SIZE,
             usual("129 MiB", "mdadm super1.c: 128 MiB left free on members of this size, and 1 MiB for superblock and bitmap");
         "rotational" rotational: Flag, usual("true", "assumed: of disks; Linux asks the members (queue/rotational)");
-        "bitmap" bitmap: Flag, usual("true", "mdadm(8): --bitmap, internal by itself where members are larger than 100 GB");
+        "bitmap" bitmap: Flag, usual("true", "mdadm(8): bitmap, internal by itself where members are larger than 100 GB");
         "bitmap_chunk" bitmap_chunk_bytes: Bytes(4096, 1 << 40),
-            usual("64 MiB", "mdadm(8): --bitmap-chunk, at least 64 MB of an internal bitmap").scaled(ParameterScale::PowersOfTwo);
-        "bitmap_delay" bitmap_delay_ns: Time, usual("5 s", "mdadm(8): --delay, default 5 seconds");
+            usual("64 MiB", "mdadm(8): bitmap-chunk, at least 64 MB of an internal bitmap").scaled(ParameterScale::PowersOfTwo);
+        "bitmap_delay" bitmap_delay_ns: Time, usual("5 s", "mdadm(8): delay, default 5 seconds");
         "stripe_cache" stripe_cache: Count(17, 32_768),
             usual("256", "Linux Documentation/admin-guide/md.rst: stripe_cache_size, default 256").live();
         "parity_rate" parity_bytes_per_s: Rate,

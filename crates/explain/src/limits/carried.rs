@@ -21,17 +21,6 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) ->
     limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
 }
 
-/// Bytes of several drives, none of which fills its connection.
-pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> Limit {
-    let (each, usual) = (number::rate(each), number::rate(link.usual));
-    let name = &link.name;
-    let evidence = text!(
-        "each drive moves about {each}, while its {name} could carry about {usual}, and reads in several places show that they work side by side",
-        "ドライブ 1 台あたり約 {each} で、{name} なら約 {usual} まで運べます。複数箇所の読み出しから、ドライブが並行して動くことも分かります"; name
-    );
-    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
-}
-
 /// Bytes that pass more slowly towards the end, as tracks become shorter.
 pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     let (first, last) = (number::rate(first), number::rate(last));

@@ -403,7 +403,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             let each = fastest.rate / storage.drives as f64;
             // Near the end of one connection they may share it.
             let is_apart = fastest.rate < link.usual * OF_A_SHARED_LINK || link.is_exceeded(fastest.rate);
-            (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
+            (is_apart && link.has_room(each, true)).then(|| words::drives_rate(fastest, each, link))
         }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
         None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {

@@ -1,5 +1,9 @@
 //! The sentences of the rules, in both languages.
 
+mod arrays;
+
+pub(super) use arrays::{drives_rate, memory_before_drives};
+
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
@@ -343,23 +347,6 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
         text!(
             "quick writes take {quick}, less than a turn of the medium, but a write takes {mean} on average: it waits for room",
             "速い書き込みは {quick} で、媒体の 1 回転より短いのに、平均は {mean} です。キャッシュの空きを待っています"
-        ),
-    )
-}
-
-/// Writes that memory takes which no drive could.
-pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
-    let (rate, mean) = (number::rate(facts.rate), number::latency(facts.latency_ns));
-    limit(
-        LimitKind::WriteCache,
-        Strength::Likely,
-        text!(
-            "memory in front of the drives, which takes writes before a drive has them",
-            "ドライブの手前のメモリー(ドライブに書く前に書き込みを受け取る)"
-        ),
-        text!(
-            "writes end after {mean}, {rate}: no disk takes them so fast",
-            "書き込みは {mean}、{rate} で終わります。どのディスクよりも速い値です"
         ),
     )
 }

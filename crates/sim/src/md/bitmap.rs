@@ -19,7 +19,7 @@ const PAGE_BYTES: u32 = 4096;
 
 /// A part of the array that was written.
 #[derive(Clone, Debug, Default)]
-struct Mark {
+struct PartMark {
     /// Writes to it that are under way.
     writes: u32,
     /// Looks of the daemon since the last one ended.
@@ -30,7 +30,7 @@ struct Mark {
 /// The bitmap as the computer's memory has it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bitmap {
-    marks: BTreeMap<u64, Mark>,
+    marks: BTreeMap<u64, PartMark>,
     /// Writes that wait for the round under way, and for the next one.
     round: Vec<JobId>,
     next: Vec<JobId>,
