@@ -202,7 +202,7 @@ fn falling(facts: &CellFacts<'_>) -> Option<Limit> {
 fn taken_by_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let most = FASTEST_DISK * evidence.storage.drives as f64;
     let quick = facts.median_ns < MEMORY_NS || facts.rate > most;
-    (quick && facts.is_write() && evidence.turns()).then(|| words::memory_before_drives(facts))
+    (quick && facts.is_write() && evidence.turns()).then(|| carried::memory_before_drives(facts))
 }
 
 fn stalled(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
@@ -403,7 +403,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             let each = fastest.rate / storage.drives as f64;
             // Near the end of one connection they may share it.
             let is_apart = fastest.rate < link.usual * OF_A_SHARED_LINK || link.is_exceeded(fastest.rate);
-            (is_apart && link.has_room(each, true)).then(|| words::drives_rate(fastest, each, link))
+            (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
         }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
         None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {

@@ -1,9 +1,5 @@
 //! The sentences of the rules, in both languages.
 
-mod arrays;
-
-pub(super) use arrays::{drives_rate, memory_before_drives};
-
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};

@@ -175,7 +175,7 @@ fn a_rebuild_keeps_to_its_limit_and_shares_with_others() {
     // Of 16 readers beside it each shares the member with 32 blocks of it: it waits until these are done, and then begins as
     // many. That is the source's rule; what it leaves to others hangs on how the member orders what it has.
     let reads: Vec<Request> =
-        (0..160).map(|index| request(RequestKind::Read, index % 7 << 20, 65_536)).collect();
+        (0..160).map(|index| request(RequestKind::Read, (index % 7) << 20, 65_536)).collect();
     let read_ns = run(&mut rebuilding(""), &reads, 16).last().unwrap() / 160;
     assert!((2_700_000..3_100_000).contains(&read_ns), "{read_ns}");
 }
