@@ -94,6 +94,21 @@ fn a_model_stands_in_the_computer_that_doctor_measured() {
 }
 
 #[test]
+fn models_side_by_side_tell_what_may_fail_and_how_fast_they_are() {
+    let lab = Lab::new();
+    let compared = |names: &[&str], more: &[&str]| lab.kurabe(&[&["models", "compare"], names, more].concat()).ok();
+    let sides = compared(&["md-raid1-2", "hdd-nas"], &["--json"]).json_lines();
+    let number = |side: usize, key: &str| sides[side][key].as_f64().expect("a number");
+    assert_eq!([0, 1].map(|side| number(side, "may_fail")), [1.0, 0.0]);
+    assert!(number(0, "loss_per_year") < number(1, "loss_per_year"));
+    let page = compared(&["md-raid1-2", "hdd-nas"], &[]).out;
+    assert!(page.contains("of which may fail") && page.contains("md-raid1-2"), "{page}");
+    // Drives that fail twice as often lose more.
+    let worse = compared(&["md-raid1-2"], &["--set", "disk.failures_per_year=0.03", "--json"]).json_lines();
+    assert!(worse[0]["loss_per_year"].as_f64() > sides[0]["loss_per_year"].as_f64());
+}
+
+#[test]
 fn what_makes_no_sense_on_a_model_is_refused_with_a_remedy() {
     let lab = Lab::new();
     for (words, exit, part) in [
