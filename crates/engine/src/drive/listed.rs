@@ -31,12 +31,18 @@ pub(crate) struct Dues<'a, S> {
 }
 
 impl<S: Source> Source for Dues<'_, S> {
+    const HEARS_ENDS: bool = S::HEARS_ENDS;
+
     fn next(&mut self, now_ns: u64) -> Next {
         let next = self.source.next(now_ns);
         if let Next::Op { due_ns, .. } = next {
             self.due_ns.set(due_ns.map(|due_ns| self.start_ns.saturating_add(due_ns)));
         }
         next
+    }
+
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        self.source.ended(op, now_ns);
     }
 
     fn may_end(&mut self) -> bool {
