@@ -96,7 +96,8 @@ fn a_model_stands_in_the_computer_that_doctor_measured() {
 #[test]
 fn models_side_by_side_tell_what_may_fail_and_how_fast_they_are() {
     let lab = Lab::new();
-    let compared = |names: &[&str], more: &[&str]| lab.kurabe(&[&["models", "compare"], names, more].concat()).ok();
+    let compared =
+        |names: &[&str], more: &[&str]| lab.kurabe(&[&["models", "compare"], names, more].concat()).ok();
     let sides = compared(&["md-raid1-2", "hdd-nas"], &["--json"]).json_lines();
     let number = |side: usize, key: &str| sides[side][key].as_f64().expect("a number");
     assert_eq!([0, 1].map(|side| number(side, "may_fail")), [1.0, 0.0]);
