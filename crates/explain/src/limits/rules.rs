@@ -421,10 +421,12 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
-/// Share of a small access in an operation by itself where nothing turns: it is not for bytes.
+/// Share of a small access in an operation by itself where nothing turns: it is not for bytes. Of a device behind a hypervisor or a
+/// file it would be that one's.
 fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> f64 {
     let access = evidence.cells.iter().find(|cell| is_access(cell));
-    let access = access.filter(|_| facts.is_alone() && evidence.turning == Turning::No);
+    let is_device = evidence.turning == Turning::No && !evidence.storage.is_hidden;
+    let access = access.filter(|_| facts.is_alone() && is_device);
     access.map_or(0.0, |access| access.latency_ns / facts.latency_ns)
 }
 
