@@ -222,10 +222,8 @@ impl Md {
     }
 
     /// Members that can be asked: writes go to one that is being filled, too.
-    fn asked(&self) -> impl Iterator<Item = u16> + use<> {
-        let filled = self.rebuild.as_ref().map(|rebuild| rebuild.member);
-        let failures = self.failures.clone();
-        (0..self.members.len() as u16).filter(move |member| !failures.has(*member) || filled == Some(*member))
+    fn asked(&self) -> Vec<u16> {
+        (0..self.members.len() as u16).filter(|member| !self.is_unwritable(*member)).collect()
     }
 
     /// Whether a stretch of a member cannot be read.

@@ -45,7 +45,7 @@ const AS_MEMORY: f64 = 0.96;
 /// … and one of no more than this share ends at the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
 /// A part of the latency is the limit if it is at least half of it: no other part is longer.
-const MOSTLY: f64 = 0.5;
+pub(super) const MOSTLY: f64 = 0.5;
 /// A part of at least this share of an operation is more than all others twice over.
 const CLEARLY: f64 = 2.0 / 3.0;
 /// Two parts share an operation if they are nearly all of it …
@@ -406,28 +406,32 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
         }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
-        None if !facts.is_write() && command_share(evidence, facts) >= SECOND => {
-            let share = command_share(evidence, facts);
-            let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
-            parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-            (share <= 1.0 - SECOND).then(|| words::shared(facts, parts))
-        }
-        None => {
-            let other = fastest.opposite(evidence.cells)?;
-            let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
-            let same_way = !storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
-            (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
-        }
+        None => match command_share(evidence, facts).filter(|share| *share >= SECOND) {
+            Some(share) => {
+                let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
+                parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+                (share <= 1.0 - SECOND).then(|| words::shared(facts, parts))
+            }
+            None => other_way(evidence, fastest),
+        },
     }
 }
 
-/// Share of a small access in an operation by itself where nothing turns: it is not for bytes. Of a device behind a hypervisor or a
-/// file it would be that one's.
-fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> f64 {
+/// Bytes that the device moves more slowly one way than the other, on the same connection.
+fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
+    let other = fastest.opposite(evidence.cells)?;
+    let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
+    let same_way = !evidence.storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
+    (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
+}
+
+/// Share of a small access in a read by itself where nothing turns: it is not for bytes. Of a device behind a hypervisor or a file
+/// it would be that one's.
+fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> {
     let access = evidence.cells.iter().find(|cell| is_access(cell));
     let is_device = evidence.turning == Turning::No && !evidence.storage.is_hidden;
-    let access = access.filter(|_| facts.is_alone() && is_device);
-    access.map_or(0.0, |access| access.latency_ns / facts.latency_ns)
+    let access = access.filter(|_| !facts.is_write() && facts.is_alone() && is_device)?;
+    Some(access.latency_ns / facts.latency_ns)
 }
 
 /// Whether more in flight are so much faster that one by itself left the device waiting.

@@ -2,6 +2,7 @@
 
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
+use super::rules::MOSTLY;
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::{CellFacts, ContendedResource, OtherWork};
 use crate::figures::{size, times};
@@ -307,7 +308,7 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
 /// Time that grows with the offset; `share` of the cell's own, or none if it is seen of the reads that do the same.
 pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
-    let is_most = share.is_some_and(|share| share >= 0.5);
+    let is_most = share.is_some_and(|share| share >= MOSTLY);
     let evidence = match share.map(number::percent) {
         Some(share) => text!(
             "an access takes {first} at the start and {last} at the end, growing evenly with the position; the walk is {share} of \
