@@ -5,6 +5,7 @@ mod card;
 mod fio;
 mod options;
 mod pivot;
+mod price;
 mod report;
 mod run;
 mod serve;
@@ -19,6 +20,7 @@ mod vm;
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
+pub use price::{MarkArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
 pub use serve::{ControlAction, ControlArgs, ServeArgs};
@@ -118,6 +120,10 @@ pub enum Command {
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
     Record(RecordArgs),
+    #[command(about = t("What a command asks of its storage, counted exactly, and what that takes on devices of every kind", "コマンドがストレージに求める I/O を正確に数え、各種デバイスでの所要時間を示す"))]
+    Price(Box<PriceArgs>),
+    #[command(about = t("Begin a phase of the bill, within a command under `kurabe price`", "`kurabe price` で実行中のコマンドの中で、明細のフェーズを始める"))]
+    Mark(MarkArgs),
     #[command(about = t("Run an article's whole experiment on models or on your own devices", "記事の実験全体をモデルや手元の機器で実行する"))]
     Study(StudyArgs),
     #[command(about = t("Published figures with their sources: list, search, show", "出典付きの公表値の一覧、検索、表示"))]

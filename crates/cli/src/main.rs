@@ -14,6 +14,7 @@ mod man;
 mod models;
 mod output;
 mod pivot;
+mod price;
 mod profiles;
 mod record;
 mod report;
@@ -82,6 +83,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Check(args) => check::check(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
+        Command::Price(args) => price::price(args, global),
+        Command::Mark(args) => price::mark(args),
         Command::Study(args) => study::study(args, global, command_line),
         Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),

@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Unclear = 14,
     /// A comparison found a difference, which was not accepted.
     Different = 15,
+    /// A program asks more of its storage than its budget allows.
+    OverBudget = 16,
     /// Stopped by the user.
     Interrupted = 130,
 }
@@ -75,6 +77,7 @@ impl Keyword for ErrorKind {
         ("slower", Self::Slower),
         ("unclear", Self::Unclear),
         ("different", Self::Different),
+        ("over_budget", Self::OverBudget),
         ("interrupted", Self::Interrupted),
     ];
 }

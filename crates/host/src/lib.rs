@@ -60,7 +60,7 @@ pub use noise::{
 pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use places::{CandidateDirectory, StorageMount, storage_mounts};
-pub use platform::{Number, block_number, loop_status, process_exists};
+pub use platform::{Number, block_number, file_extents, loop_status, process_exists};
 pub use processes::this_process_holds;
 pub use random::random_bytes;
 pub use roots::Roots;

@@ -29,11 +29,13 @@ mod model;
 mod movers;
 mod open;
 mod prepared;
+mod pricing;
 mod profile;
 mod recording;
 mod recover;
 mod request;
 mod served;
+mod served_folder;
 mod serving;
 mod side_by_side;
 mod step_change;
@@ -62,9 +64,11 @@ pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_o
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use profile::{load_job, load_profile};
+pub use pricing::{NO_FILES, PriceRequest, UNMARKED, mark, price};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
+pub use served_folder::{FileSystemKind, FolderRequest, ServedFolder, enter_own_mounts};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
     ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,

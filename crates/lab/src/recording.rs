@@ -7,17 +7,14 @@
 //! does not allow it, the devices' own counters tell the sums.
 
 use crate::handle::RunHandle;
+use crate::pricing::check_end;
 use kurabe_core::record::Traffic;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, Result, shown, text};
 use kurabe_host::{BlockNode, DeviceCounters, Roots, devices_right_under, devices_under};
+use kurabe_program::Foreground;
 use kurabe_trace::{BlockTrace, RecordedTrace};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
-use std::time::Duration;
-
-/// How often an interrupt is looked at while the command runs. Its times are the kernel's, so this blurs nothing.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// How a command is going to be recorded, told before it runs.
 pub enum RecordingBy<'a> {
@@ -93,7 +90,8 @@ pub fn record_command(
             None
         }
     };
-    let status = run(request.command, handle)?;
+    let command = Foreground { words: request.command, ..Foreground::default() };
+    let status = command.run(handle.engine_stop())?.status;
     write_back(&target)?;
     let recorded = match trace {
         Some(trace) => RecordedCommand::Trace(trace.stop()?),
@@ -109,7 +107,7 @@ pub fn record_command(
     let name =
         |number: &(u32, u32)| BlockNode::by_number(&Roots::default(), *number).ok().map(|block| block.name);
     let beneath = all.iter().filter(|number| !devices.contains(number)).filter_map(name).collect();
-    Ok(CommandRecording { recorded, beneath, ended: outcome(status, request.command, handle) })
+    Ok(CommandRecording { recorded, beneath, ended: check_end(status, request.command, handle) })
 }
 
 /// The counters of the devices that have some, by `major:minor`.
@@ -128,53 +126,4 @@ fn write_back(target: &Path) -> Result<()> {
     written.map_err(|error| {
         Error::os(text!("cannot write back what is in memory", "メモリー上のデータを書き戻せません"), &error)
     })
-}
-
-/// Runs the command to its end. The terminal's Ctrl-C reaches it, too.
-fn run(words: &[String], handle: &RunHandle) -> Result<ExitStatus> {
-    let [program, arguments @ ..] = words else {
-        return Err(ErrorKind::Usage.error(text!("no command is given", "コマンドがありません")));
-    };
-    let cannot = |error: std::io::Error| {
-        let made = Error::os(text!("cannot run {program}", "{program} を実行できません"), &error);
-        match error.kind() {
-            std::io::ErrorKind::NotFound => made.remedy(text!(
-                "check its name; a line of the shell needs sh -c",
-                "名前を確かめてください。シェルの書き方を使うには sh -c が必要です"
-            )),
-            _ => made,
-        }
-    };
-    let mut child = Command::new(program).args(arguments).spawn().map_err(cannot)?;
-    wait(&mut child, handle).map_err(cannot)
-}
-
-fn wait(child: &mut Child, handle: &RunHandle) -> std::io::Result<ExitStatus> {
-    let mut asked = false;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if handle.is_stopped() && !asked {
-            asked = true;
-            // It may have ended just now.
-            if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-            }
-        }
-        std::thread::sleep(LOOK);
-    }
-}
-
-fn outcome(status: ExitStatus, words: &[String], handle: &RunHandle) -> Result<()> {
-    if handle.is_stopped() {
-        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
-    }
-    if status.success() {
-        return Ok(());
-    }
-    let command = words.join(" ");
-    Err(ErrorKind::Io
-        .error(text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました"))
-        .remedy(text!("what it did until then is recorded", "それまでに行った I/O は記録されています")))
 }

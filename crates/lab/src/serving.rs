@@ -107,6 +107,7 @@ impl PreparedServer {
             spin_ns: asked.spin_ns,
             round_trip_ns: asked.round_trip_ns,
             power: asked.power.clone(),
+            log: None,
         };
         let places = RecordPlaces::new(asked.record.as_deref(), store)?;
         Ok(Self { asked, request, places })

@@ -9,6 +9,7 @@
 
 mod command_line;
 mod folder;
+mod foreground;
 mod git_material;
 mod git_tree;
 mod guard;
@@ -20,6 +21,7 @@ mod work_folder;
 mod worker;
 
 pub use folder::{FileIdentity, Folder};
+pub use foreground::{Foreground, ForegroundEnd};
 pub use programs::{Coming, Listed, Programs, Tell, Workplace};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};

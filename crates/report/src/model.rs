@@ -3,6 +3,7 @@
 mod guest;
 mod image_check;
 pub(crate) mod models;
+mod price;
 mod recording;
 mod served;
 mod side_by_side;
@@ -13,6 +14,7 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Provenance, describe_model,
     render_model, render_models, row_of_layers,
 };
+pub use price::{Priced, changes_line, over_budget};
 pub use recording::{recorded_json, recorded_lines};
 pub use served::{
     attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_doc,

@@ -29,6 +29,7 @@ use crate::honesty::Account;
 use crate::listen::Doorway;
 use crate::power::{CutReport, PowerRules};
 use crate::protocol::Export;
+use crate::request_log::RequestLog;
 use crate::workers::{Returned, Workers};
 use connection::Connection;
 use kurabe_core::{Error, text};
@@ -75,6 +76,8 @@ pub(crate) struct HubParts {
     pub(crate) round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub(crate) power: Option<PowerRules>,
+    /// Where it is written what the stack is asked.
+    pub(crate) log: Option<Arc<RequestLog>>,
 }
 
 pub(crate) struct Hub {

@@ -2,6 +2,8 @@
 //! own, loop devices and the kernel's NBD client. Only Linux is known.
 #![allow(unsafe_code)]
 
+use rustix::mount::MountPropagationFlags;
+use rustix::thread::UnshareFlags;
 use std::io;
 
 /// Above every ordinary thread, and below what the kernel itself runs first.
@@ -165,3 +167,15 @@ mod nbd {
 }
 
 pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};
+
+/// Gives this thread, and those that it starts from now on, a table of mounts of its own: what is mounted elsewhere still
+/// appears in it, and nothing of it appears elsewhere.
+///
+/// # Errors
+/// When this process is not root's.
+pub fn unshare_mounts() -> io::Result<()> {
+    // SAFETY: only mounts are parted, and with them the current folder and the mask of new files; no descriptor is.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?;
+    let how = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    Ok(rustix::mount::mount_change("/", how)?)
+}

@@ -12,6 +12,7 @@ use crate::platform;
 use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::rehearsal::{KeepingUp, Rehearsal, keeping_up, trim_all_ns};
+use crate::request_log::RequestLog;
 use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
@@ -56,6 +57,8 @@ pub struct ServeRequest {
     pub round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub power: Option<PowerRules>,
+    /// Where it is written what the stack is asked.
+    pub log: Option<Arc<RequestLog>>,
 }
 
 /// What there is to know of a served stack as soon as it is served.
@@ -131,10 +134,11 @@ impl Serving {
             listener,
             commands,
             bell: Arc::clone(&bell),
-            time: RealTime::begin(),
+            time: request.log.as_ref().map_or_else(RealTime::begin, |log| log.time()),
             spin_ns: request.spin_ns,
             round_trip_ns: request.round_trip_ns,
             power: request.power.clone(),
+            log: request.log.clone(),
         };
         let (disks, time, exports) = (parts.disks.clone(), parts.time, Arc::clone(&parts.exports));
         if attachment.is_some() {
@@ -420,6 +424,7 @@ mod tests {
             spin_ns: 0,
             round_trip_ns: Some(0),
             power: Some(PowerRules::default()),
+            log: None,
         })
         .unwrap();
         let mut kernel = Kernel::of(&serving);

@@ -58,6 +58,7 @@ impl Disk {
         let request = ServeRequest {
             address: Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
             power: Some(rules),
+            log: None,
             ..request("hitachi-hds721616plat80", Path::new(""))
         };
         let disk = Self { serving: Serving::start(&request).unwrap(), folder };

@@ -1,8 +1,8 @@
-//! Two questions to the kernel that no file of /proc or /sys answers and no safe library asks: what a loop device
-//! stands on, and whether anybody has a file open for writing.
+//! Questions to the kernel that no file of /proc or /sys answers and no safe library asks: what a loop device stands on,
+//! whether anybody has a file open for writing, and where a file lies on its device.
 //!
 //! Sources: `include/uapi/linux/loop.h` (`struct loop_info64`), `drivers/block/loop.c` (`loop_get_status`); fcntl(2),
-//! "Leases"; `fs/locks.c` (`check_conflicting_open`).
+//! "Leases"; `fs/locks.c` (`check_conflicting_open`); `Documentation/filesystems/fiemap.rst`.
 #![allow(unsafe_code)]
 
 use super::Number;
@@ -70,5 +70,72 @@ pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
             Some(libc::EACCES | libc::EPERM | libc::EINVAL | libc::EOPNOTSUPP | libc::ENOLCK) => Ok(None),
             _ => Err(error),
         },
+    }
+}
+
+/// `FS_IOC_FIEMAP` of `linux/fs.h`.
+const FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
+/// `FIEMAP_FLAG_SYNC`: what of the file is in memory is written before.
+const SYNC_BEFORE: u32 = 1;
+/// `FIEMAP_EXTENT_LAST`, and of extents whose place is not known or means nothing: `UNKNOWN`, `DELALLOC`, `ENCODED`, `DATA_INLINE`.
+const LAST: u32 = 1;
+const WITHOUT_PLACE: u32 = 0x2 | 0x4 | 0x8 | 0x200;
+/// Extents that are asked for at a time.
+const EXTENTS: usize = 64;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct MappedExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved: [u64; 2],
+    flags: u32,
+    reserved_too: [u32; 3],
+}
+
+#[repr(C)]
+struct ExtentMap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    room: u32,
+    reserved: u32,
+    extents: [MappedExtent; EXTENTS],
+}
+
+/// Where a file or folder lies on the device of its file system, as bytes from and to, in the order of the file; what of it is
+/// in memory is written to the device before.
+///
+/// # Errors
+/// `EOPNOTSUPP` where the file system does not tell; what else the operating system says.
+pub fn file_extents(file: &File) -> io::Result<Vec<std::ops::Range<u64>>> {
+    let mut places = Vec::new();
+    let mut start = 0;
+    loop {
+        let mut map = ExtentMap {
+            start,
+            length: u64::MAX - start,
+            flags: SYNC_BEFORE,
+            mapped: 0,
+            room: EXTENTS as u32,
+            reserved: 0,
+            extents: [MappedExtent::default(); EXTENTS],
+        };
+        // SAFETY: the request fills a `struct fiemap` with room for as many extents as it says there is; `ExtentMap` has that
+        // layout, and the descriptor is open.
+        let answer = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut map) };
+        if answer != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mapped = &map.extents[..(map.mapped as usize).min(EXTENTS)];
+        for extent in mapped.iter().filter(|extent| extent.flags & WITHOUT_PLACE == 0) {
+            places.push(extent.physical..extent.physical.saturating_add(extent.length));
+        }
+        match mapped.last() {
+            Some(last) if last.flags & LAST == 0 && last.length > 0 => start = last.logical + last.length,
+            _ => return Ok(places),
+        }
     }
 }

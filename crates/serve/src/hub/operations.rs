@@ -9,7 +9,7 @@ use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::segment::{DataExtent, Segment, SegmentBytes};
 use crate::workers::{Body, Deed, PayloadJob, SMALL_BYTES, act};
-use kurabe_sim::{CompletedRequest, Request, RequestKind};
+use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
 
 impl Hub {
@@ -168,6 +168,10 @@ impl Hub {
             request: done.modelled,
         });
         self.count(&done);
+        if let Some(log) = self.parts.log.as_ref().filter(|_| done.is_in_stack && of_stack.is_ok()) {
+            let (request, asked_ns) = (done.modelled, done.came_ns);
+            log.add(operation, RecordedRequest { request, asked_ns, answered_ns: 0 });
+        }
         self.reply(&mut done, of_stack.and(outcome), timing);
         self.after_answer(&done);
     }

@@ -1,0 +1,102 @@
+//! `kurabe price` and `kurabe mark`: what a command asks of its storage, and what that costs.
+
+use crate::args::{Global, MarkArgs, PriceArgs};
+use crate::lang::lang;
+use crate::output::{print_json, print_page, say, style};
+use crate::signals;
+use kurabe_core::outside::text_of_file;
+use kurabe_core::{ErrorKind, Result, shown, text};
+use kurabe_lab::files::{self, Existing};
+use kurabe_lab::{PriceRequest, enter_own_mounts, price as record_and_price, refuse_others_than_root};
+use kurabe_price::{Bill, Budget, Changes, Panel};
+use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
+use std::path::Path;
+
+/// Runs `kurabe price`.
+///
+/// # Errors
+/// When the command cannot be recorded or fails; when it is over its budget or costs more, if that is asked.
+pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
+    refuse_others_than_root()?;
+    let panel = Panel::load(&args.panel)?;
+    let models: Vec<&str> = panel.devices.iter().map(|device| device.model.as_str()).collect();
+    let budget = args.budget.as_deref().map(|path| budget(path, &models)).transpose()?;
+    let before = args.against.as_deref().map(bill).transpose()?;
+    let handle = signals::listen()?;
+    enter_own_mounts()?;
+    let recordings = usize::from(args.runs);
+    let request = PriceRequest {
+        command: args.folder.command.clone(),
+        with: args.folder.with.clone(),
+        file_system: args.folder.fs,
+        size_bytes: args.folder.size,
+        recordings,
+        panel,
+        keeps_pauses: args.pauses,
+    };
+    let bill = record_and_price(&request, &handle, |place| {
+        if !global.quiet && recordings > 1 {
+            let number = place + 1;
+            say(&text!("kurabe: recording {number} of {recordings}", "kurabe: 記録 {number}/{recordings} 回目").take(lang()));
+        }
+    })?;
+    let priced = Priced {
+        changes: before.map(|before| Changes::between(&before, &bill, args.margin)),
+        budget: budget.map(|budget| budget.lines(&bill)).unwrap_or_default(),
+        bill,
+    };
+    hand_out(args, global, &priced)?;
+    accept(args, &priced)
+}
+
+fn hand_out(args: &PriceArgs, global: &Global, priced: &Priced) -> Result<()> {
+    let write = |path: &Path, words: &str| files::write(path, words.as_bytes(), Existing::Replaced);
+    if let Some(path) = &args.save {
+        write(path, &format!("{:#}\n", serde_json::json!(priced.bill)))?;
+    }
+    if let Some(path) = &args.markdown {
+        write(path, &priced.markdown(lang()))?;
+    }
+    if let Some(path) = &args.junit {
+        write(path, &priced.junit(lang()))?;
+    }
+    if global.json { print_json(&priced.json()) } else { print_page(&priced.doc().terminal(&style())) }
+}
+
+/// What a script asked not to accept.
+fn accept(args: &PriceArgs, priced: &Priced) -> Result<()> {
+    if let Some(over) = over_budget(&priced.budget) {
+        return Err(ErrorKind::OverBudget.error(over));
+    }
+    let Some(changes) = &priced.changes else { return Ok(()) };
+    for condition in &args.fail_on {
+        let (is_met, kind) = match condition {
+            Unaccepted::Different => (changes.is_any(), ErrorKind::Different),
+            Unaccepted::Slower { .. } | Unaccepted::Unclear => (changes.costs_more(), ErrorKind::Slower),
+        };
+        if is_met {
+            return Err(kind.error(changes_line(changes)));
+        }
+    }
+    Ok(())
+}
+
+fn budget(path: &Path, models: &[&str]) -> Result<Budget> {
+    let name = shown::path(path);
+    let source = text_of_file(&name, &text!("cannot read the budget {name}", "予算 {name} を読めません"))?;
+    Budget::parse(&name, &source, models)
+}
+
+fn bill(path: &Path) -> Result<Bill> {
+    let name = shown::path(path);
+    let json = text_of_file(&name, &text!("cannot read the bill {name}", "明細 {name} を読めません"))?;
+    Bill::parse(&name, &json)
+}
+
+/// Runs `kurabe mark`.
+///
+/// # Errors
+/// When whoever records cannot be told.
+pub fn mark(args: &MarkArgs) -> Result<()> {
+    kurabe_lab::mark(&args.name)
+}

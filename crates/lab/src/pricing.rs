@@ -1,0 +1,230 @@
+//! Pricing: a command is run on a device that kurabe itself is, as often as is asked, and its bill is made of what the device was
+//! asked.
+
+use crate::handle::RunHandle;
+use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
+use kurabe_core::words::Keyword;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::random_bytes;
+use kurabe_price::{Bill, BillFacts, Panel, Recording, device_below};
+use kurabe_program::ForegroundEnd;
+use kurabe_serve::RequestLog;
+use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// What the recording device is: nothing but memory.
+const RECORDING_DEVICE: &str = "ideal-ram-disk";
+/// Where a command under way tells its phases.
+const MARKS: &str = "KURABE_MARKS";
+/// The longest name of a phase.
+const MARK_BYTES: u64 = 200;
+/// Phases that nobody names: before the first mark, and what was left in memory at the end.
+pub const UNMARKED: [&str; 2] = ["start", "left in memory"];
+/// What is no file of the command: folders, and the file system's journal.
+pub const NO_FILES: [&str; 2] = ["(folders)", "(journal)"];
+
+/// What is to be priced.
+#[derive(Clone, Debug)]
+pub struct PriceRequest {
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// What it finds in its folder.
+    pub with: Vec<PathBuf>,
+    /// The file system on which it runs.
+    pub file_system: FileSystemKind,
+    /// Size of that.
+    pub size_bytes: u64,
+    /// How often it is recorded.
+    pub recordings: usize,
+    /// The devices.
+    pub panel: Panel,
+    /// Whether the pauses in which it asked nothing count.
+    pub keeps_pauses: bool,
+}
+
+/// Records a command and makes its bill; `begins` hears which recording begins. The caller has mounts of its own.
+///
+/// # Errors
+/// When it cannot be recorded, or fails.
+pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(usize)) -> Result<Bill> {
+    let recordings = (0..request.recordings.max(1))
+        .map(|place| {
+            begins(place);
+            record_once(request, handle)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let facts = BillFacts {
+        command: request.command.clone(),
+        file_system: request.file_system.word().to_owned(),
+        size_bytes: request.size_bytes,
+        kernel: kernel.trim().to_owned(),
+        keeps_pauses: request.keeps_pauses,
+    };
+    Bill::new(facts, &recordings, &request.panel)
+}
+
+fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> {
+    let log = Arc::new(RequestLog::default());
+    let folder = ServedFolder::make(FolderRequest {
+        spec: recording_device(request.size_bytes)?,
+        seed: 1,
+        file_system: request.file_system,
+        size_bytes: request.size_bytes,
+        with: request.with.clone(),
+        power: None,
+        log: Some(Arc::clone(&log)),
+    })?;
+    let marks = Marks::listen(&log)?;
+    let ended = folder.run(&request.command, &[(MARKS, marks.path.clone())], handle);
+    let marked = marks.end();
+    let ended = ended?;
+    check_end(ended.status, &request.command, handle)?;
+    let mut requests = log.take();
+    let left_from = requests.len();
+    let places = folder.settle()?;
+    requests.extend(log.take());
+    let recording = recording(&folder, requests, left_from, marked, places, &ended);
+    folder.end()?;
+    Ok(recording)
+}
+
+fn recording(
+    folder: &ServedFolder,
+    requests: Vec<RecordedRequest>,
+    left_from: usize,
+    marked: Vec<(String, u64)>,
+    places: Vec<(PathBuf, Vec<Range<u64>>)>,
+    ended: &ForegroundEnd,
+) -> Recording {
+    let work = folder.folder();
+    let name = |path: &Path| match path.strip_prefix(&work) {
+        _ if path.is_dir() => NO_FILES[0].to_owned(),
+        Ok(name) => name.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    };
+    let mut files: Vec<_> = places.into_iter().map(|(path, places)| (name(&path), places)).collect();
+    files.push((NO_FILES[1].to_owned(), journal_of(folder.device()).unwrap_or_default()));
+    let mut phases = Vec::new();
+    if !marked.is_empty() {
+        phases.push((UNMARKED[0].to_owned(), 0));
+        for (name, at_ns) in marked {
+            phases.push((name, requests[..left_from].partition_point(|one| one.asked_ns < at_ns)));
+        }
+        phases.push((UNMARKED[1].to_owned(), left_from));
+    }
+    let (asked_bytes, elapsed_ns) = (ended.asked_bytes, ended.elapsed_ns);
+    let mut recording = Recording { requests, left_from, phases, files, asked_bytes, elapsed_ns };
+    recording.join_what_was_left();
+    recording
+}
+
+/// Memory of that size.
+fn recording_device(size_bytes: u64) -> Result<DeviceSpec> {
+    let mut spec = device_below(load_device(RECORDING_DEVICE)?)?;
+    spec.set("memory.capacity", &format!("{size_bytes} B"))?;
+    Ok(spec)
+}
+
+/// The command must have ended well: what it did before it failed is no price.
+///
+/// # Errors
+/// When it failed, or was stopped.
+pub(crate) fn check_end(status: ExitStatus, words: &[String], handle: &RunHandle) -> Result<()> {
+    if handle.is_stopped() {
+        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
+    }
+    if status.success() {
+        return Ok(());
+    }
+    let command = words.join(" ");
+    let message = text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました");
+    Err(ErrorKind::Io.error(message))
+}
+
+/// Where the journal of an ext4 file system lies: its superblock keeps a copy of the journal's map.
+///
+/// Source: `Documentation/filesystems/ext4/super.rst` (`s_jnl_blocks`), `ifork.rst` (extent tree).
+fn journal_of(device: &Path) -> Option<Vec<Range<u64>>> {
+    let (mut magic, mut map) = ([0; 2], [0; 60]);
+    let file = File::open(device).ok()?;
+    file.read_exact_at(&mut magic, 1024 + 0x38).ok()?;
+    file.read_exact_at(&mut map, 1024 + 0x10c).ok()?;
+    let half = |at: usize| u64::from(u16::from_le_bytes([map[at], map[at + 1]]));
+    let is_leaf = half(0) == 0xf30a && half(6) == 0;
+    if magic != [0x53, 0xef] || !is_leaf {
+        return None;
+    }
+    let extent = |place: u64| {
+        let at = 12 + place as usize * 12;
+        let block = half(at + 6) << 32 | half(at + 10) << 16 | half(at + 8);
+        block * 4096..(block + half(at + 4)) * 4096
+    };
+    Some((0..half(2).min(4)).map(extent).collect())
+}
+
+/// Hears the phases of a command.
+struct Marks {
+    path: PathBuf,
+    told: Arc<Mutex<Vec<(String, u64)>>>,
+    listening: JoinHandle<()>,
+}
+
+impl Marks {
+    fn listen(log: &Arc<RequestLog>) -> Result<Self> {
+        let path = kurabe_serve::attachments_folder()?.join(format!("marks-{:016x}", u64::from_ne_bytes(random_bytes()?)));
+        let cannot = |error: &std::io::Error| {
+            Error::os(text!("cannot listen for marks", "フェーズの目印を受け付けられません"), error)
+        };
+        let listener = UnixListener::bind(&path).map_err(|error| cannot(&error))?;
+        let (log, told) = (Arc::clone(log), Arc::<Mutex<Vec<(String, u64)>>>::default());
+        let marks = Arc::clone(&told);
+        let hear = move || {
+            for stream in listener.incoming().flatten() {
+                let mut name = String::new();
+                let _ = (&stream).take(MARK_BYTES).read_to_string(&mut name);
+                if name.is_empty() {
+                    return;
+                }
+                marks.lock().unwrap_or_else(PoisonError::into_inner).push((name, log.now_ns()));
+            }
+        };
+        let listening = std::thread::Builder::new().spawn(hear).map_err(|error| Error::no_thread(&error))?;
+        Ok(Self { path, told, listening })
+    }
+
+    /// What was heard.
+    fn end(self) -> Vec<(String, u64)> {
+        // Nobody names a phase with no word.
+        if UnixStream::connect(&self.path).is_ok() {
+            let _ = self.listening.join();
+        }
+        let _ = std::fs::remove_file(&self.path);
+        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Tells whoever records this command that a phase begins; nothing happens where nobody does.
+///
+/// # Errors
+/// When whoever records cannot be told.
+pub fn mark(name: &str) -> Result<()> {
+    let Some(path) = std::env::var_os(MARKS) else { return Ok(()) };
+    let marked = UnixStream::connect(&path).and_then(|mut stream| {
+        stream.write_all(name.as_bytes())?;
+        stream.shutdown(std::net::Shutdown::Write)?;
+        // It is noted when the other side closes.
+        stream.read(&mut [0]).map(|_| ())
+    });
+    marked.map_err(|error| {
+        Error::os(text!("cannot tell the phase {name}", "フェーズ {name} を知らせられません"), &error)
+    })
+}

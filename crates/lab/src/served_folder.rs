@@ -1,0 +1,368 @@
+//! A folder on a served model: a file system is made on a device that kurabe itself is, mounted where nobody else sees it, and
+//! taken away at the end.
+//!
+//! The model: this process gets a mount name space of its own before all else, so that whatever ends it takes the mount away;
+//! what is left of the device then, the next start removes. A file system begins the same each time: its identifiers and the
+//! seed of its hashes are fixed, nothing of it is initialised later, and its timers are put off. What a command is to find
+//! there is copied in, and the file system is mounted anew, so that nothing of it is in memory.
+
+use crate::handle::RunHandle;
+use kurabe_core::words::Keyword;
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_host::file_extents;
+use kurabe_program::{Foreground, ForegroundEnd};
+use kurabe_serve::{
+    Address, AttachBy, DataPlace, PowerRules, RequestLog, ServeRequest, ServedFacts, ServedFigures, Serving,
+    USUAL_SPIN_NS, attachments_folder,
+};
+use kurabe_sim::DeviceSpec;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Where it is mounted; in other name spaces this is an empty folder.
+const POINT: &str = "/run/kurabe-disk";
+/// The folder of the command on it.
+const WORK: &str = "work";
+/// Identifier of the file system, and the seed of its hashes.
+const IDENTIFIER: &str = "6b757261-6265-4000-8000-000000000001";
+/// How long it is waited for those who still use the file system when the command has ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is made on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSystemKind {
+    /// Linux' own.
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// exFAT; its size is the device's.
+    Exfat,
+    /// None: the command gets the device.
+    None,
+}
+
+impl Keyword for FileSystemKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("ext4", Self::Ext4),
+        ("xfs", Self::Xfs),
+        ("btrfs", Self::Btrfs),
+        ("exfat", Self::Exfat),
+        ("none", Self::None),
+    ];
+}
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct FolderRequest {
+    /// The device.
+    pub spec: DeviceSpec,
+    /// Seed of what is random in it, and in a power cut.
+    pub seed: u64,
+    /// What is made on it.
+    pub file_system: FileSystemKind,
+    /// Size of the file system.
+    pub size_bytes: u64,
+    /// Files and folders that the command finds in its folder.
+    pub with: Vec<PathBuf>,
+    /// Whether power can be cut, and how.
+    pub power: Option<PowerRules>,
+    /// Where it is written what the device is asked.
+    pub log: Option<Arc<RequestLog>>,
+}
+
+/// Lets this process make mounts that nobody else sees. Before any thread is started that is to see them.
+///
+/// # Errors
+/// When this process is not root's.
+pub fn enter_own_mounts() -> Result<()> {
+    kurabe_serve::unshare_mounts()        .map_err(|error| {
+        let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
+        Error::os(message, &error)
+            .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
+    })
+}
+
+/// A folder on a served model.
+pub struct ServedFolder {
+    serving: Serving,
+    request: FolderRequest,
+    device: PathBuf,
+    is_mounted: bool,
+}
+
+impl ServedFolder {
+    /// Makes it, with what it is to hold.
+    ///
+    /// # Errors
+    /// When the device cannot be served, or a program that makes or mounts the file system fails.
+    pub fn make(request: FolderRequest) -> Result<Self> {
+        let serving = Serving::start(&ServeRequest {
+            spec: request.spec.clone(),
+            seed: request.seed,
+            address: Address::Devices { folder: attachments_folder()?, by: AttachBy::Auto },
+            control: None,
+            data: DataPlace::Memory,
+            write_existing: false,
+            exports: 1,
+            spin_ns: USUAL_SPIN_NS,
+            round_trip_ns: None,
+            power: request.power.clone(),
+            log: request.log.clone(),
+        })?;
+        let device = serving.facts().devices[0].clone();
+        let mut made = Self { serving, request, device, is_mounted: false };
+        if made.request.file_system != FileSystemKind::None {
+            made.make_file_system()?;
+            made.mount()?;
+            std::fs::create_dir(made.folder()).map_err(|error| cannot_fill(&made.folder(), &error))?;
+            made.copy_in()?;
+            made.unmount()?;
+            made.mount()?;
+        }
+        if let Some(log) = &made.request.log {
+            let _ = log.take();
+        }
+        Ok(made)
+    }
+
+    /// What there is to know of the device.
+    pub fn facts(&self) -> &ServedFacts {
+        self.serving.facts()
+    }
+
+    /// What was done to it so far.
+    pub fn figures(&self) -> Option<ServedFigures> {
+        self.serving.figures()
+    }
+
+    /// The device itself.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// Where the file system is.
+    pub fn point(&self) -> &Path {
+        Path::new(POINT)
+    }
+
+    /// The folder of the command.
+    pub fn folder(&self) -> PathBuf {
+        self.point().join(WORK)
+    }
+
+    /// Runs a command there. A program that is named from the current folder is that one, unless it was copied in.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(
+        &self,
+        words: &[String],
+        environment: &[(&'static str, PathBuf)],
+        handle: &RunHandle,
+    ) -> Result<ForegroundEnd> {
+        let folder = (self.request.file_system != FileSystemKind::None).then(|| self.folder());
+        let mut words = words.to_vec();
+        if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
+            && program.contains('/')
+            && !folder.join(&*program).exists()
+            && let Ok(path) = std::path::absolute(&*program)
+        {
+            *program = path.to_string_lossy().into_owned();
+        }
+        let mut environment = environment.to_vec();
+        environment.push(("KURABE_DEVICE", self.device.clone()));
+        Foreground { words: &words, folder, environment }.run(handle.engine_stop())
+    }
+
+    /// Writes what is in memory, file by file in the order of their names, and where each of them lies on the device: the
+    /// order of the kernel's own write-back is never the same twice.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn settle(&self) -> Result<Vec<(PathBuf, Vec<Range<u64>>)>> {
+        let mut files = Vec::new();
+        if self.is_mounted {
+            walk(self.point(), &mut files).map_err(|error| cannot_settle(&error))?;
+            let mounted = File::open(self.point()).map_err(|error| cannot_settle(&error))?;
+            rustix::fs::syncfs(&mounted).map_err(|error| cannot_settle(&error.into()))?;
+        }
+        Ok(files)
+    }
+
+    /// Takes all of it away: what the device did.
+    ///
+    /// # Errors
+    /// When the file system is still used, or the server had failed.
+    pub fn end(mut self) -> Result<ServedFigures> {
+        self.unmount()?;
+        self.serving.detach(|_, _| {})?;
+        self.serving.end();
+        self.serving.wait()
+    }
+
+    /// Has the file system go, after a power cut too, and gives the device its power back.
+    fn unmount(&mut self) -> Result<()> {
+        if !self.is_mounted {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        loop {
+            match rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::NOFOLLOW) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::BUSY) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                Err(error) => return Err(still_used(&error.into())),
+            }
+        }
+        self.is_mounted = false;
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<()> {
+        let kind = self.request.file_system;
+        let options = match kind {
+            FileSystemKind::Ext4 | FileSystemKind::Btrfs => "noatime,commit=3600",
+            FileSystemKind::Xfs => "noatime,nouuid",
+            FileSystemKind::Exfat | FileSystemKind::None => "noatime",
+        };
+        std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(self.point(), &error))?;
+        let device = self.device.to_string_lossy();
+        program("mount", &["-t", kind.word(), "-o", options, &device, POINT], "mount")?;
+        self.is_mounted = true;
+        Ok(())
+    }
+
+    fn make_file_system(&self) -> Result<()> {
+        let device = self.device.to_string_lossy();
+        let size = self.request.size_bytes;
+        let kibibytes = format!("{}k", size >> 10);
+        let hashes = format!(
+            "hash_seed={IDENTIFIER},lazy_itable_init=0,lazy_journal_init=0,nodiscard,root_owner=0:0"
+        );
+        let (uuid, bytes) = (format!("uuid={IDENTIFIER}"), format!("size={size}"));
+        match self.request.file_system {
+            FileSystemKind::Ext4 => program(
+                "mkfs.ext4",
+                &["-q", "-F", "-b", "4096", "-U", IDENTIFIER, "-E", &hashes, &device, &kibibytes],
+                "e2fsprogs",
+            ),
+            FileSystemKind::Xfs => {
+                program("mkfs.xfs", &["-q", "-f", "-K", "-m", &uuid, "-d", &bytes, &device], "xfsprogs")
+            }
+            FileSystemKind::Btrfs => program(
+                "mkfs.btrfs",
+                &["-q", "-f", "-K", "-b", &size.to_string(), &device],
+                "btrfs-progs",
+            ),
+            FileSystemKind::Exfat => program("mkfs.exfat", &[&device], "exfatprogs"),
+            FileSystemKind::None => Ok(()),
+        }
+    }
+
+    fn copy_in(&self) -> Result<()> {
+        let folder = self.folder();
+        self.request.with.iter().try_for_each(|path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            program("cp", &["-a", "--", &path.to_string_lossy(), &folder.to_string_lossy()], "coreutils")
+        })
+    }
+}
+
+impl Drop for ServedFolder {
+    fn drop(&mut self) {
+        if self.is_mounted {
+            let _ = rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::DETACH);
+        }
+    }
+}
+
+/// Every file and folder of a file system with its place, by name; nothing is followed.
+fn walk(folder: &Path, files: &mut Vec<(PathBuf, Vec<Range<u64>>)>) -> std::io::Result<()> {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    files.push((folder.to_owned(), place(folder)?));
+    for entry in entries {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            walk(&entry.path(), files)?;
+        } else if kind.is_file() {
+            files.push((entry.path(), place(&entry.path())?));
+        }
+    }
+    Ok(())
+}
+
+/// A file that is gone, or of a file system that does not tell, lies nowhere.
+fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        file => file?,
+    };
+    match file_extents(&file) {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::OPNOTSUPP.raw_os_error()) => {
+            if file.metadata()?.is_file() {
+                file.sync_data()?;
+            }
+            Ok(Vec::new())
+        }
+        extents => extents,
+    }
+}
+
+/// Runs a program of the system to its end; what it says is shown if it fails.
+fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
+    let done = Command::new(name)
+        .args(words)
+        .env("LC_ALL", "C")
+        .env("PATH", search_path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| {
+            let cannot = Error::os(text!("cannot run {name}", "{name} を実行できません"), &error);
+            match error.kind() {
+                std::io::ErrorKind::NotFound => cannot.remedy(text!(
+                    "install it: on Debian it is in the package {package}",
+                    "インストールしてください。Debian では {package} パッケージにあります"
+                )),
+                _ => cannot,
+            }
+        })?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = shown::line(String::from_utf8_lossy(&done.stderr).trim());
+    Err(ErrorKind::Io.error(text!("{name} failed: {said}", "{name} が失敗しました: {said}")))
+}
+
+/// Programs that make file systems are not in everybody's search path.
+fn search_path() -> std::ffi::OsString {
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(":/usr/sbin:/sbin");
+    path
+}
+
+fn cannot_fill(path: &Path, error: &std::io::Error) -> Error {
+    let path = shown::path(path);
+    Error::os(text!("cannot make {path}", "{path} を作れません"), error)
+}
+
+fn cannot_settle(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot write what is in memory", "メモリー上のデータを書き出せません"), error)
+}
+
+fn still_used(error: &std::io::Error) -> Error {
+    let message: Text = text!(
+        "the command ended, but something that it left still uses the disk",
+        "コマンドは終わりましたが、残ったプロセスがまだディスクを使っています"
+    );
+    Error::os(message, error).remedy(text!(
+        "have the command wait for what it starts",
+        "起動したプロセスの終了をコマンドが待つようにしてください"
+    ))
+}

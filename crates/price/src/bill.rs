@@ -1,0 +1,337 @@
+//! The bill of a program: what several recordings of it came to.
+
+use crate::count::{COUNTS, Count, Counts};
+use crate::panel::Panel;
+use crate::recording::Recording;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_sim::{RequestKind, Stack, replay};
+use kurabe_stats::mean_interval;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Version of a bill as JSON.
+const SCHEMA: u32 = 1;
+/// Files that are listed one by one.
+const LISTED_FILES: usize = 8;
+/// Causes that are named for each device.
+const NAMED_CAUSES: usize = 3;
+
+/// What a recording stood on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BillFacts {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The file system on which it ran.
+    pub file_system: String,
+    /// Size of that.
+    pub size_bytes: u64,
+    /// The kernel, whose file systems and caches stand between the program and the device.
+    pub kernel: String,
+    /// Whether the pauses in which the program asked nothing are in the seconds.
+    pub keeps_pauses: bool,
+}
+
+/// A value of each recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Values(pub Vec<u64>);
+
+impl Values {
+    /// Whether it is the same in every recording.
+    pub fn is_exact(&self) -> bool {
+        self.0.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> f64 {
+        self.interval().0
+    }
+
+    /// The mean, and half the width of its interval of 95 %; nothing where all are the same, endless of a single value.
+    pub fn interval(&self) -> (f64, f64) {
+        let values: Vec<f64> = self.0.iter().map(|value| *value as f64).collect();
+        let Some(interval) = mean_interval(&values) else { return (0.0, f64::INFINITY) };
+        (interval.mean, interval.half_width.unwrap_or(f64::INFINITY))
+    }
+
+    /// The lowest.
+    pub fn least(&self) -> u64 {
+        self.0.iter().copied().min().unwrap_or(0)
+    }
+
+    /// The highest.
+    pub fn most(&self) -> u64 {
+        self.0.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// Counts by their words.
+pub type CountValues = BTreeMap<String, Values>;
+
+/// The bill.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bill {
+    /// Version of this form.
+    pub kurabe_price: u32,
+    /// Version of kurabe, whose models the seconds are of.
+    pub version: String,
+    /// What it stands on.
+    #[serde(flatten)]
+    pub facts: BillFacts,
+    /// Recordings.
+    pub recordings: usize,
+    /// How long the program took here each time, in ns.
+    pub elapsed_ns: Values,
+    /// Everything that was counted.
+    pub counts: CountValues,
+    /// What files had of it: the most written first.
+    pub files: Vec<FileBill>,
+    /// By phase, if the program told any.
+    pub phases: Vec<PhaseBill>,
+    /// On the devices of the panel.
+    pub prices: Vec<DevicePrice>,
+}
+
+/// What a file had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileBill {
+    /// Its name in the command's folder; empty for what is no file at the end.
+    pub name: String,
+    /// Its writes.
+    pub writes: Values,
+    /// Bytes written to it.
+    pub written_bytes: Values,
+    /// Bytes read from it.
+    pub read_bytes: Values,
+    /// Flushes before which it was written since the flush before.
+    pub flushes: Values,
+}
+
+/// What a phase had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseBill {
+    /// As the program named it.
+    pub name: String,
+    /// What was counted in it.
+    pub counts: CountValues,
+    /// Its time on each device of the panel, in ns.
+    pub times_ns: Vec<Values>,
+}
+
+/// What a recording takes on a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DevicePrice {
+    /// Its model.
+    pub model: String,
+    /// What it stands for.
+    pub title: Text,
+    /// In ns.
+    pub time_ns: Values,
+    /// What the time of its requests went to: the largest shares of the first recording.
+    pub shares: Vec<TimeShareName>,
+}
+
+/// A share of the time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeShareName {
+    /// Its layer and cause: `disk.rotation`.
+    pub cause: String,
+    /// A few words.
+    pub name: Text,
+    /// Of all.
+    pub share: f64,
+}
+
+impl Bill {
+    /// Makes the bill of recordings, at least one.
+    ///
+    /// # Errors
+    /// When a device of the panel is smaller than what was recorded.
+    pub fn new(facts: BillFacts, recordings: &[Recording], panel: &Panel) -> Result<Self> {
+        let counted: Vec<Counts> = recordings.iter().map(counts_of).collect();
+        let mut bill = Self {
+            kurabe_price: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            recordings: recordings.len(),
+            elapsed_ns: Values(recordings.iter().map(|recording| recording.elapsed_ns).collect()),
+            counts: values_of(&counted),
+            files: files_of(recordings),
+            phases: phases_of(recordings),
+            prices: Vec::new(),
+            facts,
+        };
+        for device in &panel.devices {
+            let fresh = Stack::new(&device.spec, 1)?;
+            let record = fresh.record(&device.spec);
+            let mut price = DevicePrice {
+                model: device.model.clone(),
+                title: device.title.clone(),
+                time_ns: Values::default(),
+                shares: Vec::new(),
+            };
+            let mut phases = vec![Values::default(); bill.phases.len()];
+            for recording in recordings {
+                let replayed = replay(&mut fresh.clone(), &recording.requests, bill.facts.keeps_pauses)?;
+                price.time_ns.0.push(replayed.took_ns);
+                let ends = recording.phases.iter().skip(1).map(|(_, first)| *first);
+                let ends = ends.chain([recording.requests.len()]);
+                for (((_, first), end), values) in recording.phases.iter().zip(ends).zip(&mut phases) {
+                    let time = |place: usize| replayed.asked_ns.get(place).copied();
+                    let end_ns = time(end).unwrap_or(replayed.took_ns);
+                    values.0.push(end_ns - time(*first).unwrap_or(end_ns));
+                }
+                if price.shares.is_empty() {
+                    price.shares = shares_of(&replayed.account, &record);
+                }
+            }
+            bill.phases.iter_mut().zip(phases).for_each(|(phase, values)| phase.times_ns.push(values));
+            bill.prices.push(price);
+        }
+        Ok(bill)
+    }
+
+    /// Reads a bill that was saved; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// When it is none, or of a later version.
+    pub fn parse(name: &str, json: &str) -> Result<Self> {
+        let bill: Self = serde_json::from_str(json).map_err(|error| no_bill(name, &error))?;
+        if bill.kurabe_price > SCHEMA || bill.recordings == 0 {
+            let message = text!("{name} is a bill of a later version", "{name} は新しいバージョンの明細です");
+            return Err(ErrorKind::DataFile.error(message));
+        }
+        Ok(bill)
+    }
+
+    /// The values of a count.
+    pub fn count(&self, count: Count) -> Option<&Values> {
+        self.counts.get(count.word())
+    }
+
+    /// Bytes at the device for each byte that the program asked to be written.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let asked = self.count(Count::AskedBytes)?.mean();
+        (asked > 0.0).then(|| self.count(Count::WrittenBytes).map_or(0.0, Values::mean) / asked)
+    }
+}
+
+fn no_bill(name: &str, error: &serde_json::Error) -> Error {
+    ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
+}
+
+fn counts_of(recording: &Recording) -> Counts {
+    let mut counts = Counts::of(&recording.requests);
+    counts.set(Count::AskedBytes, recording.asked_bytes.unwrap_or(0));
+    counts
+}
+
+fn values_of(counted: &[Counts]) -> CountValues {
+    let values = |count: Count| Values(counted.iter().map(|counts| counts.get(count)).collect());
+    COUNTS.iter().map(|(word, count)| ((*word).to_owned(), values(*count))).collect()
+}
+
+/// Phases by their order; only those that every recording has.
+fn phases_of(recordings: &[Recording]) -> Vec<PhaseBill> {
+    let least = recordings.iter().map(|recording| recording.phases.len()).min().unwrap_or(0);
+    let phase = |place: usize| {
+        let counted: Vec<Counts> = recordings
+            .iter()
+            .map(|recording| {
+                let end = recording.phases.get(place + 1).map_or(recording.requests.len(), |next| next.1);
+                Counts::of(&recording.requests[recording.phases[place].1..end])
+            })
+            .collect();
+        PhaseBill {
+            name: recordings[0].phases[place].0.clone(),
+            counts: values_of(&counted),
+            times_ns: Vec::new(),
+        }
+    };
+    (0..least).map(phase).collect()
+}
+
+/// What a file had in one recording: writes, bytes written and read, flushes.
+type FileSums = [u64; 4];
+
+fn files_of(recordings: &[Recording]) -> Vec<FileBill> {
+    let sums: Vec<BTreeMap<&str, FileSums>> = recordings.iter().map(sums_by_file).collect();
+    let mut names: Vec<&str> = sums.iter().flat_map(|sums| sums.keys().copied()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let file = |name: &str| {
+        let values = |place: usize| Values(sums.iter().map(|sums| sums.get(name).map_or(0, |sums| sums[place])).collect());
+        FileBill {
+            name: name.to_owned(),
+            writes: values(0),
+            written_bytes: values(1),
+            read_bytes: values(2),
+            flushes: values(3),
+        }
+    };
+    let mut files: Vec<FileBill> = names.into_iter().map(file).collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.written_bytes.most() + file.read_bytes.most()));
+    files.truncate(LISTED_FILES);
+    files
+}
+
+fn sums_by_file(recording: &Recording) -> BTreeMap<&str, FileSums> {
+    let mut places: Vec<(&Range<u64>, &str)> = (recording.files.iter())
+        .flat_map(|(name, ranges)| ranges.iter().map(move |range| (range, name.as_str())))
+        .collect();
+    places.sort_by_key(|(range, _)| range.start);
+    let mut sums: BTreeMap<&str, FileSums> = BTreeMap::new();
+    let mut written: Vec<&str> = Vec::new();
+    for one in &recording.requests {
+        let request = &one.request;
+        if request.kind == RequestKind::Flush {
+            written.sort_unstable();
+            written.dedup();
+            written.drain(..).for_each(|name| sums.entry(name).or_default()[3] += 1);
+        }
+        let mut from = request.offset_bytes;
+        while from < request.end_bytes() && request.kind != RequestKind::Trim {
+            let (name, end) = file_at(&places, from);
+            let bytes = end.min(request.end_bytes()) - from;
+            let sum = sums.entry(name).or_default();
+            if request.kind.writes() {
+                sum[0] += 1;
+                sum[1] += bytes;
+                written.push(name);
+            } else {
+                sum[2] += bytes;
+            }
+            from += bytes;
+        }
+    }
+    sums
+}
+
+/// The file at a place, and where it ends to be that one; without a name between files.
+fn file_at<'a>(places: &[(&Range<u64>, &'a str)], at: u64) -> (&'a str, u64) {
+    let next = places.partition_point(|(range, _)| range.start <= at);
+    match next.checked_sub(1).map(|before| places[before]).filter(|(range, _)| range.end > at) {
+        Some((range, name)) => (name, range.end),
+        None => ("", places.get(next).map_or(u64::MAX, |(range, _)| range.start)),
+    }
+}
+
+fn shares_of(
+    account: &kurabe_core::model::TimeAccount,
+    record: &kurabe_core::model::ModelRecord,
+) -> Vec<TimeShareName> {
+    let mut shares: Vec<TimeShareName> = (account.shares.iter())
+        .filter_map(|share| {
+            let layer = record.layers.iter().find(|layer| layer.name == share.layer)?;
+            let cause = layer.causes.iter().find(|cause| cause.key == share.cause)?;
+            Some(TimeShareName {
+                cause: format!("{}.{}", share.layer, share.cause),
+                name: cause.name.clone(),
+                share: share.time_ns as f64 / account.latency_ns.max(1) as f64,
+            })
+        })
+        .collect();
+    shares.sort_by(|one, other| other.share.total_cmp(&one.share));
+    shares.truncate(NAMED_CAUSES);
+    shares
+}

@@ -1,0 +1,120 @@
+//! Panels: devices on which a recording is priced, from the folder `panels/`.
+
+use kurabe_core::outside::text_of_file;
+use kurabe_core::{DataFile, ErrorKind, Result, Text, nearest, text};
+use kurabe_sim::{COMPUTER, DeviceSpec, LayerSpec, load_device};
+
+macro_rules! library {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../panels/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every panel that comes with kurabe; the first is the usual one.
+pub const PANELS: &[(&str, &str)] = library!["everyday", "databases"];
+
+/// Devices to be priced on.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Its name.
+    pub name: String,
+    /// Its devices.
+    pub devices: Vec<PanelDevice>,
+}
+
+/// A device of a panel.
+#[derive(Clone, Debug)]
+pub struct PanelDevice {
+    /// Name or file of its model.
+    pub model: String,
+    /// What it stands for.
+    pub title: Text,
+    /// Its model, as it is below a real computer.
+    pub spec: DeviceSpec,
+}
+
+impl Panel {
+    /// A panel that comes with kurabe, or from a file of the user's own if the name looks like a path.
+    ///
+    /// # Errors
+    /// When there is none, or its file is wrong.
+    pub fn load(name: &str) -> Result<Self> {
+        if name.ends_with(".toml") || name.contains('/') {
+            let message = text!("cannot read the panel {name}", "パネルのファイル {name} を読めません");
+            return Self::parse(name, &text_of_file(name, &message)?);
+        }
+        match PANELS.iter().find(|(own, _)| *own == name) {
+            Some((name, source)) => Self::parse(name, source),
+            None => {
+                let names: Vec<&str> = PANELS.iter().map(|(name, _)| *name).collect();
+                let message =
+                    text!("there is no panel named `{name}`", "`{name}` というパネルはありません");
+                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names)))
+            }
+        }
+    }
+
+    /// Reads the file of a panel; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line.
+    pub fn parse(name: &str, source: &str) -> Result<Self> {
+        let file = DataFile::parse(name, source)?;
+        let root = file.root(&["schema", "device"])?;
+        root.require("schema")?.integer(1..=1)?;
+        let devices = root.each("device", |device| {
+            let table = device.table(&["model", "title"])?;
+            let model = table.words("model")?;
+            let title = table.read("title", |title| title.text())?;
+            let place = table.require("model")?;
+            let spec = load_device(&model).map_err(|error| place.error_of_named(&error))?;
+            PanelDevice::new(model, title, spec)
+        })?;
+        if devices.is_empty() {
+            let message = text!("the panel {name} has no device", "パネル {name} にデバイスがありません");
+            return Err(ErrorKind::DataFile.error(message));
+        }
+        Ok(Self { name: name.to_owned(), devices })
+    }
+}
+
+impl PanelDevice {
+    /// A device of a model, from which the computer and the file system are taken that it may have on top.
+    ///
+    /// # Errors
+    /// When nothing is left of it.
+    pub fn new(model: String, title: Option<Text>, spec: DeviceSpec) -> Result<Self> {
+        let title = title.unwrap_or_else(|| spec.title.clone());
+        Ok(Self { model, title, spec: device_below(spec)? })
+    }
+}
+
+/// A model without the computer and the file system that it may have on top.
+///
+/// # Errors
+/// When nothing is left of it.
+pub fn device_below(mut spec: DeviceSpec) -> Result<DeviceSpec> {
+    if spec.computer.is_some() {
+        spec.set(COMPUTER, "none")?;
+    }
+    let is_above = |layer: &&LayerSpec| layer.kind.of_host || layer.kind.word == "filesystem";
+    let above: Vec<String> = spec.layers.iter().filter(is_above).map(|layer| layer.name.clone()).collect();
+    above.iter().try_for_each(|name| spec.remove_layer(name))?;
+    Ok(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_panel_has_devices_without_a_computer_before_them() {
+        for (name, _) in PANELS {
+            for PanelDevice { spec, .. } in Panel::load(name).unwrap().devices {
+                assert!(spec.layers.iter().all(|layer| !layer.kind.of_host), "{name}: {spec:?}");
+            }
+        }
+        assert_eq!(Panel::load("everyda").unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(Panel::parse("p", "schema = 1").unwrap_err().kind(), ErrorKind::DataFile);
+    }
+}

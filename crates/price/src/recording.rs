@@ -1,0 +1,99 @@
+//! What was recorded of one run of a program.
+
+use kurabe_sim::{RecordedRequest, RequestKind};
+use std::ops::Range;
+
+/// Bytes that the block layer joins at most: what it has usually for one request to a disk (`max_sectors_kb` 1024 and more).
+const MOST_JOINED_BYTES: u64 = 1 << 20;
+
+/// Every request that reached the device, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// The requests.
+    pub requests: Vec<RecordedRequest>,
+    /// The first of those that wrote what the program had left in memory.
+    pub left_from: usize,
+    /// Phases that the program told, with the first request of each.
+    pub phases: Vec<(String, usize)>,
+    /// Where files lie on the device at the end, by the name that is shown.
+    pub files: Vec<(String, Vec<Range<u64>>)>,
+    /// Bytes that the program asked to be written; none if that is not counted.
+    pub asked_bytes: Option<u64>,
+    /// How long the program took here, in ns: it is no part of the price.
+    pub elapsed_ns: u64,
+}
+
+impl Recording {
+    /// Joins what was left in memory as the kernel's own write-back would have sent it: it was written file by file, each of which
+    /// was waited for, so that the order is the same each time. Writes that adjoin become one, and those between two flushes are
+    /// under way together.
+    pub fn join_what_was_left(&mut self) {
+        let left = self.requests.split_off(self.left_from.min(self.requests.len()));
+        let mut begun_ns = None;
+        for mut one in left {
+            if !one.request.kind.writes() {
+                begun_ns = None;
+                self.requests.push(one);
+                continue;
+            }
+            one.asked_ns = *begun_ns.get_or_insert(one.asked_ns);
+            let before = self.requests[self.left_from..].last_mut();
+            match before.filter(|before| adjoins(before, &one)) {
+                Some(before) => {
+                    before.request.length_bytes += one.request.length_bytes;
+                    before.answered_ns = one.answered_ns;
+                }
+                None => self.requests.push(one),
+            }
+        }
+    }
+}
+
+fn adjoins(before: &RecordedRequest, one: &RecordedRequest) -> bool {
+    before.request.kind == RequestKind::Write
+        && one.request.kind == RequestKind::Write
+        && before.request.end_bytes() == one.request.offset_bytes
+        && u64::from(before.request.length_bytes) + u64::from(one.request.length_bytes) <= MOST_JOINED_BYTES
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use kurabe_sim::{RecordedRequest, Request, RequestKind};
+
+    /// Requests, each of which waits for the one before.
+    pub(crate) fn recorded(requests: &[(RequestKind, u64, u32)]) -> Vec<RecordedRequest> {
+        let one = |(place, &(kind, offset_bytes, length_bytes)): (usize, &(RequestKind, u64, u32))| {
+            let asked_ns = place as u64 * 10;
+            let request = Request::new(kind, offset_bytes, length_bytes);
+            RecordedRequest { request, asked_ns, answered_ns: asked_ns + 5 }
+        };
+        requests.iter().enumerate().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::recorded;
+    use super::*;
+    use RequestKind::{Flush, Write};
+
+    #[test]
+    fn what_was_left_is_joined_as_write_back_sends_it() {
+        let requests = [
+            (Write, 0, 4096),
+            (Write, 4096, 4096),
+            (Write, 8192, 4096),
+            (Write, 12_288, 4096),
+            (Write, 100_000, 4096),
+            (Flush, 0, 0),
+            (Write, 104_096, 4096),
+        ];
+        let mut recording = Recording { requests: recorded(&requests), left_from: 2, ..Recording::default() };
+        recording.join_what_was_left();
+        let lengths: Vec<u32> = recording.requests.iter().map(|one| one.request.length_bytes).collect();
+        // What the program had waited for stays as it was.
+        assert_eq!(lengths, [4096, 4096, 8192, 4096, 0, 4096]);
+        let times: Vec<u64> = recording.requests.iter().map(|one| one.asked_ns).collect();
+        assert_eq!(times, [0, 10, 20, 20, 50, 60]);
+    }
+}

@@ -1,0 +1,415 @@
+//! The bill of a program: first what it asked and what that costs, then by file and by phase; what changed since another bill,
+//! the cause before the seconds; what of a budget is kept.
+
+use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::{Text, number, shown, text};
+use kurabe_lab::{NO_FILES, UNMARKED};
+use kurabe_price::{
+    Bill, BudgetLine, Change, ChangeCause, Changes, Count, CountUnit, CountValues, DevicePrice, FileBill, PhaseBill,
+    PriceChange, Values,
+};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Counts of the table, beside which stands what of them is random or written again.
+const LISTED: [(Count, Option<Count>); 6] = [
+    (Count::Flushes, Some(Count::EmptyFlushes)),
+    (Count::Writes, Some(Count::RandomWrites)),
+    (Count::WrittenBytes, Some(Count::RewrittenBytes)),
+    (Count::Reads, Some(Count::RandomReads)),
+    (Count::ReadBytes, None),
+    (Count::Discards, None),
+];
+
+/// What there is to say of a priced program.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// Its bill.
+    pub bill: Bill,
+    /// What changed since another one.
+    pub changes: Option<Changes>,
+    /// What it has of each limit of a budget.
+    pub budget: Vec<BudgetLine>,
+}
+
+impl Priced {
+    /// All of it for a reader.
+    pub fn doc(&self) -> Doc {
+        let mut doc = Doc::new();
+        if let Some(changes) = &self.changes {
+            doc.say(changes_line(changes)).append(changes_table(changes));
+        }
+        for line in self.budget.iter().filter(|line| line.is_over) {
+            doc.say(over_line(line));
+        }
+        doc.say(bill_line(&self.bill)).append(counts_table(&self.bill)).append(prices_table(&self.bill));
+        doc.append(phases_table(&self.bill)).append(files_table(&self.bill));
+        doc.gap().asides(&footing(&self.bill));
+        doc
+    }
+
+    /// The same for a comment on a change of a program: what is most of it folds.
+    pub fn markdown(&self, lang: kurabe_core::Lang) -> String {
+        self.doc().markdown(lang)
+    }
+
+    /// For scripts.
+    pub fn json(&self) -> Value {
+        let mut json = json!(self.bill);
+        if let Some(changes) = &self.changes {
+            json["changes"] = json!(changes);
+        }
+        if !self.budget.is_empty() {
+            json["budget"] = json!(self.budget);
+        }
+        json["summary"] = json!(bill_line(&self.bill).en);
+        json
+    }
+
+    /// The budget as test cases that passed or failed, in JUnit's XML.
+    pub fn junit(&self, lang: kurabe_core::Lang) -> String {
+        let failures = self.budget.iter().filter(|line| line.is_over).count();
+        let mut xml = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kurabe price\" tests=\"{}\" failures=\"{failures}\">\n",
+            self.budget.len()
+        );
+        for line in &self.budget {
+            let name = escaped(&line.key);
+            let _ = write!(xml, "  <testcase classname=\"kurabe.price\" name=\"{name}\"");
+            let words = escaped(&over_line(line).take(lang));
+            let _ = match line.is_over {
+                true => writeln!(xml, "><failure message=\"{words}\"/></testcase>"),
+                false => writeln!(xml, "/>"),
+            };
+        }
+        xml + "</testsuite>\n"
+    }
+}
+
+fn escaped(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+/// How one value of each recording is shown: one figure where all are the same, else the mean and the half of its interval.
+fn shown_values(values: &Values, one: impl Fn(f64) -> String) -> String {
+    let (mean, half) = values.interval();
+    match values.is_exact() || !half.is_finite() {
+        true => one(mean),
+        false => format!("{} ± {}", one(mean), one(half)),
+    }
+}
+
+fn shown_count(count: Count, values: &Values) -> String {
+    shown_values(values, |value| match count.unit() {
+        CountUnit::Requests => number::whole(value),
+        CountUnit::Bytes => format_bytes_decimal(value.round() as u64),
+    })
+}
+
+fn shown_time(ns: f64) -> String {
+    number::latency_ns(ns.round() as u64)
+}
+
+fn value_of(counts: &CountValues, count: Count) -> Values {
+    counts.get(count.word()).cloned().unwrap_or_default()
+}
+
+/// What the program asked, and where that takes longest and least.
+fn bill_line(bill: &Bill) -> Text {
+    let shown = |count: Count| shown_count(count, &value_of(&bill.counts, count));
+    let (flushes, writes, reads) = (shown(Count::Flushes), shown(Count::Writes), shown(Count::Reads));
+    let (written, read) = (shown(Count::WrittenBytes), shown(Count::ReadBytes));
+    let asked = text!(
+        "{flushes} flushes, {writes} writes ({written}), {reads} reads ({read})",
+        "フラッシュ {flushes} 回、書き込み {writes} 回({written})、読み出し {reads} 回({read})"
+    );
+    let by_time = |one: &&DevicePrice, other: &&DevicePrice| {
+        one.time_ns.mean().total_cmp(&other.time_ns.mean())
+    };
+    let ends = bill.prices.iter().max_by(by_time).zip(bill.prices.iter().min_by(by_time));
+    let Some((slowest, fastest)) = ends else { return asked };
+    let on = |price: &DevicePrice| {
+        let time = shown_time(price.time_ns.mean());
+        let title = &price.title;
+        text!("{time} on: {title}", "{title}: {time}"; title)
+    };
+    if bill.prices.len() == 1 {
+        let on = on(slowest);
+        return text!("{asked}. {on}", "{asked}。{on}"; asked, on);
+    }
+    let (longest, shortest) = (on(slowest), on(fastest));
+    text!(
+        "{asked}. From {shortest} to {longest}",
+        "{asked}。最短 {shortest}、最長 {longest}";
+        asked, shortest, longest
+    )
+}
+
+fn counts_table(bill: &Bill) -> Doc {
+    let row = |(count, part): (Count, Option<Count>)| {
+        let values = value_of(&bill.counts, count);
+        if values.most() == 0 {
+            return None;
+        }
+        let part = part.map(|part| (part, value_of(&bill.counts, part))).filter(|(_, values)| values.most() > 0);
+        let beside = part.map_or(Text::default(), |(part, values)| {
+            let (name, shown) = (part.name(), shown_count(part, &values));
+            text!("{name}: {shown}", "{name}: {shown}"; name)
+        });
+        Some(vec![
+            Entry::new(Role::Plain, count.name()),
+            Entry::new(Role::Plain, shown_count(count, &values)),
+            Entry::new(Role::Plain, beside),
+        ])
+    };
+    let mut rows: Vec<Vec<Entry>> = LISTED.into_iter().filter_map(row).collect();
+    if let Some(times) = bill.write_amplification() {
+        let asked = shown_count(Count::AskedBytes, &value_of(&bill.counts, Count::AskedBytes));
+        let beside = text!("the program itself wrote {asked}", "プログラム自身の書き込み: {asked}");
+        rows.push(vec![
+            Entry::new(Role::Plain, text!("write amplification", "書き込み増幅率")),
+            Entry::new(Role::Plain, number::ratio(times)),
+            Entry::new(Role::Plain, beside),
+        ]);
+    }
+    let columns = [Column::untitled(), Column::right(text!("", "")), Column::untitled().cut(Cut::Wrap)];
+    Doc::of(Table::new(columns, rows))
+}
+
+fn prices_table(bill: &Bill) -> Doc {
+    let shares = |price: &DevicePrice| {
+        Text::list(price.shares.iter().filter(|share| share.share >= 0.005).map(|share| {
+            let (name, percent) = (&share.name, number::percent(share.share));
+            text!("{name} {percent}", "{name} {percent}"; name)
+        }))
+    };
+    let table = Table::of(&bill.prices)
+        .left(text!("on", "デバイス"), |price| price.title.clone())
+        .right(text!("takes", "所要時間"), |price| shown_values(&price.time_ns, shown_time))
+        .column(Column::left(text!("of which", "内訳")).cut(Cut::Wrap), |price| shares(price));
+    let mut doc = Doc::new();
+    doc.gap().push(table.table());
+    doc
+}
+
+fn phases_table(bill: &Bill) -> Doc {
+    if bill.phases.is_empty() {
+        return Doc::new();
+    }
+    let name = |phase: &PhaseBill| match &phase.name {
+        name if *name == UNMARKED[0] => text!("before the first mark", "最初の目印より前"),
+        name if *name == UNMARKED[1] => text!("left in memory at the end", "終了時にメモリーに残っていた分"),
+        name => Text::same(shown::line(name)),
+    };
+    let shown = |phase: &PhaseBill, count: Count| shown_count(count, &value_of(&phase.counts, count));
+    let mut table = Table::of(&bill.phases)
+        .left(text!("phase", "フェーズ"), |phase| name(phase))
+        .right(Count::Flushes.name(), |phase| shown(phase, Count::Flushes))
+        .right(Count::WrittenBytes.name(), |phase| shown(phase, Count::WrittenBytes))
+        .right(Count::ReadBytes.name(), |phase| shown(phase, Count::ReadBytes));
+    for (place, price) in bill.prices.iter().enumerate() {
+        table = table.right(price.title.clone(), |phase| {
+            phase.times_ns.get(place).map_or_else(String::new, |times| shown_time(times.mean()))
+        });
+    }
+    let mut doc = Doc::new();
+    doc.gap().push(table.table().parted_behind(1));
+    doc
+}
+
+fn file_name(file: &str) -> Text {
+    match file {
+        "" => text!("metadata, and files that are gone", "メタデータと、削除されたファイル"),
+        name if name == NO_FILES[0] => text!("folders", "フォルダー"),
+        name if name == NO_FILES[1] => text!("journal of the file system", "ファイルシステムのジャーナル"),
+        name => Text::same(shown::line(name)),
+    }
+}
+
+fn files_table(bill: &Bill) -> Doc {
+    let bytes = |values: &Values| shown_count(Count::WrittenBytes, values);
+    let requests = |values: &Values| shown_count(Count::Writes, values);
+    let table = Table::of(&bill.files)
+        .column(Column::left(text!("file", "ファイル")).cut(Cut::Front), |file: &&FileBill| file_name(&file.name))
+        .right(Count::WrittenBytes.name(), |file| bytes(&file.written_bytes))
+        .right(Count::Writes.name(), |file| requests(&file.writes))
+        .right(Count::Flushes.name(), |file| requests(&file.flushes))
+        .right(Count::ReadBytes.name(), |file| bytes(&file.read_bytes));
+    let mut doc = Doc::new();
+    doc.gap().push(table.table());
+    doc
+}
+
+/// What the figures stand on.
+fn footing(bill: &Bill) -> Text {
+    let (facts, recordings) = (&bill.facts, bill.recordings);
+    let (file_system, size) = (shown::line(&facts.file_system), format_bytes(facts.size_bytes));
+    let kernel = shown::line(&facts.kernel);
+    let counted = match recordings {
+        1 => text!("One recording", "記録は 1 回"),
+        _ => text!("{recordings} recordings", "{recordings} 回記録"),
+    };
+    let pauses = match facts.keeps_pauses {
+        true => text!(
+            "the pauses in which the program asked nothing are counted",
+            "プログラムが I/O をしていない時間を含みます"
+        ),
+        false => text!(
+            "the pauses in which the program asked nothing are left out",
+            "プログラムが I/O をしていない時間は含みません"
+        ),
+    };
+    let here = shown_values(&bill.elapsed_ns, shown_time);
+    text!(
+        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.",
+        "新しい {file_system}({size}、メモリー上、Linux {kernel})で{counted}、デバイスの位置で観測。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。";
+        counted, pauses
+    )
+}
+
+/// What of a budget is exceeded, or kept.
+fn over_line(line: &BudgetLine) -> Text {
+    let words = |value: u64| match line.count {
+        Some(count) => shown_count(count, &Values(vec![value])),
+        None => shown_time(value as f64),
+    };
+    let (title, value, limit) = (&line.title, words(line.value), words(line.limit));
+    match line.is_over {
+        true => text!("over budget: {title}: {value}, at most {limit}", "予算超過: {title}: {value}(上限 {limit})"; title),
+        false => text!("within budget: {title}: {value}, at most {limit}", "予算内: {title}: {value}(上限 {limit})"; title),
+    }
+}
+
+/// The first limit that is exceeded, as an error says it.
+pub fn over_budget(lines: &[BudgetLine]) -> Option<Text> {
+    let mut over = lines.iter().filter(|line| line.is_over);
+    let first = over_line(over.next()?);
+    let more = match over.count() {
+        0 => text!("", ""),
+        count => text!(" (and {count} more)", "(ほか {count} 件)"),
+    };
+    Some(text!("{first}{more}", "{first}{more}"; first, more))
+}
+
+/// The cause of a change, then the counts that show it, then the seconds.
+pub fn changes_line(changes: &Changes) -> Text {
+    let Some(cause) = &changes.cause else {
+        return match changes.is_any() {
+            false => text!("Nothing changed.", "変化はありません。"),
+            true => text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。"),
+        };
+    };
+    let cause = cause_line(cause);
+    let counts = Text::list(changes.counts.iter().filter(|change| is_told(change)).map(change_words));
+    let slower = changes.prices.iter().filter(|price| price.is_changed).max_by(|one, other| {
+        (one.now_ns.mean() - one.before_ns.mean()).abs().total_cmp(&(other.now_ns.mean() - other.before_ns.mean()).abs())
+    });
+    match slower {
+        None => text!("{cause}: {counts}; no device takes longer or less.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts),
+        Some(price) => {
+            let (title, before, now) = (&price.title, shown_time(price.before_ns.mean()), shown_time(price.now_ns.mean()));
+            text!(
+                "{cause}: {counts}; {title}: {before} → {now}.",
+                "{cause}: {counts}。{title}: {before} → {now}。";
+                cause, counts, title
+            )
+        }
+    }
+}
+
+/// Of a sentence, the counts that tell most.
+fn is_told(change: &Change) -> bool {
+    matches!(change.which, Count::Flushes | Count::WrittenBytes | Count::ReadBytes | Count::AskedBytes)
+}
+
+fn change_words(change: &Change) -> Text {
+    let name = change.which.name();
+    let (before, now) = (shown_count(change.which, &change.before), shown_count(change.which, &change.now));
+    text!("{name} {before} → {now}", "{name} {before} → {now}"; name)
+}
+
+fn cause_line(cause: &ChangeCause) -> Text {
+    let of = |file: &Option<String>| match file {
+        Some(file) => file_name(file),
+        None => text!("several files", "複数のファイル"),
+    };
+    let times = |ratio: f64| number::ratio(if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(1e-9) });
+    match cause {
+        ChangeCause::Flushes { file, ratio } => {
+            let (file, times) = (of(file), times(*ratio));
+            match *ratio > 1.0 {
+                true => text!(
+                    "The same data are flushed {times} times as often, after writes to {file}",
+                    "同じデータのフラッシュが {times} 倍に増えました({file} への書き込みの後)"; file
+                ),
+                false => text!(
+                    "The same data are flushed 1/{times} as often, after writes to {file}",
+                    "同じデータのフラッシュが 1/{times} に減りました({file} への書き込みの後)"; file
+                ),
+            }
+        }
+        ChangeCause::Commits { file, ratio } => {
+            let (file, times) = (of(file), times(*ratio));
+            match *ratio > 1.0 {
+                true => text!(
+                    "The work is committed in {times} times as many pieces, and the program itself writes more, mostly to {file}",
+                    "コミットの単位が細かくなり({times} 倍の回数)、プログラム自身の書き込みも増えました(主に {file})"; file
+                ),
+                false => text!(
+                    "The work is committed in 1/{times} as many pieces, and the program itself writes less, mostly to {file}",
+                    "コミットの単位が大きくなり(回数は 1/{times})、プログラム自身の書き込みも減りました(主に {file})"; file
+                ),
+            }
+        }
+        ChangeCause::Written { file, ratio } => {
+            let (file, times) = (of(file), times(*ratio));
+            match *ratio > 1.0 {
+                true => text!("{times} times as much is written, mostly to {file}", "書き込み量が {times} 倍に増えました(主に {file})"; file),
+                false => text!("1/{times} as much is written, mostly to {file}", "書き込み量が 1/{times} に減りました(主に {file})"; file),
+            }
+        }
+        ChangeCause::Read { file, ratio } => {
+            let (file, times) = (of(file), times(*ratio));
+            match *ratio > 1.0 {
+                true => text!("{times} times as much is read, mostly from {file}", "読み出し量が {times} 倍に増えました(主に {file})"; file),
+                false => text!("1/{times} as much is read, mostly from {file}", "読み出し量が 1/{times} に減りました(主に {file})"; file),
+            }
+        }
+        ChangeCause::Order => text!(
+            "As much is asked as before, in other pieces or in another order",
+            "総量はほぼ同じですが、分け方か順序が変わりました"
+        ),
+    }
+}
+
+fn changes_table(changes: &Changes) -> Doc {
+    let mut doc = Doc::new();
+    if !changes.counts.is_empty() {
+        let table = Table::of(&changes.counts)
+            .left(text!("changed", "変化"), |change: &&Change| change.which.name())
+            .right(text!("before", "以前"), |change| shown_count(change.which, &change.before))
+            .right(text!("now", "今回"), |change| shown_count(change.which, &change.now));
+        doc.gap().push(table.table());
+    }
+    if changes.is_any() {
+        let ratio = |price: &&PriceChange| match price.is_changed {
+            true => Text::same(number::ratio(price.ratio)),
+            false => text!("no change", "変化なし"),
+        };
+        let table = Table::of(&changes.prices)
+            .left(text!("on", "デバイス"), |price: &&PriceChange| price.title.clone())
+            .right(text!("before", "以前"), |price| shown_values(&price.before_ns, shown_time))
+            .right(text!("now", "今回"), |price| shown_values(&price.now_ns, shown_time))
+            .right(text!("times", "倍率"), ratio);
+        doc.gap().push(table.table());
+    }
+    if changes.other_kernel {
+        doc.gap().asides(&text!(
+            "The kernel is another one than before: what its file system adds may differ without a change of the program.",
+            "カーネルが以前と違います。プログラムが同じでも、ファイルシステムが加える I/O は変わることがあります。"
+        ));
+    }
+    doc.gap();
+    doc
+}

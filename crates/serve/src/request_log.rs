@@ -1,0 +1,45 @@
+//! What a served stack was asked, for whoever wants to ask others the same.
+
+use crate::clock::RealTime;
+use kurabe_sim::RecordedRequest;
+use std::sync::{Mutex, PoisonError};
+
+/// A log that a server writes and others read.
+#[derive(Debug)]
+pub struct RequestLog {
+    time: RealTime,
+    /// With the place of each in the order in which requests came.
+    answered: Mutex<Vec<(u64, RecordedRequest)>>,
+}
+
+impl Default for RequestLog {
+    fn default() -> Self {
+        Self { time: RealTime::begin(), answered: Mutex::default() }
+    }
+}
+
+impl RequestLog {
+    /// The clock by which it is written.
+    pub(crate) fn time(&self) -> RealTime {
+        self.time
+    }
+
+    /// The time of this log, in ns.
+    pub fn now_ns(&self) -> u64 {
+        self.time.now_ns()
+    }
+
+    /// A request is answered now.
+    pub(crate) fn add(&self, place: u64, mut recorded: RecordedRequest) {
+        recorded.answered_ns = self.now_ns();
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).push((place, recorded));
+    }
+
+    /// What was answered since this was asked last, in the order in which it was asked.
+    pub fn take(&self) -> Vec<RecordedRequest> {
+        let mut answered =
+            std::mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
+        answered.sort_by_key(|(place, _)| *place);
+        answered.into_iter().map(|(_, recorded)| recorded).collect()
+    }
+}

@@ -1,0 +1,203 @@
+//! What somebody once asked of a device, asked of a stack.
+//!
+//! The model: who asked may have waited for whatever had been answered before, and for nothing else. So a request goes to the
+//! stack once all have left it that had been answered when it was asked; those that were under way together stay together,
+//! and a slow device delays only what waited for it. Two things are waited for whoever was quick: a flush waits for every write
+//! before it, because it means them, and so does a read, because whether write-back was done by then is an accident of the recording.
+//! Pauses between the last answer that was waited for and the next request are kept or left out as a whole.
+
+use crate::stack::Stack;
+use crate::world::{Request, RequestKind};
+use kurabe_core::model::TimeAccount;
+use kurabe_core::{Error, ErrorKind, Result, text};
+
+/// A request with its times, in the order in which requests were asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedRequest {
+    /// What was asked.
+    pub request: Request,
+    /// When.
+    pub asked_ns: u64,
+    /// When the answer was on its way.
+    pub answered_ns: u64,
+}
+
+/// What it took in the stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// From the first request to the last answer.
+    pub took_ns: u64,
+    /// When each was asked, from the first.
+    pub asked_ns: Vec<u64>,
+    /// Where the time of the requests went.
+    pub account: TimeAccount,
+}
+
+/// Asks a stack, from now on, what was recorded.
+///
+/// # Errors
+/// When a request lies beyond the stack's end, or the model has a defect.
+pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], keeps_pauses: bool) -> Result<Replayed> {
+    let waits = Waits::new(recorded);
+    let begun_ns = stack.now_ns();
+    let mut asked_ns = begun_ns;
+    let mut done = vec![false; recorded.len()];
+    // When the first so many of all ends were there, in the recorded order of ends.
+    let mut ended_ns = vec![begun_ns];
+    let mut times_ns = Vec::with_capacity(recorded.len());
+    let _ = stack.take_account();
+    while ended_ns.len() <= recorded.len() {
+        let next = times_ns.len();
+        let waited_ns = waits.for_ends.get(next).and_then(|&ends| ended_ns.get(ends));
+        let pause_ns = if keeps_pauses { waits.pauses_ns.get(next).copied() } else { None };
+        let at_ns = waited_ns.map(|waited_ns| asked_ns.max(*waited_ns).saturating_add(pause_ns.unwrap_or(0)));
+        match at_ns {
+            Some(at_ns) if stack.next_wake_ns().is_none_or(|wake_ns| wake_ns > at_ns) => {
+                asked_ns = at_ns.max(stack.now_ns());
+                stack.submit(asked_ns, recorded[next].request, next as u64);
+                times_ns.push(asked_ns - begun_ns);
+            }
+            None if stack.next_wake_ns().is_none() => stack.check_not_blocked()?,
+            _ => stack.advance_to_completion(at_ns.unwrap_or(u64::MAX)),
+        }
+        while let Some(completion) = stack.take_completion() {
+            if completion.outcome.is_err() {
+                stack.check_sound()?;
+                return Err(beyond_end(stack));
+            }
+            done[waits.place_of_end[completion.token as usize]] = true;
+            while done.get(ended_ns.len() - 1) == Some(&true) {
+                ended_ns.push(completion.at_ns);
+            }
+        }
+    }
+    let took_ns = ended_ns[recorded.len()] - begun_ns;
+    Ok(Replayed { took_ns, asked_ns: times_ns, account: stack.take_account() })
+}
+
+fn beyond_end(stack: &Stack) -> Error {
+    let gigabytes = stack.capacity_bytes() as f64 / 1e9;
+    ErrorKind::Target.error(text!(
+        "what was recorded reaches beyond the model's {gigabytes:.1} GB",
+        "記録した I/O がモデルの容量({gigabytes:.1} GB)を超えています"
+    ))
+}
+
+/// Who waited for whom.
+struct Waits {
+    /// Place of each request's end among all ends.
+    place_of_end: Vec<usize>,
+    /// How many of all ends come before a request.
+    for_ends: Vec<usize>,
+    /// From the last of them, or the request before, to the request.
+    pauses_ns: Vec<u64>,
+}
+
+impl Waits {
+    fn new(recorded: &[RecordedRequest]) -> Self {
+        let ends_ns = ends_before_those_who_wait(recorded);
+        let mut ends: Vec<usize> = (0..recorded.len()).collect();
+        ends.sort_by_key(|&request| (ends_ns[request], request));
+        let mut place_of_end = vec![0; recorded.len()];
+        ends.iter().enumerate().for_each(|(place, &request)| place_of_end[request] = place);
+        let (mut for_ends, mut pauses_ns) = (Vec::new(), Vec::new());
+        let (mut ended, mut before_ns) = (0, recorded.first().map_or(0, |first| first.asked_ns));
+        for (place, one) in recorded.iter().enumerate() {
+            while let Some(&end) = ends.get(ended).filter(|&&end| end < place && ends_ns[end] <= one.asked_ns) {
+                before_ns = before_ns.max(ends_ns[end]);
+                ended += 1;
+            }
+            for_ends.push(ended);
+            pauses_ns.push(one.asked_ns.saturating_sub(before_ns));
+            before_ns = before_ns.max(one.asked_ns);
+        }
+        Self { place_of_end, for_ends, pauses_ns }
+    }
+}
+
+/// When each request ended at the latest, if whoever must wait for writes did.
+fn ends_before_those_who_wait(recorded: &[RecordedRequest]) -> Vec<u64> {
+    let mut waiting_ns = u64::MAX;
+    let mut ends_ns: Vec<u64> = recorded
+        .iter()
+        .rev()
+        .map(|one| {
+            if !one.request.kind.writes() {
+                waiting_ns = if one.request.kind == RequestKind::Trim { waiting_ns } else { one.asked_ns };
+                return one.answered_ns;
+            }
+            one.answered_ns.min(waiting_ns).max(one.asked_ns)
+        })
+        .collect();
+    ends_ns.reverse();
+    ends_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::load_device;
+
+    const MS: u64 = 1_000_000;
+
+    /// A device of four places, each of which takes a millisecond.
+    fn stack() -> Stack {
+        let mut spec = load_device("ideal-ram-disk").unwrap();
+        for (parameter, value) in
+            [("memory.access", "1ms"), ("memory.parallel", "4"), ("memory.rate", "1000GB/s")]
+        {
+            spec.set(parameter, value).unwrap();
+        }
+        Stack::new(&spec, 1).unwrap()
+    }
+
+    fn took_ms(recorded: &[(RequestKind, u64, u64)], keeps_pauses: bool) -> u64 {
+        let recorded: Vec<RecordedRequest> = recorded
+            .iter()
+            .enumerate()
+            .map(|(place, &(kind, asked_us, answered_us))| RecordedRequest {
+                request: Request::new(kind, place as u64 * 4096, if kind == Flush { 0 } else { 4096 }),
+                asked_ns: asked_us * 1_000,
+                answered_ns: answered_us * 1_000,
+            })
+            .collect();
+        let replayed = replay(&mut stack(), &recorded, keeps_pauses).unwrap();
+        assert_eq!(replayed.account.operations, recorded.len() as u64);
+        (replayed.took_ns + MS / 2) / MS
+    }
+
+    use RequestKind::{Flush, Read, Write};
+
+    #[test]
+    fn a_request_waits_for_those_that_had_been_answered_when_it_was_asked() {
+        // One after another; all at once; two and two.
+        assert_eq!(took_ms(&[(Write, 0, 1), (Write, 2, 3), (Write, 4, 5), (Write, 6, 7)], false), 4);
+        assert_eq!(took_ms(&[(Write, 0, 9), (Write, 1, 10), (Write, 2, 11), (Write, 3, 12)], false), 1);
+        assert_eq!(took_ms(&[(Write, 0, 4), (Write, 1, 5), (Write, 6, 9), (Write, 7, 10)], false), 2);
+        // The second ended last: who came meanwhile did not wait for it.
+        assert_eq!(took_ms(&[(Write, 0, 2), (Write, 1, 9), (Write, 3, 5), (Write, 6, 8)], false), 3);
+    }
+
+    #[test]
+    fn a_flush_and_a_read_wait_for_the_writes_before_them_however_they_were_recorded() {
+        let flush_ms = took_ms(&[(Flush, 0, 1)], false);
+        assert_eq!(took_ms(&[(Write, 0, 9), (Flush, 1, 2)], false), 1 + flush_ms);
+        assert_eq!(took_ms(&[(Write, 0, 9), (Read, 1, 2), (Read, 3, 8)], false), 3);
+        assert_eq!(took_ms(&[(Read, 0, 9), (Read, 1, 2)], false), 1);
+    }
+
+    #[test]
+    fn pauses_are_kept_or_left_out() {
+        let recorded = [(Write, 100, 200), (Write, 5_200, 5_300), (Write, 5_250, 5_400), (Write, 9_400, 9_500)];
+        assert_eq!(took_ms(&recorded, false), 3);
+        // 1 ms, a pause of 5, 1 ms, a pause of 4, 1 ms.
+        assert_eq!(took_ms(&recorded, true), 12);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_end_is_an_error() {
+        let request = Request::new(Write, 1 << 60, 4096);
+        let recorded = RecordedRequest { request, asked_ns: 0, answered_ns: 1 };
+        assert_eq!(replay(&mut stack(), &[recorded], false).unwrap_err().kind(), ErrorKind::Target);
+    }
+}
