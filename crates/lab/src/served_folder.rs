@@ -123,6 +123,7 @@ impl ServedFolder {
             made.mount()?;
             std::fs::create_dir(made.folder()).map_err(|error| cannot_fill(&made.folder(), &error))?;
             made.copy_in()?;
+            made.settle()?;
             made.unmount()?;
             made.mount()?;
         }
@@ -235,6 +236,12 @@ impl ServedFolder {
         let device = self.device.to_string_lossy();
         program("mount", &["-t", kind.word(), "-o", options, &device, POINT], "mount")?;
         self.is_mounted = true;
+        if let Some(name) = self.device.file_name() {
+            // Where ext4 puts a small file depends on the processor that writes it, unless it packs none together. A kernel that has
+            // no such setting puts them where it likes.
+            let setting = Path::new("/sys/fs/ext4").join(name).join("mb_stream_req");
+            let _ = std::fs::write(setting, "0");
+        }
         Ok(())
     }
 

@@ -24,26 +24,20 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Joins what was left in memory as the kernel's own write-back would have sent it: it was written file by file, each of which
-    /// was waited for, so that the order is the same each time. Writes that adjoin become one, and those between two flushes are
-    /// under way together.
+    /// Orders and joins what was left in memory as the kernel's own write-back and a drive's queue have it: it was written file by
+    /// file, each of which was waited for, so that it is the same each time. Writes between two flushes are under way together, from
+    /// the lowest place to the highest, and those that adjoin are one.
     pub fn join_what_was_left(&mut self) {
         let left = self.requests.split_off(self.left_from.min(self.requests.len()));
-        let mut begun_ns = None;
-        for mut one in left {
-            if !one.request.kind.writes() {
-                begun_ns = None;
-                self.requests.push(one);
-                continue;
-            }
-            one.asked_ns = *begun_ns.get_or_insert(one.asked_ns);
-            let before = self.requests[self.left_from..].last_mut();
-            match before.filter(|before| adjoins(before, &one)) {
-                Some(before) => {
-                    before.request.length_bytes += one.request.length_bytes;
-                    before.answered_ns = one.answered_ns;
+        for mut together in left.chunk_by(|one, next| one.request.kind.writes() && next.request.kind.writes()).map(<[_]>::to_vec) {
+            let first = self.requests.len();
+            let (asked_ns, answered_ns) = (together[0].asked_ns, together[together.len() - 1].answered_ns);
+            together.sort_by_key(|one| one.request.offset_bytes);
+            for one in together {
+                match self.requests[first..].last_mut().filter(|before| adjoins(before, &one)) {
+                    Some(before) => before.request.length_bytes += one.request.length_bytes,
+                    None => self.requests.push(RecordedRequest { asked_ns, answered_ns, ..one }),
                 }
-                None => self.requests.push(one),
             }
         }
     }
@@ -82,9 +76,9 @@ mod tests {
         let requests = [
             (Write, 0, 4096),
             (Write, 4096, 4096),
-            (Write, 8192, 4096),
             (Write, 12_288, 4096),
             (Write, 100_000, 4096),
+            (Write, 8192, 4096),
             (Flush, 0, 0),
             (Write, 104_096, 4096),
         ];
