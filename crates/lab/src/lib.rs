@@ -28,6 +28,7 @@ mod made;
 mod model;
 mod movers;
 mod open;
+mod open_files;
 mod prepared;
 mod pricing;
 mod profile;

@@ -2,6 +2,7 @@
 //! asked.
 
 use crate::handle::RunHandle;
+use crate::open_files::OpenFiles;
 use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -84,14 +85,17 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> 
         log: Some(Arc::clone(&log)),
     })?;
     let marks = Marks::listen(&log)?;
+    let open = OpenFiles::look(folder.point(), &log).map_err(|error| Error::no_thread(&error))?;
     let ended = folder.run(&request.command, &[(MARKS, marks.path.clone())], handle);
-    let marked = marks.end();
+    let (marked, open) = (marks.end(), open.end());
     let ended = ended?;
     check_end(ended.status, &request.command, handle)?;
     let mut requests = log.take();
     let left_from = requests.len();
-    let places = folder.settle()?;
+    let mut places = folder.settle()?;
     requests.extend(log.take());
+    // Those that are there at the end come first.
+    places.extend(open);
     let recording = recording(&folder, requests, left_from, marked, places, &ended);
     folder.end()?;
     Ok(recording)

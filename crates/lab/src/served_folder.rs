@@ -228,7 +228,9 @@ impl ServedFolder {
     fn mount(&mut self) -> Result<()> {
         let kind = self.request.file_system;
         let options = match kind {
-            FileSystemKind::Ext4 | FileSystemKind::Btrfs => "noatime,commit=3600",
+            // What a thread of the file system's own would read ahead comes or not, as it happens.
+            FileSystemKind::Ext4 => "noatime,commit=3600,no_prefetch_block_bitmaps,inode_readahead_blks=1",
+            FileSystemKind::Btrfs => "noatime,commit=3600",
             FileSystemKind::Xfs => "noatime,nouuid",
             FileSystemKind::Exfat | FileSystemKind::None => "noatime",
         };
@@ -311,7 +313,7 @@ fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         file => file?,
     };
-    match file_extents(&file) {
+    match file_extents(&file, true) {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::OPNOTSUPP.raw_os_error()) => {
             if file.metadata()?.is_file() {
                 file.sync_data()?;

@@ -4,11 +4,10 @@ use crate::count::{COUNTS, Count, Counts};
 use crate::panel::Panel;
 use crate::recording::Recording;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{RequestKind, Stack, replay};
+use kurabe_sim::{Ranges, RequestKind, Stack, replay};
 use kurabe_stats::mean_interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Version of a bill as JSON.
 const SCHEMA: u32 = 1;
@@ -255,7 +254,8 @@ fn phases_of(recordings: &[Recording]) -> Vec<PhaseBill> {
 type FileSums = [u64; 4];
 
 fn files_of(recordings: &[Recording]) -> Vec<FileBill> {
-    let sums: Vec<BTreeMap<&str, FileSums>> = recordings.iter().map(sums_by_file).collect();
+    let sums: Vec<BTreeMap<&str, FileSums>> =
+        recordings.iter().map(|recording| sums_by_file(recording, recordings)).collect();
     let mut names: Vec<&str> = sums.iter().flat_map(|sums| sums.keys().copied()).collect();
     names.sort_unstable();
     names.dedup();
@@ -275,11 +275,16 @@ fn files_of(recordings: &[Recording]) -> Vec<FileBill> {
     files
 }
 
-fn sums_by_file(recording: &Recording) -> BTreeMap<&str, FileSums> {
-    let mut places: Vec<(&Range<u64>, &str)> = (recording.files.iter())
-        .flat_map(|(name, ranges)| ranges.iter().map(move |range| (range, name.as_str())))
-        .collect();
-    places.sort_by_key(|(range, _)| range.start);
+fn sums_by_file<'r>(recording: &'r Recording, all: &'r [Recording]) -> BTreeMap<&'r str, FileSums> {
+    // Where two names were at one place at different times, the first stays. What was seen only in another recording, because it
+    // was gone too soon in this one, lay at the same place.
+    let files: Vec<_> = std::iter::once(recording).chain(all).flat_map(|recording| &recording.files).collect();
+    let mut places = Ranges::default();
+    for (file, (_, ranges)) in files.iter().enumerate() {
+        for range in ranges {
+            places.add(range.start, range.end, file as u64);
+        }
+    }
     let mut sums: BTreeMap<&str, FileSums> = BTreeMap::new();
     let mut written: Vec<&str> = Vec::new();
     for one in &recording.requests {
@@ -289,10 +294,10 @@ fn sums_by_file(recording: &Recording) -> BTreeMap<&str, FileSums> {
             written.dedup();
             written.drain(..).for_each(|name| sums.entry(name).or_default()[3] += 1);
         }
-        let mut from = request.offset_bytes;
-        while from < request.end_bytes() && request.kind != RequestKind::Trim {
-            let (name, end) = file_at(&places, from);
-            let bytes = end.min(request.end_bytes()) - from;
+        if matches!(request.kind, RequestKind::Flush | RequestKind::Trim) {
+            continue;
+        }
+        let mut add = |name, bytes| {
             let sum = sums.entry(name).or_default();
             if request.kind.writes() {
                 sum[0] += 1;
@@ -301,19 +306,17 @@ fn sums_by_file(recording: &Recording) -> BTreeMap<&str, FileSums> {
             } else {
                 sum[2] += bytes;
             }
-            from += bytes;
+        };
+        let mut left = u64::from(request.length_bytes);
+        for (from, to, file) in places.within(request.offset_bytes, request.end_bytes()) {
+            add(files[file as usize].0.as_str(), to - from);
+            left -= to - from;
+        }
+        if left > 0 {
+            add("", left);
         }
     }
     sums
-}
-
-/// The file at a place, and where it ends to be that one; without a name between files.
-fn file_at<'a>(places: &[(&Range<u64>, &'a str)], at: u64) -> (&'a str, u64) {
-    let next = places.partition_point(|(range, _)| range.start <= at);
-    match next.checked_sub(1).map(|before| places[before]).filter(|(range, _)| range.end > at) {
-        Some((range, name)) => (name, range.end),
-        None => ("", places.get(next).map_or(u64::MAX, |(range, _)| range.start)),
-    }
 }
 
 fn shares_of(

@@ -53,6 +53,8 @@ pub enum ChangeCause {
         file: Option<String>,
         /// Now over before.
         ratio: f64,
+        /// Whether every write to it is followed by a flush now, and was not before.
+        each_write: bool,
     },
     /// It itself writes more or less, and flushes more or less often: the same work in more or fewer pieces.
     Commits {
@@ -110,7 +112,7 @@ impl Changes {
                 model: price.model.clone(),
                 title: price.title.clone(),
                 ratio: price.time_ns.mean() / other.time_ns.mean().max(1.0),
-                is_changed: is_changed(&other.time_ns, &price.time_ns, margin),
+                is_changed: differ_by_more(&other.time_ns, &price.time_ns, margin),
                 before_ns: other.time_ns.clone(),
                 now_ns: price.time_ns.clone(),
             })
@@ -139,9 +141,15 @@ impl Changes {
 
 fn is_changed(before: &Values, now: &Values, margin: f64) -> bool {
     let repeated = before.0.len() > 1 && now.0.len() > 1;
-    if before.is_exact() && now.is_exact() && repeated {
-        return before.0[0] != now.0[0];
+    match before.is_exact() && now.is_exact() && repeated {
+        true => before.0[0] != now.0[0],
+        false => differ_by_more(before, now, margin),
     }
+}
+
+/// Whether intervals lie apart and means differ by more than a margin.
+fn differ_by_more(before: &Values, now: &Values, margin: f64) -> bool {
+    let repeated = before.0.len() > 1 && now.0.len() > 1;
     let ((mean, half), (other_mean, other_half)) = (before.interval(), now.interval());
     let widths = if repeated { half + other_half } else { 0.0 };
     let difference = (mean - other_mean).abs();
@@ -159,7 +167,10 @@ fn cause(before: &Bill, now: &Bill, counts: &[Change]) -> Option<ChangeCause> {
         let file = file(|file| &file.flushes);
         return Some(match ratio(Count::AskedBytes).filter(|asked| (*asked > 1.0) == (flushes > 1.0)) {
             Some(_) => ChangeCause::Commits { file, ratio: flushes },
-            None => ChangeCause::Flushes { file, ratio: flushes },
+            None => {
+                let waits = |bill: &Bill| file.as_deref().is_some_and(|file| each_write_is_flushed(bill, file));
+                ChangeCause::Flushes { ratio: flushes, each_write: waits(now) && !waits(before), file }
+            }
         });
     }
     if let Some(ratio) = ratio(Count::WrittenBytes) {
@@ -169,6 +180,12 @@ fn cause(before: &Bill, now: &Bill, counts: &[Change]) -> Option<ChangeCause> {
         return Some(ChangeCause::Read { file: file(|file| &file.read_bytes), ratio });
     }
     (!counts.is_empty()).then_some(ChangeCause::Order)
+}
+
+/// Whether about every write to a file has a flush of its own.
+fn each_write_is_flushed(bill: &Bill, name: &str) -> bool {
+    let file = bill.files.iter().find(|file| file.name == name);
+    file.is_some_and(|file| file.writes.mean() > 1.0 && file.flushes.mean() > 0.9 * file.writes.mean())
 }
 
 /// The file, by name, that has more than half of what changed.

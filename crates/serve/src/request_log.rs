@@ -1,7 +1,8 @@
 //! What a served stack was asked, for whoever wants to ask others the same.
 
 use crate::clock::RealTime;
-use kurabe_sim::RecordedRequest;
+use kurabe_sim::{RecordedRequest, RequestKind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A log that a server writes and others read.
@@ -10,11 +11,12 @@ pub struct RequestLog {
     time: RealTime,
     /// With the place of each in the order in which requests came.
     answered: Mutex<Vec<(u64, RecordedRequest)>>,
+    flushes: AtomicU64,
 }
 
 impl Default for RequestLog {
     fn default() -> Self {
-        Self { time: RealTime::begin(), answered: Mutex::default() }
+        Self { time: RealTime::begin(), answered: Mutex::default(), flushes: AtomicU64::new(0) }
     }
 }
 
@@ -32,7 +34,13 @@ impl RequestLog {
     /// A request is answered now.
     pub(crate) fn add(&self, place: u64, mut recorded: RecordedRequest) {
         recorded.answered_ns = self.now_ns();
+        self.flushes.fetch_add((recorded.request.kind == RequestKind::Flush).into(), Ordering::Relaxed);
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).push((place, recorded));
+    }
+
+    /// Flushes so far.
+    pub fn flushes(&self) -> u64 {
+        self.flushes.load(Ordering::Relaxed)
     }
 
     /// What was answered since this was asked last, in the order in which it was asked.

@@ -105,19 +105,19 @@ struct ExtentMap {
     extents: [MappedExtent; EXTENTS],
 }
 
-/// Where a file or folder lies on the device of its file system, as bytes from and to, in the order of the file; what of it is
-/// in memory is written to the device before.
+/// Where a file or folder lies on the device of its file system, as bytes from and to, in the order of the file; if asked for,
+/// what of it is in memory is written to the device before.
 ///
 /// # Errors
 /// `EOPNOTSUPP` where the file system does not tell; what else the operating system says.
-pub fn file_extents(file: &File) -> io::Result<Vec<std::ops::Range<u64>>> {
+pub fn file_extents(file: &File, is_written_before: bool) -> io::Result<Vec<std::ops::Range<u64>>> {
     let mut places = Vec::new();
     let mut start = 0;
     loop {
         let mut map = ExtentMap {
             start,
             length: u64::MAX - start,
-            flags: SYNC_BEFORE,
+            flags: if is_written_before { SYNC_BEFORE } else { 0 },
             mapped: 0,
             room: EXTENTS as u32,
             reserved: 0,

@@ -43,7 +43,7 @@ impl Priced {
         for line in self.budget.iter().filter(|line| line.is_over) {
             doc.say(over_line(line));
         }
-        doc.say(bill_line(&self.bill)).append(counts_table(&self.bill)).append(prices_table(&self.bill));
+        doc.say(bill_line(&self.bill)).gap().append(counts_table(&self.bill)).append(prices_table(&self.bill));
         doc.append(phases_table(&self.bill)).append(files_table(&self.bill));
         doc.gap().asides(&footing(&self.bill));
         doc
@@ -132,16 +132,16 @@ fn bill_line(bill: &Bill) -> Text {
     let on = |price: &DevicePrice| {
         let time = shown_time(price.time_ns.mean());
         let title = &price.title;
-        text!("{time} on: {title}", "{title}: {time}"; title)
+        text!("{time} ({title})", "{time}({title})"; title)
     };
     if bill.prices.len() == 1 {
         let on = on(slowest);
-        return text!("{asked}. {on}", "{asked}。{on}"; asked, on);
+        return text!("{asked}: {on}", "{asked}: {on}"; asked, on);
     }
     let (longest, shortest) = (on(slowest), on(fastest));
     text!(
-        "{asked}. From {shortest} to {longest}",
-        "{asked}。最短 {shortest}、最長 {longest}";
+        "{asked}: {shortest} to {longest}",
+        "{asked}: {shortest} ~ {longest}";
         asked, shortest, longest
     )
 }
@@ -260,10 +260,11 @@ fn footing(bill: &Bill) -> Text {
             "プログラムが I/O をしていない時間は含みません"
         ),
     };
-    let here = shown_values(&bill.elapsed_ns, shown_time);
+    let (least, most) = (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
+    let here = if recordings == 1 { least } else { format!("{least}–{most}") };
     text!(
         "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.",
-        "新しい {file_system}({size}、メモリー上、Linux {kernel})で{counted}、デバイスの位置で観測。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。";
+        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。";
         counted, pauses
     )
 }
@@ -336,7 +337,11 @@ fn cause_line(cause: &ChangeCause) -> Text {
     };
     let times = |ratio: f64| number::ratio(if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(1e-9) });
     match cause {
-        ChangeCause::Flushes { file, ratio } => {
+        ChangeCause::Flushes { file, each_write: true, .. } => {
+            let file = of(file);
+            text!("Each write to {file} waits for the medium now", "{file} への書き込みのたびに媒体への反映を待つようになりました"; file)
+        }
+        ChangeCause::Flushes { file, ratio, .. } => {
             let (file, times) = (of(file), times(*ratio));
             match *ratio > 1.0 {
                 true => text!(
