@@ -20,7 +20,7 @@ mod vm;
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
-pub use price::{MarkArgs, PriceArgs};
+pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
 pub use serve::{ControlAction, ControlArgs, ServeArgs};
@@ -122,6 +122,8 @@ pub enum Command {
     Record(RecordArgs),
     #[command(about = t("What a command asks of its storage, counted exactly, and what that takes on devices of every kind", "コマンドがストレージに求める I/O を正確に数え、各種デバイスでの所要時間を示す"))]
     Price(Box<PriceArgs>),
+    #[command(about = t("Run a command in a folder that is on a modelled disk, in real time, or cut the power under it", "モデルのディスク上のフォルダーで、コマンドを実時間で実行する(電源断のテストもできる)"))]
+    On(Box<OnArgs>),
     #[command(about = t("Begin a phase of the bill, within a command under `kurabe price`", "`kurabe price` で実行中のコマンドの中で、明細のフェーズを始める"))]
     Mark(MarkArgs),
     #[command(about = t("Run an article's whole experiment on models or on your own devices", "記事の実験全体をモデルや手元の機器で実行する"))]

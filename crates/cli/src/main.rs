@@ -12,6 +12,7 @@ mod help;
 mod lang;
 mod man;
 mod models;
+mod on;
 mod output;
 mod pivot;
 mod price;
@@ -84,6 +85,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
         Command::Price(args) => price::price(args, global),
+        Command::On(args) => on::on(args, global),
         Command::Mark(args) => price::mark(args),
         Command::Study(args) => study::study(args, global, command_line),
         Command::Catalogue(args) => catalogue::catalogue(args, global),

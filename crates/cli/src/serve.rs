@@ -158,7 +158,8 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
             ControlRequest::Offline { member: *member, layer: layer.clone() }
         }
         ControlAction::Wear { layer } => ControlRequest::Wear { layer: layer.clone() },
-        ControlAction::Cut => ControlRequest::Cut,
+        ControlAction::Cut { after: None } => ControlRequest::Cut,
+        ControlAction::Cut { after: Some(writes) } => ControlRequest::CutAfter { writes: *writes },
         ControlAction::PowerOn => ControlRequest::PowerOn,
     };
     let done = control_server(&args.socket, &request)?;

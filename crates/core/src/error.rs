@@ -43,6 +43,8 @@ pub enum ErrorKind {
     Different = 15,
     /// A program asks more of its storage than its budget allows.
     OverBudget = 16,
+    /// A power cut took what had been promised.
+    DataLost = 17,
     /// Stopped by the user.
     Interrupted = 130,
 }
@@ -78,6 +80,7 @@ impl Keyword for ErrorKind {
         ("unclear", Self::Unclear),
         ("different", Self::Different),
         ("over_budget", Self::OverBudget),
+        ("data_lost", Self::DataLost),
         ("interrupted", Self::Interrupted),
     ];
 }

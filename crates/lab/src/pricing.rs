@@ -62,15 +62,28 @@ pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(
             record_once(request, handle)
         })
         .collect::<Result<Vec<_>>>()?;
+    let facts = (&request.command[..], request.file_system, request.size_bytes, request.keeps_pauses);
+    recorded_bill(facts, &recordings, &request.panel)
+}
+
+/// The bill of recordings of a command, on a file system of a size, with pauses or without.
+///
+/// # Errors
+/// When a device of the panel is smaller than what was recorded.
+pub(crate) fn recorded_bill(
+    (command, file_system, size_bytes, keeps_pauses): (&[String], FileSystemKind, u64, bool),
+    recordings: &[Recording],
+    panel: &Panel,
+) -> Result<Bill> {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let facts = BillFacts {
-        command: request.command.clone(),
-        file_system: request.file_system.word().to_owned(),
-        size_bytes: request.size_bytes,
+        command: command.to_vec(),
+        file_system: file_system.word().to_owned(),
+        size_bytes,
         kernel: kernel.trim().to_owned(),
-        keeps_pauses: request.keeps_pauses,
+        keeps_pauses,
     };
-    Bill::new(facts, &recordings, &request.panel)
+    Bill::new(facts, recordings, panel)
 }
 
 fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> {
@@ -80,25 +93,39 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> 
         seed: 1,
         file_system: request.file_system,
         size_bytes: request.size_bytes,
+        is_made_in_a_hurry: false,
         with: request.with.clone(),
         power: None,
         log: Some(Arc::clone(&log)),
     })?;
-    let marks = Marks::listen(&log)?;
-    let open = OpenFiles::look(folder.point(), &log).map_err(|error| Error::no_thread(&error))?;
-    let ended = folder.run(&request.command, &[(MARKS, marks.path.clone())], handle);
+    let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
+    check_end(ended.status, &request.command, handle)?;
+    folder.end()?;
+    Ok(recording)
+}
+
+/// Runs a command in a folder whose device writes a log.
+///
+/// # Errors
+/// When it cannot be started, or what it left in memory not be written.
+pub(crate) fn recorded_run(
+    folder: &ServedFolder,
+    log: &Arc<RequestLog>,
+    command: &[String],
+    handle: &RunHandle,
+) -> Result<(ForegroundEnd, Recording)> {
+    let marks = Marks::listen(log)?;
+    let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
+    let ended = folder.run(command, &[(MARKS, marks.path.clone())], handle);
     let (marked, open) = (marks.end(), open.end());
     let ended = ended?;
-    check_end(ended.status, &request.command, handle)?;
     let mut requests = log.take();
     let left_from = requests.len();
     let mut places = folder.settle()?;
     requests.extend(log.take());
     // Those that are there at the end come first.
     places.extend(open);
-    let recording = recording(&folder, requests, left_from, marked, places, &ended);
-    folder.end()?;
-    Ok(recording)
+    Ok((ended, recording(folder, requests, left_from, marked, places, &ended)))
 }
 
 fn recording(

@@ -12,8 +12,8 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::file_extents;
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
-    Address, AttachBy, DataPlace, PowerRules, RequestLog, ServeRequest, ServedFacts, ServedFigures, Serving,
-    USUAL_SPIN_NS, attachments_folder,
+    Address, AttachBy, ControlRequest, CutReport, DataPlace, PowerRules, RequestLog, ServeRequest, ServedFacts,
+    ServedFigures, Serving, USUAL_SPIN_NS, attachments_folder, read_answer,
 };
 use kurabe_sim::DeviceSpec;
 use std::fs::File;
@@ -69,6 +69,8 @@ pub struct FolderRequest {
     pub file_system: FileSystemKind,
     /// Size of the file system.
     pub size_bytes: u64,
+    /// Whether making it writes only what it must: on a slow device in real time.
+    pub is_made_in_a_hurry: bool,
     /// Files and folders that the command finds in its folder.
     pub with: Vec<PathBuf>,
     /// Whether power can be cut, and how.
@@ -208,7 +210,35 @@ impl ServedFolder {
         self.serving.wait()
     }
 
-    /// Has the file system go, after a power cut too, and gives the device its power back.
+    /// Has the power go after so many writes from now on.
+    ///
+    /// # Errors
+    /// When the server has ended, or has no rules for it.
+    pub fn cut_power_after(&self, writes: u64) -> Result<()> {
+        self.serving.control(ControlRequest::CutAfter { writes }).map(|_| ())
+    }
+
+    /// Cuts the power now, unless it is already off: what the cut took.
+    ///
+    /// # Errors
+    /// When the server has ended.
+    pub fn ensure_cut(&self) -> Result<CutReport> {
+        if let Some(report) = self.figures().and_then(|figures| figures.cuts.last().copied()) {
+            return Ok(report);
+        }
+        read_answer(self.serving.control(ControlRequest::Cut)?)
+    }
+
+    /// Takes the file system of before a cut away, gives the device its power back, and mounts what is left.
+    ///
+    /// # Errors
+    /// When it cannot be mounted.
+    pub fn mount_again(&mut self) -> Result<()> {
+        self.unmount()?;
+        self.serving.control(ControlRequest::PowerOn)?;
+        self.mount()
+    }
+
     fn unmount(&mut self) -> Result<()> {
         if !self.is_mounted {
             return Ok(());
@@ -229,7 +259,9 @@ impl ServedFolder {
         let kind = self.request.file_system;
         let options = match kind {
             // What a thread of the file system's own would read ahead comes or not, as it happens.
-            FileSystemKind::Ext4 => "noatime,commit=3600,no_prefetch_block_bitmaps,inode_readahead_blks=1",
+            FileSystemKind::Ext4 => {
+                "noatime,commit=3600,no_prefetch_block_bitmaps,inode_readahead_blks=1,noinit_itable"
+            }
             FileSystemKind::Btrfs => "noatime,commit=3600",
             FileSystemKind::Xfs => "noatime,nouuid",
             FileSystemKind::Exfat | FileSystemKind::None => "noatime",
@@ -251,8 +283,9 @@ impl ServedFolder {
         let device = self.device.to_string_lossy();
         let size = self.request.size_bytes;
         let kibibytes = format!("{}k", size >> 10);
+        let lazy = u8::from(self.request.is_made_in_a_hurry);
         let hashes = format!(
-            "hash_seed={IDENTIFIER},lazy_itable_init=0,lazy_journal_init=0,nodiscard,root_owner=0:0"
+            "hash_seed={IDENTIFIER},lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,root_owner=0:0"
         );
         let (uuid, bytes) = (format!("uuid={IDENTIFIER}"), format!("size={size}"));
         match self.request.file_system {

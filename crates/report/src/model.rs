@@ -1,5 +1,6 @@
 //! That a run is of a model, in words: so that a computed figure is not taken for a measured one.
 
+mod crash;
 mod guest;
 mod image_check;
 pub(crate) mod models;
@@ -8,6 +9,7 @@ mod recording;
 mod served;
 mod side_by_side;
 
+pub use crash::crash_lines;
 pub use guest::{GuestRequest, Recipe};
 pub use image_check::{image_error, image_json, image_lines};
 pub use models::{

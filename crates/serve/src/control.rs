@@ -62,6 +62,11 @@ pub enum ControlRequest {
     },
     /// Power is cut.
     Cut,
+    /// Power is cut after so many more acknowledged writes.
+    CutAfter {
+        /// So many.
+        writes: u64,
+    },
     /// Power is on again.
     PowerOn,
 }
@@ -115,7 +120,7 @@ impl Controls {
         ServedFigures { steal_share: self.noise.0.finish(self.noise.1.clone()).steal_share, ..figures }
     }
 
-    fn obey(&self, request: ControlRequest) -> Result<Value> {
+    pub(crate) fn obey(&self, request: ControlRequest) -> Result<Value> {
         let gone = || ErrorKind::Internal.error(text!("the server is ending", "サーバーは終了中です"));
         let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
         match request {
@@ -139,6 +144,9 @@ impl Controls {
                 done(self.ask(HubCommand::PowerOn))
             }
             ControlRequest::Cut => Ok(json!(self.ask(HubCommand::Cut).ok_or_else(gone)??)),
+            ControlRequest::CutAfter { writes } => {
+                done(self.ask(|answer| HubCommand::CutAfter(writes, answer)))
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::apart::apart;
 use crate::attach::{AttachedParts, Attachment, ServedFront};
 use crate::clock::{self, RealTime};
-use crate::control::{ControlDoor, Controls};
+use crate::control::{ControlDoor, ControlRequest, Controls};
 use crate::data::DataPlace;
 use crate::disk::{Disk, SECTOR_BYTES};
 use crate::hub::{Hub, HubCommand, HubParts, ServedFigures};
@@ -21,6 +21,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
+use serde_json::Value;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -203,6 +204,14 @@ impl Serving {
     /// How it went so far; none if it has ended by itself.
     pub fn figures(&self) -> Option<ServedFigures> {
         self.controls.figures()
+    }
+
+    /// Asks it or tells it something, as through its control socket.
+    ///
+    /// # Errors
+    /// When it refuses, or has ended.
+    pub fn control(&self, request: ControlRequest) -> Result<Value> {
+        self.controls.obey(request)
     }
 
     /// Takes its block devices away, once nobody uses them; `busy` is told who does. Waits until they are gone.

@@ -4,7 +4,7 @@ use super::shared::{choice, unaccepted, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::{quantity::parse_bytes, words::Keyword};
-use kurabe_lab::{FileSystemKind, parse_percent};
+use kurabe_lab::{CutPlace, FileSystemKind, parse_percent, parse_writes};
 use kurabe_report::Unaccepted;
 use std::path::PathBuf;
 
@@ -46,6 +46,41 @@ pub struct PriceArgs {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub folder: FolderArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = below!("on"))]
+pub struct OnArgs {
+    #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
+    pub target: PathBuf,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
+    pub set: Vec<String>,
+    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers out, beside the computer and the file system, which are real here", "層を省く(コンピューターとファイルシステムは本物を使うので常に省く)"))]
+    pub without: Vec<String>,
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of what is random in the model, and of the first power cut", "モデルの乱数と、最初の電源断のシード"))]
+    pub seed: u64,
+    #[arg(long, help = t("Exit with 14 if answers took more than 5 % longer than the model says: this machine was too slow or too busy", "応答がモデルより 5 % を超えて遅れたら終了コード 14 で終わる(このマシンが遅いか混んでいる)"))]
+    pub in_time: bool,
+    #[arg(long, value_name = "N-writes", num_args = 0..=1, default_missing_value = "anywhere", value_parser = cut_place, help = t("Cut the power under the command after so many of its writes [without a number: anywhere, by the seed], and look at what is left; exit with 17 if something is lost", "コマンドの実行中、N 回目の書き込みの後に電源を断ち、残ったデータを調べる [回数を省くとシードで決まる場所]。失われたものがあれば終了コード 17"))]
+    pub cut_power: Option<CutPlace>,
+    #[arg(long, value_name = "COMMAND", requires = "cut_power", help = t("A line of the shell, run there after each cut: it fails if something is lost; $KURABE_OUTSIDE is a folder that the cut spares [default: the file system must mount]", "電源断のたびに実行するシェルの 1 行。失われたものがあれば失敗すること。$KURABE_OUTSIDE は電源断の影響を受けないフォルダー [既定: マウントできればよい]"))]
+    pub check: Option<String>,
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "cut_power", value_parser = clap::value_parser!(u64).range(1..=100_000), help = t("So many cuts, each with the next seed", "電源断の回数(シードを 1 つずつ進める)"))]
+    pub seeds: u64,
+    #[arg(long, requires = "cut_power", help = t("A write that a cut meets may be there in part", "電源断にあった書き込みは一部だけ残ることもある"))]
+    pub torn: bool,
+    #[arg(long, requires = "cut_power", help = t("Acknowledge flushes and FUA without doing them, as bad disks do", "フラッシュと FUA を実行せずに応答する(嘘をつくディスク)"))]
+    pub lie_about_flush: bool,
+    #[command(flatten)]
+    pub folder: FolderArgs,
+}
+
+/// `anywhere`, or `100-writes`.
+fn cut_place(words: &str) -> Result<CutPlace, String> {
+    if words == "anywhere" {
+        return Ok(CutPlace::Anywhere);
+    }
+    parse_writes(words).map(CutPlace::After).map_err(worded)
 }
 
 #[derive(Debug, Args)]

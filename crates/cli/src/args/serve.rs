@@ -126,7 +126,10 @@ pub enum ControlAction {
         layer: Option<String>,
     },
     #[command(about = t("Cut power now (of a server with --power-cuts)", "いま電源を断つ(--power-cuts 付きのサーバー)"))]
-    Cut,
+    Cut {
+        #[arg(long, value_name = "N-writes", value_parser = |words: &str| parse_writes(words).map_err(worded), help = t("After so many more acknowledged writes [default: now]", "あと N 回の書き込みに応答したところで断つ [既定: いますぐ]"))]
+        after: Option<u64>,
+    },
     #[command(about = t("Give an attached device its power back after a cut, once nothing is mounted on it", "電源断の後、マウントを外した接続デバイスに電源を戻す"))]
     PowerOn,
 }

@@ -39,6 +39,11 @@ impl Hub {
                 self.drive_stack();
                 drop(answer.send(self.cut_power()));
             }
+            HubCommand::CutAfter(writes, answer) => {
+                let rules = self.parts.power.as_mut().ok_or_else(no_power_cuts);
+                let after_writes = self.acknowledged_writes + writes;
+                drop(answer.send(rules.map(|rules| rules.after_writes = Some(after_writes))));
+            }
             HubCommand::PowerOn(answer) => {
                 self.is_off = false;
                 drop(answer.send(Ok(())));
@@ -111,14 +116,7 @@ impl Hub {
 
     /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
     pub(super) fn cut_power(&mut self) -> Result<CutReport> {
-        let Some(rules) = self.parts.power.clone() else {
-            return Err(ErrorKind::Usage
-                .error(text!(
-                    "this server keeps nothing that a power cut could put back",
-                    "このサーバーは電源断に備えた記録をしていません"
-                ))
-                .remedy(text!("start it with {POWER_CUTS}", "{POWER_CUTS} を付けて起動してください")));
-        };
+        let rules = self.parts.power.clone().ok_or_else(no_power_cuts)?;
         let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
         let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();
         clients.into_iter().for_each(|id| self.drop_connection(id));
@@ -166,4 +164,13 @@ impl Hub {
             disk.with_journal(|journal, _| journal.forget(&at_risk.lost, &in_flight));
         }
     }
+}
+
+fn no_power_cuts() -> Error {
+    ErrorKind::Usage
+        .error(text!(
+            "this server keeps nothing that a power cut could put back",
+            "このサーバーは電源断に備えた記録をしていません"
+        ))
+        .remedy(text!("start it with {POWER_CUTS}", "{POWER_CUTS} を付けて起動してください"))
 }

@@ -26,6 +26,8 @@ pub(crate) enum HubCommand {
     Set(String, String, Sender<Result<ModelRecord>>),
     Layer(Option<String>, Control, Sender<Result<()>>),
     Cut(Sender<Result<CutReport>>),
+    /// After so many more acknowledged writes.
+    CutAfter(u64, Sender<Result<()>>),
     PowerOn(Sender<Result<()>>),
     /// A front's.
     Request(FrontRequest),

@@ -1,0 +1,98 @@
+//! `kurabe on`: a command in a folder that is on a modelled disk; with `--cut-power`, a crash test.
+
+use crate::args::{Global, OnArgs};
+use crate::lang::lang;
+use crate::output::{print_json, print_page, print_texts, progress_mode, say, say_over, style};
+use crate::signals;
+use kurabe_core::{ErrorKind, Result, text};
+use kurabe_lab::{
+    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, enter_own_mounts, load_served_model,
+    refuse_others_than_root, run_on,
+};
+use kurabe_price::device_below;
+use kurabe_report::{Mode, Priced, crash_lines, served_lines};
+use serde_json::json;
+use std::os::unix::process::ExitStatusExt;
+
+/// Answers that take longer than this beyond what the model says are not judged.
+const MOST_LATE: f64 = 1.05;
+
+/// Runs the command; its exit code is kurabe's.
+///
+/// # Errors
+/// When the device cannot be made; when answers were late or a cut lost something, if that is asked.
+pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
+    refuse_others_than_root()?;
+    let sets = assignments("--set", &args.set, "flash.program_rate=10MB/s")?;
+    let request = OnRequest {
+        command: args.folder.command.clone(),
+        with: args.folder.with.clone(),
+        spec: device_below(load_served_model(&args.target, &sets, &args.without)?)?,
+        file_system: args.folder.fs,
+        size_bytes: args.folder.size,
+        seed: args.seed,
+    };
+    let handle = signals::listen()?;
+    enter_own_mounts()?;
+    if args.cut_power.is_some() {
+        return cut_power(args, request, &handle, global);
+    }
+    let done = run_on(&request, &handle)?;
+    let slowdown = done.figures.lateness.slowdown;
+    let priced = Priced { bill: done.bill, changes: None, budget: Vec::new() };
+    if global.json {
+        print_json(&json!({ "event": "done", "bill": priced.json(), "figures": done.figures }))?;
+    } else if !global.quiet {
+        print_page(&priced.doc().terminal(&style()))?;
+        print_texts(&served_lines(&done.figures))?;
+    }
+    if handle.is_stopped() {
+        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
+    }
+    if !done.ended.status.success() {
+        let signal = done.ended.status.signal().unwrap_or_default();
+        std::process::exit(done.ended.status.code().unwrap_or(128 + signal));
+    }
+    match slowdown {
+        Some(slowdown) if args.in_time && slowdown.mean > MOST_LATE => Err(ErrorKind::Unclear.error(text!(
+            "not judged: answers took longer than the model says",
+            "判定しません。応答がモデルより遅れました"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) -> Result<()> {
+    let Some(place) = args.cut_power else { return Ok(()) };
+    let request = CrashRequest {
+        on,
+        place,
+        seeds: (args.seed, args.seeds),
+        check: args.check.clone(),
+        torn: args.torn,
+        lies_about_flush: args.lie_about_flush,
+    };
+    let is_terminal = progress_mode(global) == Mode::Terminal;
+    let mut cuts = 0;
+    let trials = crash_test(&request, handle, |trial| {
+        cuts += 1;
+        let of = args.seeds;
+        if is_terminal {
+            say_over(&text!("{cuts} of {of} cuts", "電源断 {cuts}/{of} 回").take(lang()));
+        }
+        if global.json {
+            let _ = print_json(&json!({ "event": "cut", "trial": trial }));
+        }
+    })?;
+    if is_terminal {
+        say_over("");
+    }
+    let lines = crash_lines(&trials);
+    if !global.json {
+        print_texts(&lines)?;
+    }
+    match trials.iter().any(|trial| trial.outcome != CutOutcome::Kept) {
+        true => Err(ErrorKind::DataLost.error(lines[0].clone())),
+        false => Ok(()),
+    }
+}
