@@ -2,7 +2,7 @@
 
 use crate::args::{Global, OnArgs};
 use crate::lang::lang;
-use crate::output::{print_json, print_page, print_texts, progress_mode, say, say_over, style};
+use crate::output::{print_json, print_page, print_texts, progress_mode, say_over, style};
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{

@@ -6,11 +6,12 @@
 //! losses again.
 
 use crate::handle::RunHandle;
-use crate::pricing::{check_end, recorded_bill};
+use crate::pricing::{check_end, kernel, recorded_run};
 use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
 use kurabe_core::random::Random;
-use kurabe_core::{Result, text};
-use kurabe_price::{Bill, Panel, PanelDevice};
+use kurabe_core::words::Keyword;
+use kurabe_core::{Error, Result, shown, text};
+use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
 use kurabe_program::ForegroundEnd;
 use kurabe_serve::{PowerRules, RequestLog, ServedFigures};
 use kurabe_sim::DeviceSpec;
@@ -57,13 +58,17 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let folder = request.folder(request.seed, None, Some(&log))?;
     let device = PanelDevice::new(request.spec.name.clone(), None, request.spec.clone())?;
     let panel = Panel { name: request.spec.name.clone(), devices: vec![device] };
-    let (ended, recording) = crate::pricing::recorded_run(&folder, &log, &request.command, handle)?;
+    let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
     let figures = folder.end()?;
-    let bill = recorded_bill(
-        (&request.command[..], request.file_system, request.size_bytes, true),
-        &[recording],
-        &panel,
-    )?;
+    let facts = BillFacts {
+        command: request.command.clone(),
+        file_system: request.file_system.word().to_owned(),
+        size_bytes: request.size_bytes,
+        recorded_on: Some(request.spec.name.clone()),
+        kernel: kernel(),
+        keeps_pauses: true,
+    };
+    let bill = Bill::new(facts, &[recording], &panel)?;
     Ok(OnDone { ended, bill, figures })
 }
 
@@ -81,6 +86,8 @@ impl OnRequest {
             size_bytes: self.size_bytes,
             is_made_in_a_hurry: true,
             with: self.with.clone(),
+            // A power cut asks what is there, not when.
+            is_in_time: power.is_none(),
             power,
             log: log.map(Arc::clone),
         })
@@ -217,8 +224,8 @@ fn outside(folder: &ServedFolder) -> Result<Outside> {
     let name = folder.device().file_name().map(|name| name.to_string_lossy().into_owned());
     let path = std::env::temp_dir().join(format!("kurabe-outside-{}-{}", std::process::id(), name.unwrap_or_default()));
     std::fs::create_dir(&path).map_err(|error| {
-        let shown = kurabe_core::shown::path(&path);
-        kurabe_core::Error::os(text!("cannot make {shown}", "{shown} を作れません"), &error)
+        let shown = shown::path(&path);
+        Error::os(text!("cannot make {shown}", "{shown} を作れません"), &error)
     })?;
     Ok(Outside { path })
 }

@@ -62,28 +62,20 @@ pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(
             record_once(request, handle)
         })
         .collect::<Result<Vec<_>>>()?;
-    let facts = (&request.command[..], request.file_system, request.size_bytes, request.keeps_pauses);
-    recorded_bill(facts, &recordings, &request.panel)
+    let facts = BillFacts {
+        command: request.command.clone(),
+        file_system: request.file_system.word().to_owned(),
+        size_bytes: request.size_bytes,
+        recorded_on: None,
+        kernel: kernel(),
+        keeps_pauses: request.keeps_pauses,
+    };
+    Bill::new(facts, &recordings, &request.panel)
 }
 
-/// The bill of recordings of a command, on a file system of a size, with pauses or without.
-///
-/// # Errors
-/// When a device of the panel is smaller than what was recorded.
-pub(crate) fn recorded_bill(
-    (command, file_system, size_bytes, keeps_pauses): (&[String], FileSystemKind, u64, bool),
-    recordings: &[Recording],
-    panel: &Panel,
-) -> Result<Bill> {
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let facts = BillFacts {
-        command: command.to_vec(),
-        file_system: file_system.word().to_owned(),
-        size_bytes,
-        kernel: kernel.trim().to_owned(),
-        keeps_pauses,
-    };
-    Bill::new(facts, recordings, panel)
+/// The kernel that is between a command and its device.
+pub(crate) fn kernel() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
 
 fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> {
@@ -96,6 +88,7 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> 
         is_made_in_a_hurry: false,
         with: request.with.clone(),
         power: None,
+        is_in_time: false,
         log: Some(Arc::clone(&log)),
     })?;
     let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;

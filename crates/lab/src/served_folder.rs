@@ -75,6 +75,8 @@ pub struct FolderRequest {
     pub with: Vec<PathBuf>,
     /// Whether power can be cut, and how.
     pub power: Option<PowerRules>,
+    /// Whether its answers are to be in time, for which the way to it is measured at the start.
+    pub is_in_time: bool,
     /// Where it is written what the device is asked.
     pub log: Option<Arc<RequestLog>>,
 }
@@ -114,7 +116,7 @@ impl ServedFolder {
             write_existing: false,
             exports: 1,
             spin_ns: USUAL_SPIN_NS,
-            round_trip_ns: None,
+            round_trip_ns: (!request.is_in_time).then_some(0),
             power: request.power.clone(),
             log: request.log.clone(),
         })?;

@@ -25,6 +25,9 @@ pub struct BillFacts {
     pub file_system: String,
     /// Size of that.
     pub size_bytes: u64,
+    /// The model on which it was recorded in real time; nothing if it was in memory.
+    #[serde(default)]
+    pub recorded_on: Option<String>,
     /// The kernel, whose file systems and caches stand between the program and the device.
     pub kernel: String,
     /// Whether the pauses in which the program asked nothing are in the seconds.

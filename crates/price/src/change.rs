@@ -203,3 +203,110 @@ fn file_that_stands_out(before: &Bill, now: &Bill, of: fn(&FileBill) -> &Values)
     let all: f64 = differences.iter().map(|(difference, _)| difference).sum();
     differences.first().filter(|(most, _)| *most > all / 2.0).map(|(_, name)| (*name).to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bill::BillFacts;
+    use crate::panel::Panel;
+    use crate::recording::{Recording, fixture::recorded};
+    use kurabe_sim::RequestKind::{self, Flush, Write};
+
+    /// A program that commits so many times, each time with writes to a log of 1 MiB and perhaps to a table behind it; every
+    /// how-many-th write is flushed.
+    fn bill(commits: u64, writes: u64, flush_every: u64, asked_bytes: u64) -> Bill {
+        let mut requests: Vec<(RequestKind, u64, u32)> = Vec::new();
+        for commit in 0..commits * writes {
+            requests.push((Write, commit % 256 * 4096, 4096));
+            if (commit + 1) % flush_every == 0 {
+                requests.push((Flush, 0, 0));
+            }
+        }
+        let recording = Recording {
+            left_from: requests.len(),
+            requests: recorded(&requests),
+            files: vec![("log".to_owned(), vec![0..1 << 20])],
+            asked_bytes: Some(asked_bytes),
+            ..Recording::default()
+        };
+        let facts = BillFacts {
+            command: vec!["program".to_owned()],
+            file_system: "ext4".to_owned(),
+            size_bytes: 1 << 30,
+            recorded_on: None,
+            kernel: "6".to_owned(),
+            keeps_pauses: false,
+        };
+        let panel = Panel::parse("panel", "schema = 1\n[[device]]\nmodel = \"seagate-ironwolf-4tb\"").unwrap();
+        Bill::new(facts, &[recording.clone(), recording], &panel).unwrap()
+    }
+
+    fn cause(before: &Bill, now: &Bill) -> Option<ChangeCause> {
+        let changes = Changes::between(before, now, 0.01);
+        assert_eq!(changes.cause.is_some(), changes.is_any());
+        changes.cause
+    }
+
+    #[test]
+    fn the_cause_of_a_change_is_named_with_its_file() {
+        let base = bill(100, 4, 4, 1_600_000);
+        assert_eq!(cause(&base, &base), None);
+        let log = Some("log".to_owned());
+        let each = bill(100, 4, 1, 1_600_000);
+        let flushed = Some(ChangeCause::Flushes { file: log.clone(), ratio: 4.0, each_write: true });
+        assert_eq!(cause(&base, &each), flushed);
+        let half = bill(100, 4, 2, 1_600_000);
+        let flushed = Some(ChangeCause::Flushes { file: log.clone(), ratio: 0.5, each_write: false });
+        assert_eq!(cause(&half, &base), flushed);
+        let pieces = bill(400, 4, 4, 6_400_000);
+        assert_eq!(cause(&base, &pieces), Some(ChangeCause::Commits { file: log.clone(), ratio: 4.0 }));
+        let more = bill(100, 8, 8, 3_200_000);
+        assert_eq!(cause(&base, &more), Some(ChangeCause::Written { file: log, ratio: 2.0 }));
+        let changes = Changes::between(&base, &each, 0.01);
+        assert!(changes.costs_more() && changes.prices[0].ratio > 2.0, "{changes:?}");
+        assert!(!Changes::between(&each, &base, 0.01).costs_more());
+    }
+
+    #[test]
+    fn what_varies_alarms_only_outside_of_its_intervals_and_the_margin() {
+        let values = |values: &[u64]| Values(values.to_vec());
+        for (before, now, changed) in [
+            (values(&[100, 100, 100]), values(&[100, 100, 100]), false),
+            (values(&[100, 100, 100]), values(&[101, 101, 101]), true),
+            (values(&[1000, 1003, 998]), values(&[1004, 1001, 1005]), false),
+            (values(&[1000, 1003, 998]), values(&[1060, 1058, 1061]), true),
+            // A single value has no interval: only what is beyond the margin is a change.
+            (values(&[1000]), values(&[1009]), false),
+            (values(&[1000]), values(&[1020]), true),
+        ] {
+            assert_eq!(is_changed(&before, &now, 0.01), changed, "{before:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn a_bill_is_read_as_it_was_saved_and_nothing_else_is_one() {
+        let saved = bill(10, 2, 2, 80_000);
+        let json = serde_json::to_string(&saved).unwrap();
+        assert_eq!(Bill::parse("base.json", &json).unwrap(), saved);
+        let later = json.replace("\"kurabe_price\":1", "\"kurabe_price\":2");
+        for words in ["", "{}", "[1]", &later] {
+            assert!(Bill::parse("base.json", words).is_err(), "{words}");
+        }
+        let log = &saved.files[0];
+        assert_eq!((log.name.as_str(), log.writes.mean(), log.flushes.mean()), ("log", 20.0, 10.0));
+        assert!((saved.write_amplification().unwrap() - 20.0 * 4096.0 / 80_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_budget_is_kept_or_exceeded_line_by_line() {
+        let bill = bill(100, 4, 4, 1_600_000);
+        let parse = |words: &str| crate::Budget::parse("io.toml", words, &["seagate-ironwolf-4tb"]);
+        let budget = parse("schema = 1\n[counts]\nflushes = 100\nwritten_bytes = \"1 MB\"\n[times]\nseagate-ironwolf-4tb = \"1 ms\"");
+        let lines = budget.unwrap().lines(&bill);
+        let over: Vec<(&str, bool)> = lines.iter().map(|line| (line.key.as_str(), line.is_over)).collect();
+        assert_eq!(over, [("flushes", false), ("written_bytes", true), ("seagate-ironwolf-4tb", true)]);
+        for wrong in ["", "schema = 1\n[counts]\nflushs = 1", "schema = 1\n[times]\nother = \"1 s\"", "schema = 1\n[counts]\nflushes = \"many\""] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

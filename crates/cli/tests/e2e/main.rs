@@ -43,6 +43,7 @@ mod page;
 mod pictures;
 mod pivots;
 mod poisoned;
+mod pricing;
 mod procedures;
 mod programs;
 mod recipes;

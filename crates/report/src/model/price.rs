@@ -262,6 +262,14 @@ fn footing(bill: &Bill) -> Text {
     };
     let (least, most) = (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
     let here = if recordings == 1 { least } else { format!("{least}–{most}") };
+    if let Some(model) = &facts.recorded_on {
+        let model = shown::line(model);
+        return text!(
+            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux {kernel}): the program took {here}. The time above is what the model takes for the same requests in virtual time; {pauses}.",
+            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。{pauses}。";
+            pauses
+        );
+    }
     text!(
         "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.",
         "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。";

@@ -1,0 +1,154 @@
+//! `kurabe price` and `kurabe on`: recordings that are the same to the request, changes named by their cause, budgets, power cuts;
+//! and nothing of it left, whatever ends it.
+
+use crate::attaching::{can_attach, eventually};
+use crate::lab::{Lab, Live, text};
+use crate::system::making_loop_devices;
+use serde_json::Value;
+
+/// Writes 20 records to a log and to a table, and flushes what it is asked to: `table`, or `both`.
+const WRITER: &str = r#"
+import os, sys
+log = os.open('log', os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+table = os.open('table', os.O_CREAT | os.O_RDWR)
+outside = os.environ.get('KURABE_OUTSIDE')
+for record in range(20):
+    os.write(log, b'%04d\n' % record)
+    os.pwrite(table, b'y' * 4096, record * 7 % 20 * 4096)
+    os.fsync(table)
+    if sys.argv[1] == 'both':
+        os.fsync(log)
+    if outside:
+        with open(outside + '/promised', 'w') as promised:
+            promised.write('%d' % (record + 1))
+"#;
+/// Whether each record of which more than one was promised is in the log.
+const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(wc -l < log)" -ge "$n""#;
+
+fn can_price() -> bool {
+    let has_python = crate::system::system("python3", &["-c", ""]).is_some();
+    if !has_python {
+        eprintln!("skipped: needs python3");
+    }
+    has_python && can_attach()
+}
+
+fn json_of(lab: &Lab, words: &[&str]) -> Value {
+    let making = making_loop_devices();
+    let ended = lab.kurabe(&[&["--json", "-q"][..], words].concat()).ok();
+    drop(making);
+    ended.json_lines().remove(0)
+}
+
+#[test]
+fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let (writer, base) = (lab.write("writer.py", WRITER), lab.beside("base.json"));
+    let of = |how: &'static str| ["--", "python3", text(&writer), how];
+    let first = json_of(&lab, &[&["price", "--save", text(&base)][..], &of("table")].concat());
+    for (count, values) in first["counts"].as_object().unwrap() {
+        let values = values.as_array().unwrap();
+        // One flush of nothing more or less is the journal's.
+        assert!(count == "empty_flushes" || values.iter().all(|value| *value == values[0]), "{count}: {values:?}");
+    }
+    assert!(first["counts"]["flushes"][0].as_u64().unwrap() >= 20);
+    let names: Vec<&str> = first["files"].as_array().unwrap().iter().filter_map(|file| file["name"].as_str()).collect();
+    assert!(names.contains(&"log") && names.contains(&"table") && names.contains(&"(journal)"), "{names:?}");
+
+    let again = json_of(&lab, &[&["price", "--against", text(&base)][..], &of("table")].concat());
+    assert_eq!(again["changes"]["counts"], Value::Array(Vec::new()));
+    let making = making_loop_devices();
+    let words = [&["price", "--against", text(&base), "--fail-on", "slower"][..], &of("both")].concat();
+    let costs_more = lab.kurabe(&words);
+    drop(making);
+    assert_eq!(costs_more.code(), Some(13), "{}", costs_more.err);
+    assert!(costs_more.out.starts_with("Each write to log waits for the medium now: flushes"), "{}", costs_more.out);
+}
+
+#[test]
+fn a_budget_that_is_exceeded_has_an_exit_code_and_phases_are_told_apart() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let budget = lab.write("io.toml", "schema = 1\n[counts]\nflushes = 3\nreads = 1000\n");
+    let [junit, markdown] = ["io.xml", "io.md"].map(|name| lab.beside(name));
+    let script = lab.write("phases.sh", format!("dd if=/dev/zero of=a bs=4k count=8 oflag=sync status=none\n{} mark second\necho b > b\n", env!("CARGO_BIN_EXE_kurabe")));
+    let files = ["--junit", text(&junit), "--markdown", text(&markdown)];
+    let making = making_loop_devices();
+    let words = [&["price", "--runs", "1", "--budget", text(&budget)][..], &files, &["--", "sh", text(&script)]].concat();
+    let over = lab.kurabe(&words);
+    drop(making);
+    assert_eq!(over.code(), Some(16), "{}", over.err);
+    assert!(over.err.contains("over budget: flushes: "), "{}", over.err);
+    assert!(over.out.contains("second") && over.out.contains("before the first mark"), "{}", over.out);
+    let xml = std::fs::read_to_string(junit).unwrap();
+    assert!(xml.contains("tests=\"2\" failures=\"1\""), "{xml}");
+    assert!(std::fs::read_to_string(markdown).unwrap().contains("| hard disk |"));
+}
+
+#[test]
+fn a_command_on_a_model_passes_its_exit_code_on_and_leaves_nothing() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let seen = lab.write("seen.txt", "here");
+    let making = making_loop_devices();
+    let words = ["on", "model:ideal-ram-disk", "--with", text(&seen), "--", "sh", "-c", "cat seen.txt; sync -f .; exit 7"];
+    let ended = lab.kurabe(&words);
+    drop(making);
+    assert!(ended.code() == Some(7) && ended.out.starts_with("here"), "{} {}", ended.out, ended.err);
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn a_kill_leaves_no_mount_and_the_next_start_takes_the_device_away() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let ready = lab.beside("ready");
+    let line = format!("touch {}; exec sleep 100", text(&ready));
+    let making = making_loop_devices();
+    let live = Live::start(lab.command(&["on", "model:ideal-ram-disk", "--", "sh", "-c", &line]));
+    eventually("it runs", || ready.exists());
+    live.signal(rustix::process::Signal::KILL);
+    live.end();
+    let next = lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "true"]).ok();
+    drop(making);
+    drop(next);
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn a_power_cut_takes_what_was_not_flushed_and_spares_what_was() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let writer = lab.write("writer.py", WRITER);
+    let cut = |how: &str| {
+        let making = making_loop_devices();
+        let words = ["on", "-q", "model:ssd-sata", "--cut-power", "--seeds", "4", "--check", CHECK, "--", "python3", text(&writer), how];
+        let ended = lab.kurabe(&words);
+        drop(making);
+        ended
+    };
+    let kept = cut("both");
+    assert!(kept.code() == Some(0) && kept.out.contains("4 power cuts: nothing was lost"), "{} {}", kept.out, kept.err);
+    let lost = cut("table");
+    assert!(lost.code() == Some(17) && lost.out.contains("repeat it with seed"), "{} {}", lost.out, lost.err);
+    nothing_is_left(&lab);
+}
+
+fn nothing_is_left(lab: &Lab) {
+    let run = lab.beside("run");
+    let left = || std::fs::read_dir(&run).map(|entries| entries.flatten().filter(|entry| entry.path().is_dir()).count());
+    eventually("no device is left", || left().unwrap_or(0) == 0);
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains("kurabe-disk") && !mounts.contains(text(&run)), "{mounts}");
+}
