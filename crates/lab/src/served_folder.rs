@@ -183,6 +183,7 @@ impl ServedFolder {
         }
         let mut environment = environment.to_vec();
         environment.push(("KURABE_DEVICE", self.device.clone()));
+        environment.extend(std::env::current_dir().ok().map(|from| ("KURABE_FROM", from)));
         Foreground { words: &words, folder, environment }.run(handle.engine_stop())
     }
 

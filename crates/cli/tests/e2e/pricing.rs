@@ -3,8 +3,10 @@
 
 use crate::attaching::{can_attach, eventually};
 use crate::lab::{Lab, Live, text};
-use crate::system::making_loop_devices;
+use crate::system::{making_loop_devices, system};
 use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 
 /// Writes 20 records to a log and to a table, and flushes what it is asked to: `table`, or `both`.
 const WRITER: &str = r#"
@@ -26,7 +28,7 @@ for record in range(20):
 const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(wc -l < log)" -ge "$n""#;
 
 fn can_price() -> bool {
-    let has_python = crate::system::system("python3", &["-c", ""]).is_some();
+    let has_python = system("python3", &["-c", ""]).is_some();
     if !has_python {
         eprintln!("skipped: needs python3");
     }
@@ -143,6 +145,39 @@ fn a_power_cut_takes_what_was_not_flushed_and_spares_what_was() {
     let lost = cut("table");
     assert!(lost.code() == Some(17) && lost.out.contains("repeat it with seed"), "{} {}", lost.out, lost.err);
     nothing_is_left(&lab);
+}
+
+#[test]
+#[ignore = "slow"]
+fn the_examples_keep_to_their_budget_and_the_action_says_so() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let built = lab.beside("built");
+    let cargo = system("cargo", &["test", "-q", "--no-run", "--offline", "--manifest-path", text(&examples.join("rust/Cargo.toml")), "--target-dir", text(&built)]);
+    let (go, test) = (examples.join("go"), lab.beside("journal.test"));
+    let go = system("go", &["test", "-C", text(&go), "-c", "-o", text(&test)]);
+    let python = format!("python3 {}", text(&examples.join("python/test_journal.py")));
+    let rust = format!("{}/debug/deps/journal-*[0-9a-f]", text(&built));
+    for (what, line, is_there) in [("Python", &*python, true), ("Rust", &*rust, cargo.is_some()), ("Go", text(&test), go.is_some())] {
+        if !is_there {
+            eprintln!("skipped: {what}'s example cannot be built here");
+            continue;
+        }
+        let summary = lab.beside(what);
+        let making = making_loop_devices();
+        let ended = Command::new(examples.join("price-action.sh"))
+            .envs([("KURABE", env!("CARGO_BIN_EXE_kurabe")), ("KURABE_RUN", line)])
+            .envs([("KURABE_BUDGET", text(&examples.join("budget.toml"))), ("GITHUB_STEP_SUMMARY", text(&summary))])
+            .envs([("RUNNER_TEMP", text(&lab.beside(""))), ("KURABE_RUNTIME_DIR", text(&lab.beside("run")))])
+            .output()
+            .unwrap();
+        drop(making);
+        assert!(ended.status.success(), "{what}: {}", String::from_utf8_lossy(&ended.stderr));
+        assert!(std::fs::read_to_string(summary).unwrap().contains("| flushes | "), "{what}");
+    }
 }
 
 fn nothing_is_left(lab: &Lab) {

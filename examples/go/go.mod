@@ -1,0 +1,3 @@
+module journal
+
+go 1.19

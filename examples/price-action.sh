@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# What the GitHub Action of this repository does: prices $KURABE_RUN, posts the table to the summary of the job, keeps the bill.
+set -euo pipefail
+
+kurabe=${KURABE:-kurabe}
+bill=${RUNNER_TEMP:-/tmp}/kurabe-bill.json
+table=${RUNNER_TEMP:-/tmp}/kurabe-bill.md
+words=(price --panel "${KURABE_PANEL:-everyday}" --save "$bill" --markdown "$table")
+[ -z "${KURABE_BUDGET:-}" ] || words+=(--budget "$KURABE_BUDGET")
+# On the base branch itself there is no bill before.
+if [ -n "${KURABE_BASE:-}" ] && [ -e "$KURABE_BASE" ]; then
+    words+=(--against "$KURABE_BASE")
+    [ -z "${KURABE_FAIL_ON:-}" ] || words+=(--fail-on "$KURABE_FAIL_ON")
+fi
+
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo --preserve-env=PATH)
+status=0
+for path in ${KURABE_WITH:-}; do words+=(--with "$path"); done
+"${as_root[@]}" "$kurabe" "${words[@]}" -- sh -c "$KURABE_RUN" || status=$?
+[ ! -e "$table" ] || cat "$table" >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
+[ ! -e "$bill" ] || echo "bill=$bill" >> "${GITHUB_OUTPUT:-/dev/null}"
+exit "$status"
