@@ -37,7 +37,11 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     let bill = record_and_price(&request, &handle, |place| {
         if !global.quiet && recordings > 1 {
             let number = place + 1;
-            say(&text!("kurabe: recording {number} of {recordings}", "kurabe: 記録 {number}/{recordings} 回目").take(lang()));
+            say(&text!(
+                "kurabe: recording {number} of {recordings}",
+                "kurabe: 記録 {number}/{recordings} 回目"
+            )
+            .take(lang()));
         }
     })?;
     let priced = Priced {

@@ -66,8 +66,8 @@ pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_o
 pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnRequest, crash_test, run_on};
 pub use open::{Done, Open};
 pub use prepared::Prepared;
-pub use profile::{load_job, load_profile};
 pub use pricing::{NO_FILES, PriceRequest, UNMARKED, mark, price};
+pub use profile::{load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};

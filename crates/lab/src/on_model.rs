@@ -216,21 +216,25 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
 }
 
 /// A folder that goes when nobody needs it any more.
-struct Outside {
+struct OutsideFolder {
     path: PathBuf,
 }
 
-fn outside(folder: &ServedFolder) -> Result<Outside> {
+fn outside(folder: &ServedFolder) -> Result<OutsideFolder> {
     let name = folder.device().file_name().map(|name| name.to_string_lossy().into_owned());
-    let path = std::env::temp_dir().join(format!("kurabe-outside-{}-{}", std::process::id(), name.unwrap_or_default()));
+    let path = std::env::temp_dir().join(format!(
+        "kurabe-outside-{}-{}",
+        std::process::id(),
+        name.unwrap_or_default()
+    ));
     std::fs::create_dir(&path).map_err(|error| {
         let shown = shown::path(&path);
         Error::os(text!("cannot make {shown}", "{shown} を作れません"), &error)
     })?;
-    Ok(Outside { path })
+    Ok(OutsideFolder { path })
 }
 
-impl Drop for Outside {
+impl Drop for OutsideFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
     }

@@ -74,7 +74,8 @@ fn add_files_of(process: u32, is_first: bool, point: &Path, places: &mut FilePla
 fn add_file(descriptor: &Path, point: &Path, places: &mut FilePlaces) {
     let Ok(name) = std::fs::read_link(descriptor) else { return };
     let is_file = name.starts_with(point) && descriptor.metadata().is_ok_and(|facts| facts.is_file());
-    let Some(extents) = is_file.then(|| file_extents(&File::open(descriptor)?, false)).and_then(Result::ok) else {
+    let Some(extents) = is_file.then(|| file_extents(&File::open(descriptor)?, false)).and_then(Result::ok)
+    else {
         return;
     };
     let words = name.to_string_lossy();

@@ -7,7 +7,7 @@ use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_host::random_bytes;
-use kurabe_price::{Bill, BillFacts, Panel, Recording, device_below};
+use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
 use kurabe_program::ForegroundEnd;
 use kurabe_serve::RequestLog;
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
@@ -78,7 +78,7 @@ pub(crate) fn kernel() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
 
-fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<Recording> {
+fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<ProgramRecording> {
     let log = Arc::new(RequestLog::default());
     let folder = ServedFolder::make(FolderRequest {
         spec: recording_device(request.size_bytes)?,
@@ -106,7 +106,7 @@ pub(crate) fn recorded_run(
     log: &Arc<RequestLog>,
     command: &[String],
     handle: &RunHandle,
-) -> Result<(ForegroundEnd, Recording)> {
+) -> Result<(ForegroundEnd, ProgramRecording)> {
     let marks = Marks::listen(log)?;
     let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
     let ended = folder.run(command, &[(MARKS, marks.path.clone())], handle);
@@ -128,7 +128,7 @@ fn recording(
     marked: Vec<(String, u64)>,
     places: Vec<(PathBuf, Vec<Range<u64>>)>,
     ended: &ForegroundEnd,
-) -> Recording {
+) -> ProgramRecording {
     let work = folder.folder();
     let name = |path: &Path| match path.strip_prefix(&work) {
         _ if path.is_dir() => NO_FILES[0].to_owned(),
@@ -146,7 +146,7 @@ fn recording(
         phases.push((UNMARKED[1].to_owned(), left_from));
     }
     let (asked_bytes, elapsed_ns) = (ended.asked_bytes, ended.elapsed_ns);
-    let mut recording = Recording { requests, left_from, phases, files, asked_bytes, elapsed_ns };
+    let mut recording = ProgramRecording { requests, left_from, phases, files, asked_bytes, elapsed_ns };
     recording.join_what_was_left();
     recording
 }
@@ -198,19 +198,20 @@ fn journal_of(device: &Path) -> Option<Vec<Range<u64>>> {
 /// Hears the phases of a command.
 struct Marks {
     path: PathBuf,
-    told: Arc<Mutex<Vec<(String, u64)>>>,
+    phases: Arc<Mutex<Vec<(String, u64)>>>,
     listening: JoinHandle<()>,
 }
 
 impl Marks {
     fn listen(log: &Arc<RequestLog>) -> Result<Self> {
-        let path = kurabe_serve::attachments_folder()?.join(format!("marks-{:016x}", u64::from_ne_bytes(random_bytes()?)));
+        let path = kurabe_serve::attachments_folder()?
+            .join(format!("marks-{:016x}", u64::from_ne_bytes(random_bytes()?)));
         let cannot = |error: &std::io::Error| {
             Error::os(text!("cannot listen for marks", "フェーズの目印を受け付けられません"), error)
         };
         let listener = UnixListener::bind(&path).map_err(|error| cannot(&error))?;
-        let (log, told) = (Arc::clone(log), Arc::<Mutex<Vec<(String, u64)>>>::default());
-        let marks = Arc::clone(&told);
+        let (log, phases) = (Arc::clone(log), Arc::<Mutex<Vec<(String, u64)>>>::default());
+        let marks = Arc::clone(&phases);
         let hear = move || {
             for stream in listener.incoming().flatten() {
                 let mut name = String::new();
@@ -222,7 +223,7 @@ impl Marks {
             }
         };
         let listening = std::thread::Builder::new().spawn(hear).map_err(|error| Error::no_thread(&error))?;
-        Ok(Self { path, told, listening })
+        Ok(Self { path, phases, listening })
     }
 
     /// What was heard.
@@ -232,7 +233,7 @@ impl Marks {
             let _ = self.listening.join();
         }
         let _ = std::fs::remove_file(&self.path);
-        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.phases.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -12,8 +12,8 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::file_extents;
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
-    Address, AttachBy, ControlRequest, CutReport, DataPlace, PowerRules, RequestLog, ServeRequest, ServedFacts,
-    ServedFigures, Serving, USUAL_SPIN_NS, attachments_folder, read_answer,
+    Address, AttachBy, ControlRequest, CutReport, DataPlace, PowerRules, RequestLog, ServeRequest,
+    ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, attachments_folder, read_answer,
 };
 use kurabe_sim::DeviceSpec;
 use std::fs::File;
@@ -86,7 +86,7 @@ pub struct FolderRequest {
 /// # Errors
 /// When this process is not root's.
 pub fn enter_own_mounts() -> Result<()> {
-    kurabe_serve::unshare_mounts()        .map_err(|error| {
+    kurabe_serve::unshare_mounts().map_err(|error| {
         let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
         Error::os(message, &error)
             .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
@@ -300,11 +300,9 @@ impl ServedFolder {
             FileSystemKind::Xfs => {
                 program("mkfs.xfs", &["-q", "-f", "-K", "-m", &uuid, "-d", &bytes, &device], "xfsprogs")
             }
-            FileSystemKind::Btrfs => program(
-                "mkfs.btrfs",
-                &["-q", "-f", "-K", "-b", &size.to_string(), &device],
-                "btrfs-progs",
-            ),
+            FileSystemKind::Btrfs => {
+                program("mkfs.btrfs", &["-q", "-f", "-K", "-b", &size.to_string(), &device], "btrfs-progs")
+            }
             FileSystemKind::Exfat => program("mkfs.exfat", &[&device], "exfatprogs"),
             FileSystemKind::None => Ok(()),
         }
@@ -381,8 +379,8 @@ fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
     if done.status.success() {
         return Ok(());
     }
-    let said = shown::line(String::from_utf8_lossy(&done.stderr).trim());
-    Err(ErrorKind::Io.error(text!("{name} failed: {said}", "{name} が失敗しました: {said}")))
+    let error = shown::line(String::from_utf8_lossy(&done.stderr).trim());
+    Err(ErrorKind::Io.error(text!("{name} failed: {error}", "{name} が失敗しました: {error}")))
 }
 
 /// Programs that make file systems are not in everybody's search path.

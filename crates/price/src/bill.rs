@@ -1,8 +1,8 @@
 //! The bill of a program: what several recordings of it came to.
 
-use crate::count::{COUNTS, Count, Counts};
+use crate::count::{COUNTS, Count, RequestCounts};
 use crate::panel::Panel;
-use crate::recording::Recording;
+use crate::recording::ProgramRecording;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Ranges, RequestKind, Stack, replay};
 use kurabe_stats::mean_interval;
@@ -37,9 +37,9 @@ pub struct BillFacts {
 /// A value of each recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Values(pub Vec<u64>);
+pub struct RepeatedValue(pub Vec<u64>);
 
-impl Values {
+impl RepeatedValue {
     /// Whether it is the same in every recording.
     pub fn is_exact(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0] == pair[1])
@@ -68,8 +68,8 @@ impl Values {
     }
 }
 
-/// Counts by their words.
-pub type CountValues = BTreeMap<String, Values>;
+/// RequestCounts by their words.
+pub type CountValues = BTreeMap<String, RepeatedValue>;
 
 /// The bill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ pub struct Bill {
     /// Recordings.
     pub recordings: usize,
     /// How long the program took here each time, in ns.
-    pub elapsed_ns: Values,
+    pub elapsed_ns: RepeatedValue,
     /// Everything that was counted.
     pub counts: CountValues,
     /// What files had of it: the most written first.
@@ -101,13 +101,13 @@ pub struct FileBill {
     /// Its name in the command's folder; empty for what is no file at the end.
     pub name: String,
     /// Its writes.
-    pub writes: Values,
+    pub writes: RepeatedValue,
     /// Bytes written to it.
-    pub written_bytes: Values,
+    pub written_bytes: RepeatedValue,
     /// Bytes read from it.
-    pub read_bytes: Values,
+    pub read_bytes: RepeatedValue,
     /// Flushes before which it was written since the flush before.
-    pub flushes: Values,
+    pub flushes: RepeatedValue,
 }
 
 /// What a phase had.
@@ -118,7 +118,7 @@ pub struct PhaseBill {
     /// What was counted in it.
     pub counts: CountValues,
     /// Its time on each device of the panel, in ns.
-    pub times_ns: Vec<Values>,
+    pub times_ns: Vec<RepeatedValue>,
 }
 
 /// What a recording takes on a device.
@@ -129,7 +129,7 @@ pub struct DevicePrice {
     /// What it stands for.
     pub title: Text,
     /// In ns.
-    pub time_ns: Values,
+    pub time_ns: RepeatedValue,
     /// What the time of its requests went to: the largest shares of the first recording.
     pub shares: Vec<TimeShareName>,
 }
@@ -150,13 +150,13 @@ impl Bill {
     ///
     /// # Errors
     /// When a device of the panel is smaller than what was recorded.
-    pub fn new(facts: BillFacts, recordings: &[Recording], panel: &Panel) -> Result<Self> {
-        let counted: Vec<Counts> = recordings.iter().map(counts_of).collect();
+    pub fn new(facts: BillFacts, recordings: &[ProgramRecording], panel: &Panel) -> Result<Self> {
+        let counted: Vec<RequestCounts> = recordings.iter().map(counts_of).collect();
         let mut bill = Self {
             kurabe_price: SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             recordings: recordings.len(),
-            elapsed_ns: Values(recordings.iter().map(|recording| recording.elapsed_ns).collect()),
+            elapsed_ns: RepeatedValue(recordings.iter().map(|recording| recording.elapsed_ns).collect()),
             counts: values_of(&counted),
             files: files_of(recordings),
             phases: phases_of(recordings),
@@ -169,10 +169,10 @@ impl Bill {
             let mut price = DevicePrice {
                 model: device.model.clone(),
                 title: device.title.clone(),
-                time_ns: Values::default(),
+                time_ns: RepeatedValue::default(),
                 shares: Vec::new(),
             };
-            let mut phases = vec![Values::default(); bill.phases.len()];
+            let mut phases = vec![RepeatedValue::default(); bill.phases.len()];
             for recording in recordings {
                 let replayed = replay(&mut fresh.clone(), &recording.requests, bill.facts.keeps_pauses)?;
                 price.time_ns.0.push(replayed.took_ns);
@@ -207,14 +207,14 @@ impl Bill {
     }
 
     /// The values of a count.
-    pub fn count(&self, count: Count) -> Option<&Values> {
+    pub fn count(&self, count: Count) -> Option<&RepeatedValue> {
         self.counts.get(count.word())
     }
 
     /// Bytes at the device for each byte that the program asked to be written.
     pub fn write_amplification(&self) -> Option<f64> {
         let asked = self.count(Count::AskedBytes)?.mean();
-        (asked > 0.0).then(|| self.count(Count::WrittenBytes).map_or(0.0, Values::mean) / asked)
+        (asked > 0.0).then(|| self.count(Count::WrittenBytes).map_or(0.0, RepeatedValue::mean) / asked)
     }
 }
 
@@ -222,26 +222,26 @@ fn no_bill(name: &str, error: &serde_json::Error) -> Error {
     ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
 }
 
-fn counts_of(recording: &Recording) -> Counts {
-    let mut counts = Counts::of(&recording.requests);
+fn counts_of(recording: &ProgramRecording) -> RequestCounts {
+    let mut counts = RequestCounts::of(&recording.requests);
     counts.set(Count::AskedBytes, recording.asked_bytes.unwrap_or(0));
     counts
 }
 
-fn values_of(counted: &[Counts]) -> CountValues {
-    let values = |count: Count| Values(counted.iter().map(|counts| counts.get(count)).collect());
+fn values_of(counted: &[RequestCounts]) -> CountValues {
+    let values = |count: Count| RepeatedValue(counted.iter().map(|counts| counts.get(count)).collect());
     COUNTS.iter().map(|(word, count)| ((*word).to_owned(), values(*count))).collect()
 }
 
 /// Phases by their order; only those that every recording has.
-fn phases_of(recordings: &[Recording]) -> Vec<PhaseBill> {
+fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
     let least = recordings.iter().map(|recording| recording.phases.len()).min().unwrap_or(0);
     let phase = |place: usize| {
-        let counted: Vec<Counts> = recordings
+        let counted: Vec<RequestCounts> = recordings
             .iter()
             .map(|recording| {
                 let end = recording.phases.get(place + 1).map_or(recording.requests.len(), |next| next.1);
-                Counts::of(&recording.requests[recording.phases[place].1..end])
+                RequestCounts::of(&recording.requests[recording.phases[place].1..end])
             })
             .collect();
         PhaseBill {
@@ -256,14 +256,16 @@ fn phases_of(recordings: &[Recording]) -> Vec<PhaseBill> {
 /// What a file had in one recording: writes, bytes written and read, flushes.
 type FileSums = [u64; 4];
 
-fn files_of(recordings: &[Recording]) -> Vec<FileBill> {
+fn files_of(recordings: &[ProgramRecording]) -> Vec<FileBill> {
     let sums: Vec<BTreeMap<&str, FileSums>> =
         recordings.iter().map(|recording| sums_by_file(recording, recordings)).collect();
     let mut names: Vec<&str> = sums.iter().flat_map(|sums| sums.keys().copied()).collect();
     names.sort_unstable();
     names.dedup();
     let file = |name: &str| {
-        let values = |place: usize| Values(sums.iter().map(|sums| sums.get(name).map_or(0, |sums| sums[place])).collect());
+        let values = |place: usize| {
+            RepeatedValue(sums.iter().map(|sums| sums.get(name).map_or(0, |sums| sums[place])).collect())
+        };
         FileBill {
             name: name.to_owned(),
             writes: values(0),
@@ -278,10 +280,14 @@ fn files_of(recordings: &[Recording]) -> Vec<FileBill> {
     files
 }
 
-fn sums_by_file<'r>(recording: &'r Recording, all: &'r [Recording]) -> BTreeMap<&'r str, FileSums> {
+fn sums_by_file<'r>(
+    recording: &'r ProgramRecording,
+    all: &'r [ProgramRecording],
+) -> BTreeMap<&'r str, FileSums> {
     // Where two names were at one place at different times, the first stays. What was seen only in another recording, because it
     // was gone too soon in this one, lay at the same place.
-    let files: Vec<_> = std::iter::once(recording).chain(all).flat_map(|recording| &recording.files).collect();
+    let files: Vec<_> =
+        std::iter::once(recording).chain(all).flat_map(|recording| &recording.files).collect();
     let mut places = Ranges::default();
     for (file, (_, ranges)) in files.iter().enumerate() {
         for range in ranges {

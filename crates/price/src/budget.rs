@@ -20,7 +20,7 @@ pub struct BudgetLine {
     /// The count, or nothing for a time.
     #[serde(skip)]
     pub count: Option<Count>,
-    /// What it is.
+    /// What the device stands for; empty of a count.
     pub title: Text,
     /// Its word, or the model.
     pub key: String,
@@ -51,7 +51,8 @@ impl Budget {
         }
         let times: Option<DataTable<'_>> = root.read("times", |times| times.table(models))?;
         for model in times.iter().flat_map(|_| models) {
-            let limit = times.as_ref().map(|times| times.read(model, |limit| limit.parsed(parse_duration_ns)));
+            let limit =
+                times.as_ref().map(|times| times.read(model, |limit| limit.parsed(parse_duration_ns)));
             let limit = limit.transpose()?.flatten();
             budget.times_ns.extend(limit.map(|limit_ns| ((*model).to_owned(), limit_ns)));
         }
@@ -62,8 +63,15 @@ impl Budget {
     pub fn lines(&self, bill: &Bill) -> Vec<BudgetLine> {
         let counts = self.counts.iter().filter_map(|(count, limit)| {
             let value = bill.count(*count)?.least();
-            let (title, key) = (count.name(), count.word().to_owned());
-            Some(BudgetLine { count: Some(*count), title, key, limit: *limit, value, is_over: value > *limit })
+            let (title, key) = (Text::default(), count.word().to_owned());
+            Some(BudgetLine {
+                count: Some(*count),
+                title,
+                key,
+                limit: *limit,
+                value,
+                is_over: value > *limit,
+            })
         });
         let times = self.times_ns.iter().filter_map(|(model, limit)| {
             let price = bill.prices.iter().find(|price| price.model == *model)?;

@@ -4,26 +4,26 @@
 //! intervals lie apart and the means differ by more than the margin; nothing inside them is a change. Of what changed, the
 //! cause is named first: what the program does otherwise, by the counts that tell it.
 
-use crate::bill::{Bill, FileBill, Values};
+use crate::bill::{Bill, FileBill, RepeatedValue};
 use crate::count::{COUNTS, Count};
 use kurabe_core::Text;
 use serde::Serialize;
 
-/// Counts that differ by less than this are the same work: what a file system adds varies by that much.
+/// RequestCounts that differ by less than this are the same work: what a file system adds varies by that much.
 const SAME_WORK: f64 = 0.02;
 
 /// A count that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct CountChange {
     /// Its word.
     pub count: &'static str,
     /// Which.
     #[serde(skip)]
     pub which: Count,
     /// Before.
-    pub before: Values,
+    pub before: RepeatedValue,
     /// Now.
-    pub now: Values,
+    pub now: RepeatedValue,
 }
 
 /// A device on both bills.
@@ -34,9 +34,9 @@ pub struct PriceChange {
     /// What it stands for.
     pub title: Text,
     /// Before, in ns.
-    pub before_ns: Values,
+    pub before_ns: RepeatedValue,
     /// Now.
-    pub now_ns: Values,
+    pub now_ns: RepeatedValue,
     /// Now over before.
     pub ratio: f64,
     /// Whether that is a change.
@@ -87,7 +87,7 @@ pub struct Changes {
     /// What the program does otherwise; nothing if no count changed.
     pub cause: Option<ChangeCause>,
     /// The counts that changed.
-    pub counts: Vec<Change>,
+    pub counts: Vec<CountChange>,
     /// Every device of both panels.
     pub prices: Vec<PriceChange>,
     /// Whether the kernel is another one: what it adds is no change of the program.
@@ -97,13 +97,13 @@ pub struct Changes {
 impl Changes {
     /// What changed from one bill to another, beyond a margin where it varies.
     pub fn between(before: &Bill, now: &Bill, margin: f64) -> Self {
-        let counts: Vec<Change> = COUNTS
+        let counts: Vec<CountChange> = COUNTS
             .iter()
             // A journal sends one flush of nothing more or less, as it happens.
             .filter(|(_, which)| *which != Count::EmptyFlushes)
             .filter_map(|(count, which)| {
                 let (before, now) = (before.count(*which)?.clone(), now.count(*which)?.clone());
-                is_changed(&before, &now, margin).then_some(Change { count, which: *which, before, now })
+                is_changed(&before, &now, margin).then_some(CountChange { count, which: *which, before, now })
             })
             .collect();
         let prices = now.prices.iter().filter_map(|price| {
@@ -128,7 +128,7 @@ impl Changes {
     /// Whether it costs more: a device takes longer, or is flushed more often.
     pub fn costs_more(&self) -> bool {
         let more_flushes =
-            |change: &Change| change.which == Count::Flushes && change.now.mean() > change.before.mean();
+            |change: &CountChange| change.which == Count::Flushes && change.now.mean() > change.before.mean();
         self.counts.iter().any(more_flushes)
             || self.prices.iter().any(|price| price.is_changed && price.ratio > 1.0)
     }
@@ -139,7 +139,7 @@ impl Changes {
     }
 }
 
-fn is_changed(before: &Values, now: &Values, margin: f64) -> bool {
+fn is_changed(before: &RepeatedValue, now: &RepeatedValue, margin: f64) -> bool {
     let repeated = before.0.len() > 1 && now.0.len() > 1;
     match before.is_exact() && now.is_exact() && repeated {
         true => before.0[0] != now.0[0],
@@ -148,7 +148,7 @@ fn is_changed(before: &Values, now: &Values, margin: f64) -> bool {
 }
 
 /// Whether intervals lie apart and means differ by more than a margin.
-fn differ_by_more(before: &Values, now: &Values, margin: f64) -> bool {
+fn differ_by_more(before: &RepeatedValue, now: &RepeatedValue, margin: f64) -> bool {
     let repeated = before.0.len() > 1 && now.0.len() > 1;
     let ((mean, half), (other_mean, other_half)) = (before.interval(), now.interval());
     let widths = if repeated { half + other_half } else { 0.0 };
@@ -156,19 +156,20 @@ fn differ_by_more(before: &Values, now: &Values, margin: f64) -> bool {
     difference > widths && difference > margin * mean
 }
 
-fn cause(before: &Bill, now: &Bill, counts: &[Change]) -> Option<ChangeCause> {
+fn cause(before: &Bill, now: &Bill, counts: &[CountChange]) -> Option<ChangeCause> {
     let ratio = |which: Count| {
         let change = counts.iter().find(|change| change.which == which)?;
         let ratio = change.now.mean() / change.before.mean().max(1.0);
         ((ratio - 1.0).abs() > SAME_WORK).then_some(ratio)
     };
-    let file = |of: fn(&FileBill) -> &Values| file_that_stands_out(before, now, of);
+    let file = |of: fn(&FileBill) -> &RepeatedValue| file_that_stands_out(before, now, of);
     if let Some(flushes) = ratio(Count::Flushes) {
         let file = file(|file| &file.flushes);
         return Some(match ratio(Count::AskedBytes).filter(|asked| (*asked > 1.0) == (flushes > 1.0)) {
             Some(_) => ChangeCause::Commits { file, ratio: flushes },
             None => {
-                let waits = |bill: &Bill| file.as_deref().is_some_and(|file| each_write_is_flushed(bill, file));
+                let waits =
+                    |bill: &Bill| file.as_deref().is_some_and(|file| each_write_is_flushed(bill, file));
                 ChangeCause::Flushes { ratio: flushes, each_write: waits(now) && !waits(before), file }
             }
         });
@@ -189,7 +190,7 @@ fn each_write_is_flushed(bill: &Bill, name: &str) -> bool {
 }
 
 /// The file, by name, that has more than half of what changed.
-fn file_that_stands_out(before: &Bill, now: &Bill, of: fn(&FileBill) -> &Values) -> Option<String> {
+fn file_that_stands_out(before: &Bill, now: &Bill, of: fn(&FileBill) -> &RepeatedValue) -> Option<String> {
     let mean = |bill: &Bill, name: &str| {
         bill.files.iter().find(|file| file.name == name).map_or(0.0, |file| of(file).mean())
     };
@@ -209,7 +210,7 @@ mod tests {
     use super::*;
     use crate::bill::BillFacts;
     use crate::panel::Panel;
-    use crate::recording::{Recording, fixture::recorded};
+    use crate::recording::{ProgramRecording, fixture::recorded};
     use kurabe_sim::RequestKind::{self, Flush, Write};
 
     /// A program that commits so many times, each time with writes to a log of 1 MiB and perhaps to a table behind it; every
@@ -222,12 +223,12 @@ mod tests {
                 requests.push((Flush, 0, 0));
             }
         }
-        let recording = Recording {
+        let recording = ProgramRecording {
             left_from: requests.len(),
             requests: recorded(&requests),
-            files: vec![("log".to_owned(), vec![0..1 << 20])],
+            files: vec![("log".to_owned(), std::iter::once(0..1 << 20).collect())],
             asked_bytes: Some(asked_bytes),
-            ..Recording::default()
+            ..ProgramRecording::default()
         };
         let facts = BillFacts {
             command: vec!["program".to_owned()],
@@ -237,7 +238,8 @@ mod tests {
             kernel: "6".to_owned(),
             keeps_pauses: false,
         };
-        let panel = Panel::parse("panel", "schema = 1\n[[device]]\nmodel = \"seagate-ironwolf-4tb\"").unwrap();
+        let panel =
+            Panel::parse("panel", "schema = 1\n[[device]]\nmodel = \"seagate-ironwolf-4tb\"").unwrap();
         Bill::new(facts, &[recording.clone(), recording], &panel).unwrap()
     }
 
@@ -269,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_varies_alarms_only_outside_of_its_intervals_and_the_margin() {
-        let values = |values: &[u64]| Values(values.to_vec());
+        let values = |values: &[u64]| RepeatedValue(values.to_vec());
         for (before, now, changed) in [
             (values(&[100, 100, 100]), values(&[100, 100, 100]), false),
             (values(&[100, 100, 100]), values(&[101, 101, 101]), true),
@@ -301,11 +303,18 @@ mod tests {
     fn a_budget_is_kept_or_exceeded_line_by_line() {
         let bill = bill(100, 4, 4, 1_600_000);
         let parse = |words: &str| crate::Budget::parse("io.toml", words, &["seagate-ironwolf-4tb"]);
-        let budget = parse("schema = 1\n[counts]\nflushes = 100\nwritten_bytes = \"1 MB\"\n[times]\nseagate-ironwolf-4tb = \"1 ms\"");
+        let budget = parse(
+            "schema = 1\n[counts]\nflushes = 100\nwritten_bytes = \"1 MB\"\n[times]\nseagate-ironwolf-4tb = \"1 ms\"",
+        );
         let lines = budget.unwrap().lines(&bill);
         let over: Vec<(&str, bool)> = lines.iter().map(|line| (line.key.as_str(), line.is_over)).collect();
         assert_eq!(over, [("flushes", false), ("written_bytes", true), ("seagate-ironwolf-4tb", true)]);
-        for wrong in ["", "schema = 1\n[counts]\nflushs = 1", "schema = 1\n[times]\nother = \"1 s\"", "schema = 1\n[counts]\nflushes = \"many\""] {
+        for wrong in [
+            "",
+            "schema = 1\n[counts]\nflushs = 1",
+            "schema = 1\n[times]\nother = \"1 s\"",
+            "schema = 1\n[counts]\nflushes = \"many\"",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

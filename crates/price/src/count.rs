@@ -1,6 +1,5 @@
 //! What is counted of requests.
 
-use kurabe_core::{Text, text};
 use kurabe_sim::{Ranges, RecordedRequest, RequestKind};
 
 /// Something that is counted.
@@ -63,24 +62,6 @@ impl Count {
         COUNTS[self as usize].0
     }
 
-    /// A few words.
-    pub fn name(self) -> Text {
-        match self {
-            Self::Flushes => text!("flushes", "フラッシュ"),
-            Self::EmptyFlushes => text!("flushes of nothing", "空のフラッシュ"),
-            Self::Writes => text!("writes", "書き込み回数"),
-            Self::WrittenBytes => text!("written", "書き込み量"),
-            Self::RandomWrites => text!("random writes", "ランダム書き込み回数"),
-            Self::RewrittenBytes => text!("written again", "重ねて書いた量"),
-            Self::Reads => text!("reads", "読み出し回数"),
-            Self::ReadBytes => text!("read", "読み出し量"),
-            Self::RandomReads => text!("random reads", "ランダム読み出し回数"),
-            Self::Discards => text!("discards", "TRIM"),
-            Self::DiscardedBytes => text!("discarded", "TRIM した量"),
-            Self::AskedBytes => text!("written by the program", "プログラムが書いた量"),
-        }
-    }
-
     /// In what it is counted.
     pub fn unit(self) -> CountUnit {
         match self {
@@ -96,10 +77,10 @@ impl Count {
 
 /// All counts, in the order of [`COUNTS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u64; COUNTS.len()]);
+pub struct RequestCounts([u64; COUNTS.len()]);
 
-impl Counts {
-    /// Counts requests, in the order in which they were asked.
+impl RequestCounts {
+    /// RequestCounts requests, in the order in which they were asked.
     pub fn of(recorded: &[RecordedRequest]) -> Self {
         let mut counts = Self::default();
         let (mut covered, mut is_clean) = (Ranges::default(), true);
@@ -160,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_of_requests() {
-        let counts = Counts::of(&recorded(&[
+        let counts = RequestCounts::of(&recorded(&[
             (Flush, 0, 0),
             (Write, 0, 8192),
             (Write, 8192, 4096),

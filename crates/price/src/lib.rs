@@ -1,7 +1,7 @@
 //! The price of I/O: what a program asks of its storage, counted; what that takes on devices that are not at hand, computed; and
 //! what changed since another time.
 //!
-//! The model: a [`Recording`] is every request that reached the device, in order. Counts of it are exact, whatever the machine
+//! The model: a [`ProgramRecording`] is every request that reached the device, in order. RequestCounts of it are exact, whatever the machine
 //! did meanwhile; its seconds are those of a panel of models in virtual time. A [`Bill`] is made of several recordings of one
 //! program: a count that is the same in all of them is compared exactly, one that varies by its interval.
 
@@ -12,9 +12,11 @@ mod count;
 mod panel;
 mod recording;
 
-pub use bill::{Bill, BillFacts, CountValues, DevicePrice, FileBill, PhaseBill, TimeShareName, Values};
+pub use bill::{
+    Bill, BillFacts, CountValues, DevicePrice, FileBill, PhaseBill, RepeatedValue, TimeShareName,
+};
 pub use budget::{Budget, BudgetLine};
-pub use change::{Change, ChangeCause, Changes, PriceChange};
-pub use count::{COUNTS, Count, CountUnit, Counts};
+pub use change::{ChangeCause, Changes, CountChange, PriceChange};
+pub use count::{COUNTS, Count, CountUnit, RequestCounts};
 pub use panel::{PANELS, Panel, PanelDevice, device_below};
-pub use recording::Recording;
+pub use recording::ProgramRecording;

@@ -1,7 +1,7 @@
 //! Panels: devices on which a recording is priced, from the folder `panels/`.
 
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{DataFile, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{DataFile, ErrorKind, Result, Text, Value, nearest, text};
 use kurabe_sim::{COMPUTER, DeviceSpec, LayerSpec, load_device};
 
 macro_rules! library {
@@ -47,8 +47,7 @@ impl Panel {
             Some((name, source)) => Self::parse(name, source),
             None => {
                 let names: Vec<&str> = PANELS.iter().map(|(name, _)| *name).collect();
-                let message =
-                    text!("there is no panel named `{name}`", "`{name}` というパネルはありません");
+                let message = text!("there is no panel named `{name}`", "`{name}` というパネルはありません");
                 Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names)))
             }
         }
@@ -65,7 +64,7 @@ impl Panel {
         let devices = root.each("device", |device| {
             let table = device.table(&["model", "title"])?;
             let model = table.words("model")?;
-            let title = table.read("title", |title| title.text())?;
+            let title = table.read("title", Value::text)?;
             let place = table.require("model")?;
             let spec = load_device(&model).map_err(|error| place.error_of_named(&error))?;
             PanelDevice::new(model, title, spec)

@@ -8,7 +8,7 @@ const MOST_JOINED_BYTES: u64 = 1 << 20;
 
 /// Every request that reached the device, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recording {
+pub struct ProgramRecording {
     /// The requests.
     pub requests: Vec<RecordedRequest>,
     /// The first of those that wrote what the program had left in memory.
@@ -23,13 +23,16 @@ pub struct Recording {
     pub elapsed_ns: u64,
 }
 
-impl Recording {
+impl ProgramRecording {
     /// Orders and joins what was left in memory as the kernel's own write-back and a drive's queue have it: it was written file by
     /// file, each of which was waited for, so that it is the same each time. Writes between two flushes are under way together, from
     /// the lowest place to the highest, and those that adjoin are one.
     pub fn join_what_was_left(&mut self) {
         let left = self.requests.split_off(self.left_from.min(self.requests.len()));
-        for mut together in left.chunk_by(|one, next| one.request.kind.writes() && next.request.kind.writes()).map(<[_]>::to_vec) {
+        for mut together in left
+            .chunk_by(|one, next| one.request.kind.writes() && next.request.kind.writes())
+            .map(<[_]>::to_vec)
+        {
             let first = self.requests.len();
             let (asked_ns, answered_ns) = (together[0].asked_ns, together[together.len() - 1].answered_ns);
             together.sort_by_key(|one| one.request.offset_bytes);
@@ -82,7 +85,8 @@ mod tests {
             (Flush, 0, 0),
             (Write, 104_096, 4096),
         ];
-        let mut recording = Recording { requests: recorded(&requests), left_from: 2, ..Recording::default() };
+        let mut recording =
+            ProgramRecording { requests: recorded(&requests), left_from: 2, ..ProgramRecording::default() };
         recording.join_what_was_left();
         let lengths: Vec<u32> = recording.requests.iter().map(|one| one.request.length_bytes).collect();
         // What the program had waited for stays as it was.

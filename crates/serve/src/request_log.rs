@@ -45,8 +45,7 @@ impl RequestLog {
 
     /// What was answered since this was asked last, in the order in which it was asked.
     pub fn take(&self) -> Vec<RecordedRequest> {
-        let mut answered =
-            std::mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut answered = std::mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
         answered.sort_by_key(|(place, _)| *place);
         answered.into_iter().map(|(_, recorded)| recorded).collect()
     }

@@ -125,12 +125,15 @@ impl Serving {
         let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
         let (sender, commands) = channel();
-        let has_journal = request.power.is_some();
         let parts = HubParts {
             spec: spec.clone(),
             stack: stack.clone(),
             seed: *seed,
-            disks: data.disks.into_iter().map(|data| Arc::new(Disk::new(data, has_journal))).collect(),
+            disks: data
+                .disks
+                .into_iter()
+                .map(|data| Arc::new(Disk::new(data, request.power.is_some())))
+                .collect(),
             exports: exports_of(spec, &stack, size_bytes, *exports),
             listener,
             commands,
@@ -158,20 +161,26 @@ impl Serving {
             // They are there once.
             let _ = serving.controls.devices.set(serving.facts.devices.clone());
         }
-        let round_trip_ns = match request.round_trip_ns {
+        serving.let_clients_in(request.round_trip_ns, port.is_some(), &mut stack)?;
+        Ok(serving)
+    }
+
+    /// Measures the way to it, unless that is set, and says how far this machine keeps up with the stack.
+    fn let_clients_in(&mut self, set_ns: Option<u64>, is_tcp: bool, stack: &mut Stack) -> Result<()> {
+        let round_trip_ns = match set_ns {
             Some(round_trip_ns) => round_trip_ns,
-            None => serving.measure_round_trip(port.is_some()).map_err(|error| cannot_start(&error))?,
+            None => self.measure_round_trip(is_tcp).map_err(|error| cannot_start(&error))?,
         };
-        match serving.controls.ask(|answer| HubCommand::Measured(round_trip_ns, answer)) {
+        match self.controls.ask(|answer| HubCommand::Measured(round_trip_ns, answer)) {
             Some(accepts) => accepts?,
             None => {
-                serving.wait()?;
+                self.wait()?;
             }
         }
-        if let (None, Some(figures)) = (request.round_trip_ns, serving.figures()) {
-            serving.facts.keeping_up = keeping_up(&mut stack, figures.request_ns, round_trip_ns);
+        if let (None, Some(figures)) = (set_ns, self.figures()) {
+            self.facts.keeping_up = keeping_up(stack, figures.request_ns, round_trip_ns);
         }
-        Ok(serving)
+        Ok(())
     }
 
     fn measure_round_trip(&self, is_tcp: bool) -> std::io::Result<u64> {

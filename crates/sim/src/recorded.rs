@@ -103,7 +103,8 @@ impl Waits {
         let (mut for_ends, mut pauses_ns) = (Vec::new(), Vec::new());
         let (mut ended, mut before_ns) = (0, recorded.first().map_or(0, |first| first.asked_ns));
         for (place, one) in recorded.iter().enumerate() {
-            while let Some(&end) = ends.get(ended).filter(|&&end| end < place && ends_ns[end] <= one.asked_ns) {
+            while let Some(&end) = ends.get(ended).filter(|&&end| end < place && ends_ns[end] <= one.asked_ns)
+            {
                 before_ns = before_ns.max(ends_ns[end]);
                 ended += 1;
             }
@@ -188,7 +189,8 @@ mod tests {
 
     #[test]
     fn pauses_are_kept_or_left_out() {
-        let recorded = [(Write, 100, 200), (Write, 5_200, 5_300), (Write, 5_250, 5_400), (Write, 9_400, 9_500)];
+        let recorded =
+            [(Write, 100, 200), (Write, 5_200, 5_300), (Write, 5_250, 5_400), (Write, 9_400, 9_500)];
         assert_eq!(took_ms(&recorded, false), 3);
         // 1 ms, a pause of 5, 1 ms, a pause of 4, 1 ms.
         assert_eq!(took_ms(&recorded, true), 12);

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub struct Journal(File);
+pub struct EntryLog(File);
 
-impl Journal {
+impl EntryLog {
     pub fn open(path: &Path) -> io::Result<Self> {
         File::options().create(true).append(true).open(path).map(Self)
     }

@@ -1,12 +1,12 @@
 //! Under `kurabe price` its flushes are counted.
 
-use journal::Journal;
+use journal::EntryLog;
 use std::path::Path;
 
 #[test]
 fn entries_are_kept() {
     let path = Path::new("entries");
-    let mut journal = Journal::open(path).unwrap();
+    let mut journal = EntryLog::open(path).unwrap();
     for number in 0..50 {
         journal.append(&format!("entry {number}")).unwrap();
     }

@@ -25,7 +25,8 @@ for record in range(20):
             promised.write('%d' % (record + 1))
 "#;
 /// Whether each record of which more than one was promised is in the log.
-const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(wc -l < log)" -ge "$n""#;
+const CHECK: &str =
+    r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(wc -l < log)" -ge "$n""#;
 
 fn can_price() -> bool {
     let has_python = system("python3", &["-c", ""]).is_some();
@@ -54,10 +55,14 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     for (count, values) in first["counts"].as_object().unwrap() {
         let values = values.as_array().unwrap();
         // One flush of nothing more or less is the journal's.
-        assert!(count == "empty_flushes" || values.iter().all(|value| *value == values[0]), "{count}: {values:?}");
+        assert!(
+            count == "empty_flushes" || values.iter().all(|value| *value == values[0]),
+            "{count}: {values:?}"
+        );
     }
     assert!(first["counts"]["flushes"][0].as_u64().unwrap() >= 20);
-    let names: Vec<&str> = first["files"].as_array().unwrap().iter().filter_map(|file| file["name"].as_str()).collect();
+    let names: Vec<&str> =
+        first["files"].as_array().unwrap().iter().filter_map(|file| file["name"].as_str()).collect();
     assert!(names.contains(&"log") && names.contains(&"table") && names.contains(&"(journal)"), "{names:?}");
 
     let again = json_of(&lab, &[&["price", "--against", text(&base)][..], &of("table")].concat());
@@ -67,7 +72,11 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     let costs_more = lab.kurabe(&words);
     drop(making);
     assert_eq!(costs_more.code(), Some(13), "{}", costs_more.err);
-    assert!(costs_more.out.starts_with("Each write to log waits for the medium now: flushes"), "{}", costs_more.out);
+    assert!(
+        costs_more.out.starts_with("Each write to log waits for the medium now: flushes"),
+        "{}",
+        costs_more.out
+    );
 }
 
 #[test]
@@ -78,10 +87,18 @@ fn a_budget_that_is_exceeded_has_an_exit_code_and_phases_are_told_apart() {
     let lab = Lab::new();
     let budget = lab.write("io.toml", "schema = 1\n[counts]\nflushes = 3\nreads = 1000\n");
     let [junit, markdown] = ["io.xml", "io.md"].map(|name| lab.beside(name));
-    let script = lab.write("phases.sh", format!("dd if=/dev/zero of=a bs=4k count=8 oflag=sync status=none\n{} mark second\necho b > b\n", env!("CARGO_BIN_EXE_kurabe")));
+    let script = lab.write(
+        "phases.sh",
+        format!(
+            "dd if=/dev/zero of=a bs=4k count=8 oflag=sync status=none\n{} mark second\necho b > b\n",
+            env!("CARGO_BIN_EXE_kurabe")
+        ),
+    );
     let files = ["--junit", text(&junit), "--markdown", text(&markdown)];
     let making = making_loop_devices();
-    let words = [&["price", "--runs", "1", "--budget", text(&budget)][..], &files, &["--", "sh", text(&script)]].concat();
+    let words =
+        [&["price", "--runs", "1", "--budget", text(&budget)][..], &files, &["--", "sh", text(&script)]]
+            .concat();
     let over = lab.kurabe(&words);
     drop(making);
     assert_eq!(over.code(), Some(16), "{}", over.err);
@@ -100,7 +117,16 @@ fn a_command_on_a_model_passes_its_exit_code_on_and_leaves_nothing() {
     let lab = Lab::new();
     let seen = lab.write("seen.txt", "here");
     let making = making_loop_devices();
-    let words = ["on", "model:ideal-ram-disk", "--with", text(&seen), "--", "sh", "-c", "cat seen.txt; sync -f .; exit 7"];
+    let words = [
+        "on",
+        "model:ideal-ram-disk",
+        "--with",
+        text(&seen),
+        "--",
+        "sh",
+        "-c",
+        "cat seen.txt; sync -f .; exit 7",
+    ];
     let ended = lab.kurabe(&words);
     drop(making);
     assert!(ended.code() == Some(7) && ended.out.starts_with("here"), "{} {}", ended.out, ended.err);
@@ -135,13 +161,31 @@ fn a_power_cut_takes_what_was_not_flushed_and_spares_what_was() {
     let writer = lab.write("writer.py", WRITER);
     let cut = |how: &str| {
         let making = making_loop_devices();
-        let words = ["on", "-q", "model:ssd-sata", "--cut-power", "--seeds", "4", "--check", CHECK, "--", "python3", text(&writer), how];
+        let words = [
+            "on",
+            "-q",
+            "model:ssd-sata",
+            "--cut-power",
+            "--seeds",
+            "4",
+            "--check",
+            CHECK,
+            "--",
+            "python3",
+            text(&writer),
+            how,
+        ];
         let ended = lab.kurabe(&words);
         drop(making);
         ended
     };
     let kept = cut("both");
-    assert!(kept.code() == Some(0) && kept.out.contains("4 power cuts: nothing was lost"), "{} {}", kept.out, kept.err);
+    assert!(
+        kept.code() == Some(0) && kept.out.contains("4 power cuts: nothing was lost"),
+        "{} {}",
+        kept.out,
+        kept.err
+    );
     let lost = cut("table");
     assert!(lost.code() == Some(17) && lost.out.contains("repeat it with seed"), "{} {}", lost.out, lost.err);
     nothing_is_left(&lab);
@@ -156,12 +200,26 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
     let lab = Lab::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let built = lab.beside("built");
-    let cargo = system("cargo", &["test", "-q", "--no-run", "--offline", "--manifest-path", text(&examples.join("rust/Cargo.toml")), "--target-dir", text(&built)]);
+    let cargo = system(
+        "cargo",
+        &[
+            "test",
+            "-q",
+            "--no-run",
+            "--offline",
+            "--manifest-path",
+            text(&examples.join("rust/Cargo.toml")),
+            "--target-dir",
+            text(&built),
+        ],
+    );
     let (go, test) = (examples.join("go"), lab.beside("journal.test"));
     let go = system("go", &["test", "-C", text(&go), "-c", "-o", text(&test)]);
     let python = format!("python3 {}", text(&examples.join("python/test_journal.py")));
     let rust = format!("{}/debug/deps/journal-*[0-9a-f]", text(&built));
-    for (what, line, is_there) in [("Python", &*python, true), ("Rust", &*rust, cargo.is_some()), ("Go", text(&test), go.is_some())] {
+    for (what, line, is_there) in
+        [("Python", &*python, true), ("Rust", &*rust, cargo.is_some()), ("Go", text(&test), go.is_some())]
+    {
         if !is_there {
             eprintln!("skipped: {what}'s example cannot be built here");
             continue;
@@ -170,7 +228,10 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
         let making = making_loop_devices();
         let ended = Command::new(examples.join("price-action.sh"))
             .envs([("KURABE", env!("CARGO_BIN_EXE_kurabe")), ("KURABE_RUN", line)])
-            .envs([("KURABE_BUDGET", text(&examples.join("budget.toml"))), ("GITHUB_STEP_SUMMARY", text(&summary))])
+            .envs([
+                ("KURABE_BUDGET", text(&examples.join("budget.toml"))),
+                ("GITHUB_STEP_SUMMARY", text(&summary)),
+            ])
             .envs([("RUNNER_TEMP", text(&lab.beside(""))), ("KURABE_RUNTIME_DIR", text(&lab.beside("run")))])
             .output()
             .unwrap();
@@ -182,7 +243,9 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
 
 fn nothing_is_left(lab: &Lab) {
     let run = lab.beside("run");
-    let left = || std::fs::read_dir(&run).map(|entries| entries.flatten().filter(|entry| entry.path().is_dir()).count());
+    let left = || {
+        std::fs::read_dir(&run).map(|entries| entries.flatten().filter(|entry| entry.path().is_dir()).count())
+    };
     eventually("no device is left", || left().unwrap_or(0) == 0);
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains("kurabe-disk") && !mounts.contains(text(&run)), "{mounts}");

@@ -6,13 +6,13 @@ use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::{NO_FILES, UNMARKED};
 use kurabe_price::{
-    Bill, BudgetLine, Change, ChangeCause, Changes, Count, CountUnit, CountValues, DevicePrice, FileBill, PhaseBill,
-    PriceChange, Values,
+    Bill, BudgetLine, ChangeCause, Changes, Count, CountChange, CountUnit, CountValues, DevicePrice,
+    FileBill, PhaseBill, PriceChange, RepeatedValue,
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Counts of the table, beside which stands what of them is random or written again.
+/// RequestCounts of the table, beside which stands what of them is random or written again.
 const LISTED: [(Count, Option<Count>); 6] = [
     (Count::Flushes, Some(Count::EmptyFlushes)),
     (Count::Writes, Some(Count::RandomWrites)),
@@ -43,7 +43,10 @@ impl Priced {
         for line in self.budget.iter().filter(|line| line.is_over) {
             doc.say(over_line(line));
         }
-        doc.say(bill_line(&self.bill)).gap().append(counts_table(&self.bill)).append(prices_table(&self.bill));
+        doc.say(bill_line(&self.bill))
+            .gap()
+            .append(counts_table(&self.bill))
+            .append(prices_table(&self.bill));
         doc.append(phases_table(&self.bill)).append(files_table(&self.bill));
         doc.gap().asides(&footing(&self.bill));
         doc
@@ -91,8 +94,26 @@ fn escaped(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
+/// What a count is called.
+fn count_name(count: Count) -> Text {
+    match count {
+        Count::Flushes => text!("flushes", "フラッシュ"),
+        Count::EmptyFlushes => text!("flushes of nothing", "空のフラッシュ"),
+        Count::Writes => text!("writes", "書き込み回数"),
+        Count::WrittenBytes => text!("written", "書き込み量"),
+        Count::RandomWrites => text!("random writes", "ランダム書き込み回数"),
+        Count::RewrittenBytes => text!("written again", "重ねて書いた量"),
+        Count::Reads => text!("reads", "読み出し回数"),
+        Count::ReadBytes => text!("read", "読み出し量"),
+        Count::RandomReads => text!("random reads", "ランダム読み出し回数"),
+        Count::Discards => text!("discards", "TRIM"),
+        Count::DiscardedBytes => text!("discarded", "TRIM した量"),
+        Count::AskedBytes => text!("written by the program", "プログラムが書いた量"),
+    }
+}
+
 /// How one value of each recording is shown: one figure where all are the same, else the mean and the half of its interval.
-fn shown_values(values: &Values, one: impl Fn(f64) -> String) -> String {
+fn shown_values(values: &RepeatedValue, one: impl Fn(f64) -> String) -> String {
     let (mean, half) = values.interval();
     match values.is_exact() || !half.is_finite() {
         true => one(mean),
@@ -100,7 +121,7 @@ fn shown_values(values: &Values, one: impl Fn(f64) -> String) -> String {
     }
 }
 
-fn shown_count(count: Count, values: &Values) -> String {
+fn shown_count(count: Count, values: &RepeatedValue) -> String {
     shown_values(values, |value| match count.unit() {
         CountUnit::Requests => number::whole(value),
         CountUnit::Bytes => format_bytes_decimal(value.round() as u64),
@@ -111,7 +132,7 @@ fn shown_time(ns: f64) -> String {
     number::latency_ns(ns.round() as u64)
 }
 
-fn value_of(counts: &CountValues, count: Count) -> Values {
+fn value_of(counts: &CountValues, count: Count) -> RepeatedValue {
     counts.get(count.word()).cloned().unwrap_or_default()
 }
 
@@ -124,9 +145,8 @@ fn bill_line(bill: &Bill) -> Text {
         "{flushes} flushes, {writes} writes ({written}), {reads} reads ({read})",
         "フラッシュ {flushes} 回、書き込み {writes} 回({written})、読み出し {reads} 回({read})"
     );
-    let by_time = |one: &&DevicePrice, other: &&DevicePrice| {
-        one.time_ns.mean().total_cmp(&other.time_ns.mean())
-    };
+    let by_time =
+        |one: &&DevicePrice, other: &&DevicePrice| one.time_ns.mean().total_cmp(&other.time_ns.mean());
     let ends = bill.prices.iter().max_by(by_time).zip(bill.prices.iter().min_by(by_time));
     let Some((slowest, fastest)) = ends else { return asked };
     let on = |price: &DevicePrice| {
@@ -152,13 +172,14 @@ fn counts_table(bill: &Bill) -> Doc {
         if values.most() == 0 {
             return None;
         }
-        let part = part.map(|part| (part, value_of(&bill.counts, part))).filter(|(_, values)| values.most() > 0);
+        let part =
+            part.map(|part| (part, value_of(&bill.counts, part))).filter(|(_, values)| values.most() > 0);
         let beside = part.map_or(Text::default(), |(part, values)| {
-            let (name, shown) = (part.name(), shown_count(part, &values));
+            let (name, shown) = (count_name(part), shown_count(part, &values));
             text!("{name}: {shown}", "{name}: {shown}"; name)
         });
         Some(vec![
-            Entry::new(Role::Plain, count.name()),
+            Entry::new(Role::Plain, count_name(count)),
             Entry::new(Role::Plain, shown_count(count, &values)),
             Entry::new(Role::Plain, beside),
         ])
@@ -205,9 +226,9 @@ fn phases_table(bill: &Bill) -> Doc {
     let shown = |phase: &PhaseBill, count: Count| shown_count(count, &value_of(&phase.counts, count));
     let mut table = Table::of(&bill.phases)
         .left(text!("phase", "フェーズ"), |phase| name(phase))
-        .right(Count::Flushes.name(), |phase| shown(phase, Count::Flushes))
-        .right(Count::WrittenBytes.name(), |phase| shown(phase, Count::WrittenBytes))
-        .right(Count::ReadBytes.name(), |phase| shown(phase, Count::ReadBytes));
+        .right(count_name(Count::Flushes), |phase| shown(phase, Count::Flushes))
+        .right(count_name(Count::WrittenBytes), |phase| shown(phase, Count::WrittenBytes))
+        .right(count_name(Count::ReadBytes), |phase| shown(phase, Count::ReadBytes));
     for (place, price) in bill.prices.iter().enumerate() {
         table = table.right(price.title.clone(), |phase| {
             phase.times_ns.get(place).map_or_else(String::new, |times| shown_time(times.mean()))
@@ -228,14 +249,16 @@ fn file_name(file: &str) -> Text {
 }
 
 fn files_table(bill: &Bill) -> Doc {
-    let bytes = |values: &Values| shown_count(Count::WrittenBytes, values);
-    let requests = |values: &Values| shown_count(Count::Writes, values);
+    let bytes = |values: &RepeatedValue| shown_count(Count::WrittenBytes, values);
+    let requests = |values: &RepeatedValue| shown_count(Count::Writes, values);
     let table = Table::of(&bill.files)
-        .column(Column::left(text!("file", "ファイル")).cut(Cut::Front), |file: &&FileBill| file_name(&file.name))
-        .right(Count::WrittenBytes.name(), |file| bytes(&file.written_bytes))
-        .right(Count::Writes.name(), |file| requests(&file.writes))
-        .right(Count::Flushes.name(), |file| requests(&file.flushes))
-        .right(Count::ReadBytes.name(), |file| bytes(&file.read_bytes));
+        .column(Column::left(text!("file", "ファイル")).cut(Cut::Front), |file: &&FileBill| {
+            file_name(&file.name)
+        })
+        .right(count_name(Count::WrittenBytes), |file| bytes(&file.written_bytes))
+        .right(count_name(Count::Writes), |file| requests(&file.writes))
+        .right(count_name(Count::Flushes), |file| requests(&file.flushes))
+        .right(count_name(Count::ReadBytes), |file| bytes(&file.read_bytes));
     let mut doc = Doc::new();
     doc.gap().push(table.table());
     doc
@@ -260,7 +283,8 @@ fn footing(bill: &Bill) -> Text {
             "プログラムが I/O をしていない時間は含みません"
         ),
     };
-    let (least, most) = (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
+    let (least, most) =
+        (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
     let here = if recordings == 1 { least } else { format!("{least}–{most}") };
     if let Some(model) = &facts.recorded_on {
         let model = shown::line(model);
@@ -280,13 +304,18 @@ fn footing(bill: &Bill) -> Text {
 /// What of a budget is exceeded, or kept.
 fn over_line(line: &BudgetLine) -> Text {
     let words = |value: u64| match line.count {
-        Some(count) => shown_count(count, &Values(vec![value])),
+        Some(count) => shown_count(count, &RepeatedValue(vec![value])),
         None => shown_time(value as f64),
     };
-    let (title, value, limit) = (&line.title, words(line.value), words(line.limit));
+    let title = line.count.map_or_else(|| line.title.clone(), count_name);
+    let (value, limit) = (words(line.value), words(line.limit));
     match line.is_over {
-        true => text!("over budget: {title}: {value}, at most {limit}", "予算超過: {title}: {value}(上限 {limit})"; title),
-        false => text!("within budget: {title}: {value}, at most {limit}", "予算内: {title}: {value}(上限 {limit})"; title),
+        true => {
+            text!("over budget: {title}: {value}, at most {limit}", "予算超過: {title}: {value}(上限 {limit})"; title)
+        }
+        false => {
+            text!("within budget: {title}: {value}, at most {limit}", "予算内: {title}: {value}(上限 {limit})"; title)
+        }
     }
 }
 
@@ -306,18 +335,25 @@ pub fn changes_line(changes: &Changes) -> Text {
     let Some(cause) = &changes.cause else {
         return match changes.is_any() {
             false => text!("Nothing changed.", "変化はありません。"),
-            true => text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。"),
+            true => {
+                text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。")
+            }
         };
     };
     let cause = cause_line(cause);
     let counts = Text::list(changes.counts.iter().filter(|change| is_told(change)).map(change_words));
     let slower = changes.prices.iter().filter(|price| price.is_changed).max_by(|one, other| {
-        (one.now_ns.mean() - one.before_ns.mean()).abs().total_cmp(&(other.now_ns.mean() - other.before_ns.mean()).abs())
+        (one.now_ns.mean() - one.before_ns.mean())
+            .abs()
+            .total_cmp(&(other.now_ns.mean() - other.before_ns.mean()).abs())
     });
     match slower {
-        None => text!("{cause}: {counts}; no device takes longer or less.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts),
+        None => {
+            text!("{cause}: {counts}; no device takes longer or less.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts)
+        }
         Some(price) => {
-            let (title, before, now) = (&price.title, shown_time(price.before_ns.mean()), shown_time(price.now_ns.mean()));
+            let (title, before, now) =
+                (&price.title, shown_time(price.before_ns.mean()), shown_time(price.now_ns.mean()));
             text!(
                 "{cause}: {counts}; {title}: {before} → {now}.",
                 "{cause}: {counts}。{title}: {before} → {now}。";
@@ -328,12 +364,12 @@ pub fn changes_line(changes: &Changes) -> Text {
 }
 
 /// Of a sentence, the counts that tell most.
-fn is_told(change: &Change) -> bool {
+fn is_told(change: &CountChange) -> bool {
     matches!(change.which, Count::Flushes | Count::WrittenBytes | Count::ReadBytes | Count::AskedBytes)
 }
 
-fn change_words(change: &Change) -> Text {
-    let name = change.which.name();
+fn change_words(change: &CountChange) -> Text {
+    let name = count_name(change.which);
     let (before, now) = (shown_count(change.which, &change.before), shown_count(change.which, &change.now));
     text!("{name} {before} → {now}", "{name} {before} → {now}"; name)
 }
@@ -378,15 +414,23 @@ fn cause_line(cause: &ChangeCause) -> Text {
         ChangeCause::Written { file, ratio } => {
             let (file, times) = (of(file), times(*ratio));
             match *ratio > 1.0 {
-                true => text!("{times} times as much is written, mostly to {file}", "書き込み量が {times} 倍に増えました(主に {file})"; file),
-                false => text!("1/{times} as much is written, mostly to {file}", "書き込み量が 1/{times} に減りました(主に {file})"; file),
+                true => {
+                    text!("{times} times as much is written, mostly to {file}", "書き込み量が {times} 倍に増えました(主に {file})"; file)
+                }
+                false => {
+                    text!("1/{times} as much is written, mostly to {file}", "書き込み量が 1/{times} に減りました(主に {file})"; file)
+                }
             }
         }
         ChangeCause::Read { file, ratio } => {
             let (file, times) = (of(file), times(*ratio));
             match *ratio > 1.0 {
-                true => text!("{times} times as much is read, mostly from {file}", "読み出し量が {times} 倍に増えました(主に {file})"; file),
-                false => text!("1/{times} as much is read, mostly from {file}", "読み出し量が 1/{times} に減りました(主に {file})"; file),
+                true => {
+                    text!("{times} times as much is read, mostly from {file}", "読み出し量が {times} 倍に増えました(主に {file})"; file)
+                }
+                false => {
+                    text!("1/{times} as much is read, mostly from {file}", "読み出し量が 1/{times} に減りました(主に {file})"; file)
+                }
             }
         }
         ChangeCause::Order => text!(
@@ -400,7 +444,7 @@ fn changes_table(changes: &Changes) -> Doc {
     let mut doc = Doc::new();
     if !changes.counts.is_empty() {
         let table = Table::of(&changes.counts)
-            .left(text!("changed", "変化"), |change: &&Change| change.which.name())
+            .left(text!("changed", "変化"), |change: &&CountChange| count_name(change.which))
             .right(text!("before", "以前"), |change| shown_count(change.which, &change.before))
             .right(text!("now", "今回"), |change| shown_count(change.which, &change.now));
         doc.gap().push(table.table());
