@@ -115,7 +115,7 @@ fn drives() -> Vec<Row> {
         ("wd-black-sn770", &[], "sequential writes", write, 4900e6, -1.8),
         ("wd-black-sn770", NEAR, "random writes, depth 512", Requests(writes(512)), 800_000.0, -7.5),
         ("samsung-990-pro", &[], "sequential reads", read, 7450e6, -3.3),
-        ("samsung-990-pro", &[], "sequential writes", write, 6900e6, 4.3),
+        ("samsung-990-pro", &[], "sequential writes", write, 6900e6, -9.0),
         ("hp-fx900", SMALL, "the whole drive", Entire, 830e6, 1.7),
         ("hp-fx900", SMALL, "written before all flash is used", UntilSlow, 0.5, 6.0),
         ("ebs-gp3", &[], "random reads, depth 1024", Requests(Load::reads(4096, 1024, 30_000)), 3024.0, -0.8),
