@@ -6,7 +6,7 @@ use crate::pivot::{digests, pivot};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{distinct_runs, observed};
+use kurabe_lab::{ModelSide, distinct_runs, observed, sides_of_runs};
 use kurabe_report::{
     accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json,
     pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
@@ -99,14 +99,16 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
                 "すべてを同じプロファイル(default や cdm-9 など)で測ってください"
             ))
     })?;
+    let sides = sides_of_runs(&list);
     if global.json {
         let answer = answer_for(&recommendation, &names(&list));
         let spoken = spoken_json(&recommendation, "/doubts", &recommendation.doubts)?;
         return print_json(
-            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
+            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken, "models": sides }),
         );
     }
-    print_page(&recommendation_doc(&recommendation, &purpose, &list).terminal(&style()))
+    let sides: Vec<ModelSide> = sides.into_iter().flatten().collect();
+    print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
 }
 
 /// `kurabe history`

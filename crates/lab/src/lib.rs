@@ -78,7 +78,7 @@ pub use serving::{
     leave_terminal, load_served_model, log_of_attachments, refuse_others_than_root, remove_left_devices,
     served_notes, served_now, start_in_background,
 };
-pub use side_by_side::{ModelSide, side_of, sides_of};
+pub use side_by_side::{ModelSide, side_of, sides_of, sides_of_runs};
 pub use stores::{StorePlace, distinct_runs, observed, remove_run};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};

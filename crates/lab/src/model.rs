@@ -4,9 +4,10 @@ use crate::request::RunRequest;
 use kurabe_core::mention::{
     DESTROY_DATA_ON, Mention, NO_FILL, PROFILE, RUN, SET, TRACE, VERIFY, WHY, WITH_SERIAL, WRITE_EXISTING,
 };
+use kurabe_core::model::ModelRecord;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_sim::{DeviceSpec, load_device};
+use kurabe_sim::{DeviceSpec, device_named, load_device};
 use std::path::Path;
 
 /// The model that a target names, if it is one.
@@ -33,6 +34,17 @@ pub(crate) fn change_model(
     }
     without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
     Ok(spec)
+}
+
+/// What was changed of a model that a run was computed on, as [`load_model`] takes it. None if it is not one of kurabe's own, or
+/// layers were left out: a file of somebody's own may have changed since.
+pub(crate) fn own_changes(model: &ModelRecord) -> Option<Vec<(String, String)>> {
+    let spec = device_named(&model.name).ok()?;
+    let is_whole =
+        spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name));
+    let split =
+        |change: &String| change.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+    is_whole.then(|| model.changes().iter().filter_map(split).collect())
 }
 
 /// Refuses a device's or a profile's file as a target: who names one wants what it describes, and not the file measured.

@@ -2,7 +2,7 @@
 //!
 //! The model: each parameter that is a number is doubled by itself, or halved where it can be no more, and the figures are computed again.
 
-use crate::model::load_model;
+use crate::model::{load_model, own_changes};
 use crate::what_if::what_if;
 use kurabe_compare::values;
 use kurabe_core::model::ModelRecord;
@@ -11,7 +11,7 @@ use kurabe_core::quantity::MIB;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Direction, End, Pattern};
 use kurabe_core::{Result, Text};
-use kurabe_sim::{Setting, device_named};
+use kurabe_sim::Setting;
 use std::panic::resume_unwind;
 
 /// Virtual time of a figure: enough for some operations of the slowest models.
@@ -99,20 +99,9 @@ pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
     Ok(movers)
 }
 
-/// The same of the model that a run was computed on, with its changes. There are none if it is not one of kurabe's own, or layers were left
-/// out: a file of somebody's own may have changed since.
+/// The same of the model that a run was computed on, with its changes.
 pub fn movers_of(run: &RunRecord) -> Vec<Mover> {
-    let of_model = |model: &ModelRecord| {
-        let spec = device_named(&model.name).ok()?;
-        if !spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name)) {
-            return None;
-        }
-        let split = |change: &String| {
-            change.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned()))
-        };
-        let sets: Vec<(String, String)> = model.changes().iter().filter_map(split).collect();
-        movers(&model.name, &sets).ok()
-    };
+    let of_model = |model: &ModelRecord| movers(&model.name, &own_changes(model)?).ok();
     run.header.model.as_ref().and_then(of_model).unwrap_or_default()
 }
 

@@ -6,13 +6,14 @@
 //! (`kurabe_stats::ArrayLife`). Rates are measured in virtual time, with a profile of the studies: over the whole of what turns, where the way of the arm
 //! counts, and in a small file of what does not. Random writes end with a flush, so that no memory takes them for free.
 
-use crate::model::load_model;
+use crate::model::{load_model, own_changes};
 use crate::movers::in_parallel;
 use crate::profile::load_profile;
 use crate::what_if::what_if;
 use kurabe_compare::values;
 use kurabe_core::model::Model;
 use kurabe_core::quantity::MIB;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
@@ -67,6 +68,15 @@ pub struct ModelSide {
 /// When there is no such model or parameter.
 pub fn sides_of(names: &[&str], sets: &[(String, String)]) -> Result<Vec<ModelSide>> {
     in_parallel(names, |name| side_of(name, sets)).into_iter().collect()
+}
+
+/// What those of the runs are worth that were computed on models of kurabe's own, each with its changes.
+pub fn sides_of_runs(runs: &[&RunRecord]) -> Vec<Option<ModelSide>> {
+    in_parallel(runs, |run| {
+        let model = run.header.model.as_ref()?;
+        let side = side_of(&model.name, &own_changes(model)?).ok()?;
+        Some(ModelSide { name: model.name_with_changes(), ..side })
+    })
 }
 
 /// One of them.

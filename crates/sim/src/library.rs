@@ -60,6 +60,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "seagate-exos-x18",
     "seagate-archive-8tb",
     "toshiba-p300-2tb",
+    "seagate-barracuda-2tb-25",
     // SCSI disks that DiskSim was validated on.
     "seagate-cheetah-9lp",
     "quantum-atlas-10k",
@@ -129,6 +130,7 @@ pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("hdd-nas", "wd-red-3tb"),
     ("hdd-nearline", "seagate-exos-x18"),
     ("hdd-smr", "seagate-archive-8tb"),
+    ("hdd-2.5", "seagate-barracuda-2tb-25"),
     ("ssd-sata", "samsung-870-evo"),
     ("ssd-nvme", "samsung-990-pro"),
     ("ssd-nvme-dramless", "wd-black-sn770"),

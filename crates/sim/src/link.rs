@@ -5,7 +5,8 @@
 //! in which a cable, a bridge, a port and a slot differ.
 //!
 //! The model of the wire: a timeline at its rate. Data are passed on piece by piece, so a read is on the wire while the
-//! medium is still at it, and ends one piece after the medium, or when the wire has moved all bytes, whichever is later.
+//! medium is still at it, once the medium has the first of its data (a medium that does not tell has them at once), and ends
+//! one piece after the medium, or when the wire has moved all bytes, whichever is later.
 //! A write is handed to the medium after its first piece, and ends no sooner than its last. So nothing is faster than
 //! the slower of wire and medium, and large requests are as fast as the slower one.
 //!
@@ -147,7 +148,8 @@ impl Wire {
         let now_ns = world.now_ns();
         let end_ns = match child.request.kind {
             RequestKind::Read => {
-                let (start_ns, end_ns) = self.read(child.tag, now_ns, u64::from(child.request.length_bytes));
+                let (start_ns, end_ns) =
+                    self.read(child.tag.max(child.data_ns), now_ns, u64::from(child.request.length_bytes));
                 world.charge(job, self.busy, start_ns);
                 end_ns
             }
@@ -158,12 +160,12 @@ impl Wire {
         end_ns
     }
 
-    /// Moves data of a read that was sent to the medium at `sent_ns` and is there in full now: when the wire begins with
-    /// it and when it ends.
-    fn read(&mut self, sent_ns: u64, now_ns: u64, bytes: u64) -> (u64, u64) {
+    /// Moves data of a read of which the medium had the first at `first_ns` and has all now: when the wire begins with it
+    /// and when it ends.
+    fn read(&mut self, first_ns: u64, now_ns: u64, bytes: u64) -> (u64, u64) {
         let (whole_ns, piece_ns) = self.times_ns(bytes);
         let latest_ns = now_ns.saturating_add(piece_ns).saturating_sub(whole_ns);
-        self.timeline.take(latest_ns.max(sent_ns), whole_ns)
+        self.timeline.take(latest_ns.max(first_ns), whole_ns)
     }
 
     /// Moves data of a write, not before `from_ns`: when it begins, when the first piece is there, and when all is.

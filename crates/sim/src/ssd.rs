@@ -193,6 +193,9 @@ impl Ssd {
         let mut end_ns = found_ns;
         if let Some(path) = self.read_rows(start_bytes, request.end_bytes(), true, from_ns, world) {
             end_ns = end_ns.max(self.charge_read(job, &path, world));
+            if start_bytes == offset_bytes {
+                world.data_from(path.first_ns, job);
+            }
             world.charge(job, self.causes.data_path, end_ns);
         }
         if let Some((start_bytes, end_bytes)) = further {
@@ -279,9 +282,11 @@ impl Ssd {
     }
 }
 
-/// Whichever ends later.
+/// Whichever ends later, with the first data of both.
 fn later(last: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
-    last.filter(|last| last.end_ns >= path.end_ns).or(Some(path))
+    let first_ns = last.map_or(path.first_ns, |last| last.first_ns.min(path.first_ns));
+    let later = last.filter(|last| last.end_ns >= path.end_ns).unwrap_or(path);
+    Some(ReadPath { first_ns, ..later })
 }
 
 impl Layer for Ssd {

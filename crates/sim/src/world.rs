@@ -111,6 +111,8 @@ pub struct Child {
     pub request: Request,
     /// Why it failed, if it did; its parent then fails, too.
     pub error: Option<ErrorNumber>,
+    /// Of a read: from when on its data came, if the layer below told.
+    pub data_ns: u64,
 }
 
 /// Where a job goes when it ends.
@@ -130,6 +132,7 @@ struct Job {
     parent: Option<JobId>,
     tag: u64,
     error: Option<ErrorNumber>,
+    data_ns: u64,
     path: Path,
 }
 
@@ -250,6 +253,12 @@ impl World {
         self.post(at_ns, Message::Done(job));
     }
 
+    /// The data of a read come from a time on, the first before the others.
+    #[inline]
+    pub(crate) fn data_from(&mut self, at_ns: u64, job: JobId) {
+        self.jobs[job.0 as usize].data_ns = at_ns;
+    }
+
     /// Ends a job now, unsuccessfully.
     pub fn fail(&mut self, job: JobId, error: ErrorNumber) {
         self.note_error(job, error);
@@ -288,12 +297,12 @@ impl World {
         if let Some(id) = self.free.pop() {
             let job = &mut self.jobs[id.0 as usize];
             (job.request, job.layer, job.back, job.parent) = (request, layer, back, parent);
-            (job.tag, job.error) = (tag, None);
+            (job.tag, job.error, job.data_ns) = (tag, None, 0);
             return id;
         }
         let id = JobId(self.jobs.len() as u32);
         let path = Path::default();
-        self.jobs.push(Job { request, layer, back, parent, tag, error: None, path });
+        self.jobs.push(Job { request, layer, back, parent, tag, error: None, data_ns: 0, path });
         id
     }
 
@@ -424,7 +433,7 @@ impl World {
         let now_ns = self.now_ns;
         let job = &mut self.jobs[id.0 as usize];
         job.path.charge(UNEXPLAINED, now_ns);
-        let (request, tag, error, parent, back) = (job.request, job.tag, job.error, job.parent, job.back);
+        let Job { request, tag, error, data_ns, parent, back, .. } = *job;
         let Back::To(layer) = back else {
             job.path.add_to(&mut self.times_ns);
             if let Some(each) = &mut self.each {
@@ -450,7 +459,7 @@ impl World {
             None => std::mem::swap(&mut self.jobs[id.0 as usize].path, &mut self.background),
         }
         self.free.push(id);
-        Some((layer, Child { parent, tag, request, error }))
+        Some((layer, Child { parent, tag, request, error, data_ns }))
     }
 
     /// How many requests of the user are in the stack.

@@ -48,6 +48,30 @@ fn what_is_asked_about_is_told_apart_from_what_else_differs() {
     assert_eq!(margin.code(), Some(2), "{margin:#?}");
 }
 
+/// The same words for the same figures, on the page of models and on that of a use.
+#[test]
+fn a_use_says_of_models_what_they_are_worth_beside_each_other() {
+    let lab = Lab::new();
+    let models = ["md-raid5-4", "wd-red-3tb"];
+    for model in models {
+        let target = format!("model:{model}");
+        lab.kurabe(&["run", &target, "--profile", "quick", "--time", "50ms", "--runs", "1", "--no-fill"])
+            .ok();
+    }
+    let ids: Vec<String> =
+        lab.list().iter().filter_map(|run| run["id"].as_str().map(str::to_owned)).collect();
+    let asked = ["recommend", &ids[0], &ids[1], "--for", "vm-image"];
+    let compared = [&["models", "compare"], &models[..]].concat();
+    for lang in ["en", "ja"] {
+        let worth = lab.kurabe(&[&["--lang", lang], &compared[..]].concat()).ok().out;
+        let page = lab.kurabe(&[&["--lang", lang], &asked[..]].concat()).ok().out;
+        assert!(page.ends_with(&worth) && page.len() > worth.len(), "{page}\n{worth}");
+    }
+    let sides = lab.kurabe(&[&["--json"], &compared[..]].concat()).ok().json_lines();
+    assert_eq!(list_of(&json(&lab, &asked)["models"]), sides);
+    assert_eq!((sides[0]["may_fail"].as_u64(), sides[0]["members"].as_u64()), (Some(1), Some(4)));
+}
+
 #[test]
 fn a_use_names_the_run_that_suits_it_and_why() {
     let lab = Lab::new();

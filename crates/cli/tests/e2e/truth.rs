@@ -16,7 +16,6 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("sata-usb", "git-pull", "three-way mirror, SATA", "real", 45.0),
     ("toshiba-ssd", "delay-ratio", "OCZ Core V2 30 GB", "copy", 3.0),
     ("crystaldiskmark", "cdm-9", "980 PRO in a slot of PCIe 3", "rnd1_write", 35.0),
-    ("crystaldiskmark", "cdm-7", "980 PRO", "seq1_write", 38.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_read", 30.0),
     ("crystaldiskmark", "cdm-7", "WD Red 2 TB, by the model of 3 TB", "rnd512_write", 30.0),
     ("arrays", "safe-writes", "one disk", "open_datasync", 11.0),

@@ -1,15 +1,21 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use crate::{compare::facts::Spoken, compare::head, words};
+use crate::{compare::facts::Spoken, compare::head, side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
 use kurabe_core::{Text, mention::COMPARE, number, record::RunRecord, shown, text};
+use kurabe_lab::ModelSide;
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;
 
-/// The page of a recommendation of `asked` for runs.
-pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunRecord]) -> Doc {
+/// The page of a recommendation of `asked` for runs; `sides` are what the models among them are worth beside their speed.
+pub fn recommendation_doc(
+    choice: &Recommendation,
+    asked: &Use,
+    runs: &[&RunRecord],
+    sides: &[ModelSide],
+) -> Doc {
     let names = &*names(runs);
     let mut doc = Doc::new();
     doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
@@ -40,6 +46,9 @@ pub fn recommendation_doc(choice: &Recommendation, asked: &Use, runs: &[&RunReco
             "≈ the nearest cell that all runs have stands for this part",
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
+    }
+    if !sides.is_empty() {
+        doc.gap().append(side_by_side_doc(sides));
     }
     doc
 }

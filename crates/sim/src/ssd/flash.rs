@@ -22,6 +22,8 @@ pub(super) struct ReadPath {
     pub(super) there_ns: u64,
     /// The data have passed its memory.
     pub(super) end_ns: u64,
+    /// The first data of what was read together are at the controller.
+    pub(super) first_ns: u64,
 }
 
 impl Ssd {
@@ -110,6 +112,7 @@ impl Ssd {
                 wire_ns: from_ns,
                 there_ns: from_ns,
                 end_ns,
+                first_ns: from_ns,
             };
         }
         let read_ns = if self.store.is_slc(place) {
@@ -142,6 +145,7 @@ impl Ssd {
                 wire_ns: begin_ns,
                 there_ns,
                 end_ns: there_ns,
+                first_ns: there_ns,
             }
         })
     }

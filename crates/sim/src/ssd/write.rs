@@ -133,12 +133,7 @@ impl Ssd {
     pub(super) fn write(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
         let unit_bytes = self.config.geometry.unit_bytes;
         let bytes = u64::from(request.length_bytes);
-        let memory_ns = transfer_ns(bytes, self.config.values.controller_bytes_per_s);
-        let (_, mut there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
-        if self.config.values.write_bytes_per_s < self.config.values.controller_bytes_per_s {
-            let inlet_ns = transfer_ns(bytes, self.config.values.write_bytes_per_s);
-            there_ns = self.inlet.book(world.now_ns(), there_ns, inlet_ns).1;
-        }
+        let there_ns = self.take_data(bytes, from_ns, world.now_ns());
         self.ahead.written(request.offset_bytes, request.end_bytes());
         self.saving.is_due = true;
         let units = self.units(request);
@@ -165,6 +160,18 @@ impl Ssd {
         }
         world.charge(job, self.causes.data_path, there_ns);
         world.finish_at(at_ns.max(there_ns), job);
+    }
+
+    /// Data come through the controller and, where that is slower, page by page into the buffer: when all are there.
+    fn take_data(&mut self, bytes: u64, from_ns: u64, now_ns: u64) -> u64 {
+        let values = &self.config.values;
+        let (rate, inlet_rate) = (values.controller_bytes_per_s, values.write_bytes_per_s);
+        let (start_ns, end_ns) = self.memory.book(now_ns, from_ns, transfer_ns(bytes, rate));
+        if inlet_rate >= rate {
+            return end_ns;
+        }
+        let page_ns = transfer_ns(bytes.min(values.page_bytes), rate);
+        self.inlet.book(now_ns, start_ns + page_ns, transfer_ns(bytes, inlet_rate)).1.max(end_ns)
     }
 
     /// Puts a unit into the buffer: when it is there. `None` if no die has room, which over-provisioning rules out.

@@ -167,7 +167,7 @@ fn recommended(runs: &[&RunRecord], weighed: &Use, lang: Lang) -> Markup {
     let wrong = if weighed.work.iter().all(|work| work.share == 0.0) {
         text!("Give a part of the use more than 0 %.", "いずれかの割合を 0 % より大きくしてください。")
     } else if let Some(choice) = recommend(runs, weighed) {
-        return written(&recommendation_doc(&choice, weighed, runs), lang);
+        return written(&recommendation_doc(&choice, weighed, runs, &[]), lang);
     } else {
         text!(
             "These runs have no cell in common that this use needs.",
