@@ -10,6 +10,7 @@
 mod lab;
 mod system;
 
+mod anywhere;
 mod attaching;
 mod bad_input;
 mod bad_store;

@@ -96,7 +96,7 @@ fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     }
 }
 
-fn tool(record: &RunRecord) -> String {
+pub(super) fn tool(record: &RunRecord) -> String {
     let origin = record.header.origin.as_ref();
     origin.map_or_else(|| format!("kurabe {}", record.header.kurabe_version), Origin::tool_name)
 }
