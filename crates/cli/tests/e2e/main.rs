@@ -49,6 +49,7 @@ mod programs;
 mod recipes;
 mod reports;
 mod round_trip;
+mod schemas;
 mod scripts;
 mod serving;
 mod shells;
