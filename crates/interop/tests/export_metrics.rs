@@ -32,7 +32,8 @@ fn json_of(format: ExportFormat) -> Value {
 #[test]
 fn openmetrics_has_base_units_and_series_that_stay_the_same_from_run_to_run() {
     let text = text_of(&run(), ExportFormat::OpenMetrics);
-    let first = r#"{target="/mnt/u\\sb",profile="try-out",cell="0",step="SEQ",direction="read"}"#;
+    let first =
+        r#"{source="measured",target="/mnt/u\\sb",profile="try-out",cell="0",step="SEQ",direction="read"}"#;
     for line in [
         "# TYPE kurabe_rate_bytes_per_second gauge".to_owned(),
         "# UNIT kurabe_rate_bytes_per_second bytes_per_second".to_owned(),
@@ -40,7 +41,7 @@ fn openmetrics_has_base_units_and_series_that_stay_the_same_from_run_to_run() {
         format!("kurabe_rate_mean_bytes_per_second{first} 120000000"),
         format!("kurabe_latency_mean_seconds{first} 0.00004"),
         "# TYPE kurabe_latency_seconds summary".to_owned(),
-        r#"kurabe_rate_bytes_per_second{target="/mnt/u\\sb",profile="try-out",cell="2",step="SEQ 1 \"MiB\"",direction="write"} 500000000"#.to_owned(),
+        r#"kurabe_rate_bytes_per_second{source="imported",target="/mnt/u\\sb",profile="try-out",cell="2",step="SEQ 1 \"MiB\"",direction="write"} 500000000"#.to_owned(),
     ] {
         assert!(text.lines().any(|have| have == line), "{line}\n{text}");
     }
@@ -55,20 +56,20 @@ fn openmetrics_has_base_units_and_series_that_stay_the_same_from_run_to_run() {
     series.dedup();
     assert_eq!(series.len(), all, "each series once: {text}");
     let modelled = text_of(&on_model(run()), ExportFormat::OpenMetrics);
-    assert!(modelled.contains("target=\"model:"), "{modelled}");
+    assert!(modelled.contains("{source=\"modelled\",target=\"model:"), "{modelled}");
 }
 
 #[test]
 fn bencher_gets_the_mean_with_its_bounds_under_names_of_their_own() {
     let json = json_of(ExportFormat::Bencher);
     let names: Vec<&String> = json.as_object().expect("benchmarks").keys().collect();
-    assert_eq!(names, ["try-out SEQ read", "try-out SEQ read #2", "try-out SEQ 1 \"MiB\" write"]);
+    assert_eq!(names, ["imported try-out SEQ 1 \"MiB\" write", "try-out SEQ read", "try-out SEQ read #2"]);
     let rate = &json["try-out SEQ read"]["rate-bytes-per-second"];
     let [value, low, high] =
         ["value", "lower_value", "upper_value"].map(|key| rate[key].as_f64().expect("a number"));
     assert!(value == 1.2e8 && low < value && value < high, "{rate}");
     assert_eq!(json["try-out SEQ read"]["latency"]["value"], 40_000.0);
-    let printed = &json["try-out SEQ 1 \"MiB\" write"]["rate-bytes-per-second"];
+    let printed = &json["imported try-out SEQ 1 \"MiB\" write"]["rate-bytes-per-second"];
     assert_eq!(*printed, serde_json::json!({ "value": 5e8 }), "what a tool printed has no bounds");
 }
 

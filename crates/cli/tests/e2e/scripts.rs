@@ -154,7 +154,11 @@ fn what_programs_watch_over_time_is_read_by_their_own_checks() {
     let lab = Lab::new();
     lab.model_run("2us");
     let metrics = lab.kurabe(&["export", "--format", "openmetrics"]).ok().out;
-    assert!(metrics.contains("\nkurabe_rate_bytes_per_second{target=\"model:ideal-ram-disk\""), "{metrics}");
+    assert!(
+        metrics
+            .contains("\nkurabe_rate_bytes_per_second{source=\"modelled\",target=\"model:ideal-ram-disk\""),
+        "{metrics}"
+    );
     let file = lab.write("kurabe.prom", &metrics);
     if system("promtool", &["--version"]).is_some() {
         let checked = ["-c", "promtool check metrics < \"$0\" 2>&1", text(&file)];

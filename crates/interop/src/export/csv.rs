@@ -88,7 +88,7 @@ fn write_line(out: &mut String, record: &RunRecord, cell: Option<&Cell>, figures
     out.push_str(&(values.join(",") + "\r\n"));
 }
 
-fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
+pub(super) fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     match cell.and_then(|cell| cell.imported.as_ref()) {
         Some(_) => "imported",
         None if record.header.model.is_some() => "modelled",

@@ -4,7 +4,7 @@
 //! is told once beside. Each form has its own units: OpenMetrics base units, Bencher nanoseconds, a chart what people read. Where
 //! a form holds bounds, its value is the mean that they are of.
 
-use super::csv::tool;
+use super::csv::{source, tool};
 use kurabe_core::{record::RunRecord, shown, workload::Direction};
 use kurabe_stats::{CellFigures, run_figures};
 use serde_json::{Map, Value, json};
@@ -76,12 +76,15 @@ pub(super) fn openmetrics(record: &RunRecord) -> String {
     let run = [
         ("run", header.id.as_str()),
         ("started_at", header.measured_at()),
+        ("source", source(record, None)),
         ("target", header.target_name()),
         ("profile", profile),
         ("tool", &tool(record)),
     ];
-    let mut out =
-        String::from("# TYPE kurabe_run info\n# HELP kurabe_run The run that the figures are of.\n");
+    // The type `info` is one that Prometheus' own text format does not know, and so neither node_exporter.
+    let mut out = String::from(
+        "# TYPE kurabe_run_info gauge\n# HELP kurabe_run_info The run that the figures are of.\n",
+    );
     out += &format!("kurabe_run_info{{{}}} 1\n", labels(&run));
     for (name, help, samples) in FAMILIES {
         let kind = if name == PERCENTILES { "summary" } else { "gauge" };
@@ -90,11 +93,12 @@ pub(super) fn openmetrics(record: &RunRecord) -> String {
             let place = cell.cell_index.to_string();
             let direction = cell.direction.map_or("", Direction::word);
             let cell_labels = labels(&[
+                ("source", source(record, record.cells.get(cell.cell_index))),
                 ("target", header.target_name()),
                 ("profile", profile),
                 ("cell", &place),
                 ("step", cell.label),
-                ("part", cell.part),
+                ("part", own_part(cell)),
                 ("direction", direction),
             ]);
             for (own, value) in samples(cell) {
@@ -120,6 +124,11 @@ fn labels(labels: &[(&str, &str)]) -> String {
     labels.map(|(name, value)| format!("{name}=\"{}\"", quoted(value))).collect::<Vec<_>>().join(",")
 }
 
+/// The part of a step, where the direction does not tell it.
+fn own_part<'a>(cell: &CellFigures<'a>) -> &'a str {
+    if cell.part == cell.direction.map_or("", Direction::word) { "" } else { cell.part }
+}
+
 fn profile_name(record: &RunRecord) -> &str {
     record.header.profile.as_ref().map_or("", |profile| &profile.name)
 }
@@ -130,8 +139,14 @@ fn named_cells(record: &RunRecord) -> Vec<(String, CellFigures<'_>)> {
     let mut cells = Vec::new();
     for cell in run_figures(record) {
         let direction = cell.direction.map_or("", Direction::word);
-        let words = [profile_name(record), cell.label, cell.part, direction];
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        // A model says which and that it is one; a name of what was measured here has no path of this machine in it.
+        let origin = match source(record, record.cells.get(cell.cell_index)) {
+            "modelled" => [record.header.target_name(), "modelled"],
+            "measured" => [""; 2],
+            other => [other, ""],
+        };
+        let words = [profile_name(record), cell.label, own_part(&cell), direction];
+        let words: Vec<&str> = origin.into_iter().chain(words).filter(|word| !word.is_empty()).collect();
         let mut name = shown::line(&words.join(" "));
         if !names.insert(name.clone()) {
             name += &format!(" #{}", cell.cell_index + 1);
