@@ -1,7 +1,7 @@
 //! The help of the program: its commands in groups, as people think of them.
 
 use crate::{lang::t, output::style};
-use clap::{Subcommand, builder::Styles};
+use clap::{Command, Subcommand, builder::Styles};
 use kurabe_core::display::wrap;
 
 /// The groups with their commands. A new command stands in one of them.
@@ -16,8 +16,10 @@ const GROUPS: [(&str, &str, &[&str]); 6] = [
 
 /// How the help is laid out: clap knows one list of commands only.
 pub(super) fn template() -> String {
-    let mut program = super::Command::augment_subcommands(clap::Command::new("kurabe"));
-    program.build();
+    // What clap adds by itself, it adds later.
+    let help = Command::new("help")
+        .about(t("Print this message or the help of a command", "各コマンドのヘルプを表示"));
+    let program = super::Command::augment_subcommands(Command::new("kurabe")).subcommand(help);
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let indent = 4 + program.get_subcommands().map(|command| command.get_name().len()).max().unwrap_or(0);
@@ -44,7 +46,7 @@ mod tests {
     fn each_command_stands_in_one_group() {
         let mut program = crate::args::Cli::command();
         program.build();
-        let mut commands: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        let mut commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
         let mut grouped = GROUPS.map(|(_, _, names)| names).concat();
         commands.sort_unstable();
         grouped.sort_unstable();
