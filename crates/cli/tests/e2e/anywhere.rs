@@ -8,6 +8,9 @@ use std::path::Path;
 /// Cells of reads and writes with more than one operation in flight.
 const DEEP: [&str; 8] = ["--rw", "randrw", "--iodepth", "8", "--size", "4m", "--time", "100ms"];
 
+/// Where chroot is.
+const CHROOT: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Calls that came after Linux 4.18: on all architectures they have the same numbers, from `pidfd_send_signal` on.
 /// Source: `arch/x86/entry/syscalls/syscall_64.tbl`, `include/uapi/asm-generic/unistd.h`.
 const LATER_CALLS: std::ops::RangeInclusive<i64> = 424..=470;
@@ -39,11 +42,17 @@ fn in_an_empty_root_folder_it_measures_draws_and_computes() {
     std::fs::copy(binary(), root.join("kurabe")).expect("a copy");
     let inside = |words: &[&str]| {
         let mut command = std::process::Command::new("chroot");
-        command.args([text(&root), "/kurabe"]).args(words).env_clear().env("KURABE_DB", "/kurabe.db");
+        command
+            .args([text(&root), "/kurabe"])
+            .args(words)
+            .env_clear()
+            .env("KURABE_DB", "/kurabe.db")
+            .env("PATH", CHROOT);
         Live::start(command).end()
     };
     if system("ldd", &[binary()]).is_some()
-        || system("chroot", &[text(&root), "/kurabe", "--version"]).is_none()
+        || system("env", &[&format!("PATH={CHROOT}"), "chroot", text(&root), "/kurabe", "--version"])
+            .is_none()
     {
         eprintln!("skipped: needs root, and a static binary in KURABE_BIN");
         return;

@@ -191,7 +191,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     let run = |words: &[&str]| Live::start(lab.wrapped(&["sh", "-c", &script, "sh"], words)).end();
     let ended = run(&["run", ".", "--size", "4m", "--time", "100ms"]);
     has_no_panic(&ended);
-    ended.is_refusal(4, &["File name too long", "shorter"]);
+    ended.is_refusal(4, &["(os error 36)", "shorter"]);
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
     // Nothing else needs the path of where one is.
     lab.kurabe(&["list"]).ok();
@@ -199,7 +199,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
     let ended = lab.kurabe(&["run", &"x".repeat(300)]);
-    ended.is_refusal(4, &["File name too long"]);
+    ended.is_refusal(4, &["(os error 36)"]);
 }
 
 #[test]
