@@ -3,6 +3,7 @@
 mod attach;
 mod card;
 mod fio;
+mod groups;
 mod options;
 mod pivot;
 mod price;
@@ -41,11 +42,12 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(
     name = "kurabe",
-    version,
+    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KURABE_BUILD"), ")"),
     about = t(
         "Measure storage as reviewers do, and keep the result with all that it stood on.",
         "レビュアーと同じ手順でストレージを測り、条件ごと記録します。"
     ),
+    help_template = groups::template(),
     after_help = below!("kurabe")
 )]
 pub struct Cli {
@@ -112,7 +114,7 @@ pub enum Command {
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
     Label(LabelArgs),
-    #[command(about = t("Write runs as JSON, as a fio job, as CrystalDiskMark's text, as CSV or Markdown", "測定を JSON、fio ジョブ、CrystalDiskMark のテキスト、CSV、Markdown で書き出す"))]
+    #[command(about = t("Write runs as JSON, CSV, Markdown, a fio job, CrystalDiskMark's text, or metrics for dashboards", "測定を JSON、CSV、Markdown、fio ジョブ、CrystalDiskMark のテキスト、監視ツール用の数値で書き出す"))]
     Export(ExportArgs),
     #[command(about = t("Check that what is stored is what was written: the store, or an image", "書いた内容がそのまま残っているか確かめる(保存先、またはイメージ)"))]
     Check(CheckArgs),
@@ -256,7 +258,7 @@ pub struct LabelArgs {
 pub struct ExportArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
     pub runs: Vec<String>,
-    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "cdm-text", "csv", "markdown"]), help = t("Form of the file", "書き出す形式"))]
+    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "cdm-text", "csv", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
     pub format: String,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output", "標準出力でなく新しいファイルに書く"))]
     pub output: Option<PathBuf>,

@@ -36,6 +36,11 @@ use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown, words::Keyword};
 use std::process::ExitCode;
 
+/// What allocates in static binaries.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
@@ -128,7 +133,11 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
         // The exit code tells it anyway.
         let _ = output::print_json(&line);
     }
-    if error.use_stderr() {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        && command_line.len() == 1
+    {
+        output::say(lang::below!("alone"));
+    } else if error.use_stderr() {
         let in_japanese = wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja);
         output::say_page(&in_japanese.unwrap_or_else(|| help::coloured(error, output::error_style().color)));
     } else {

@@ -191,7 +191,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
         return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
     };
-    if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
+    if records.len() > 1 && format != ExportFormat::Csv {
         return Err(one_run_only());
     }
     write_out(&kurabe_interop::export(&records, format, lang())?, args.output.as_deref())

@@ -11,6 +11,7 @@ use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
+use kurabe_core::schemars::JsonSchema;
 use kurabe_core::workload::Direction;
 use kurabe_stats::{cell_figure, compared_values};
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,8 @@ pub(crate) enum MainFigure {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(crate = "kurabe_core::schemars")]
 pub struct ListedRun {
     /// What the store tells of it.
     #[serde(flatten)]
@@ -51,7 +53,8 @@ pub struct ListedRun {
 }
 
 /// The first figure of a run without rates of reads or writes: the one that its cell measures, and no other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(crate = "kurabe_core::schemars")]
 pub struct FirstFigure {
     /// The cell.
     #[serde(skip)]

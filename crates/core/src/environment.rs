@@ -1,10 +1,11 @@
 //! What a run stood on: machine, kernel, and the chain from the path down to the device. Facts only; what could
 //! not be found out is `None`, never a guess.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A virtual machine or a container.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Virtualisation {
     /// The hypervisor, such as `kvm`, if the machine is virtual.
     pub machine: Option<String>,
@@ -13,7 +14,7 @@ pub struct Virtualisation {
 }
 
 /// The machine.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Maker and model, if firmware tells.
     pub model: Option<String>,
@@ -34,7 +35,7 @@ pub struct Machine {
 }
 
 /// What keeps a file system whole over a crash, and costs writes for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileSystemJournal {
     /// It has none.
@@ -52,7 +53,7 @@ pub enum FileSystemJournal {
 }
 
 /// The file system that holds the target.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
     /// Type, such as `ext4`.
     pub kind: Option<String>,
@@ -73,7 +74,7 @@ pub struct FileSystem {
 }
 
 /// How the device is connected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
     /// PCI Express.
@@ -138,7 +139,7 @@ pub enum Link {
 }
 
 /// Health as the device itself reports it.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceHealth {
     /// Which tool told, such as `smartctl 7.3`.
     pub source: String,
@@ -156,7 +157,7 @@ pub struct DeviceHealth {
 pub const SERVED_MODEL: &str = "model:";
 
 /// A block device of the chain.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BlockDevice {
     /// Kernel name, such as `nvme0n1`.
     pub name: String,
@@ -228,7 +229,7 @@ impl BlockDevice {
 }
 
 /// Everything a run stood on.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// The machine.
     pub machine: Machine,

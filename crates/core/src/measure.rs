@@ -1,9 +1,10 @@
 //! What the figure of a cell tells.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the figure of a cell tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Bytes per second.

@@ -4,6 +4,7 @@
 //! measurement it tells where the time of the operations went, layer by layer, in sums that are exact.
 
 use crate::{device::Device, text::Text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A target that is computed.
@@ -78,7 +79,7 @@ pub struct CopyHabits {
 }
 
 /// A modelled stack as it was for a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRecord {
     /// The name that its device file gives.
     pub name: String,
@@ -120,7 +121,7 @@ impl ModelRecord {
 }
 
 /// A layer of a modelled stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerRecord {
     /// Its name in the stack.
     pub name: String,
@@ -139,7 +140,7 @@ pub struct LayerRecord {
 }
 
 /// A parameter of a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ParameterRecord {
     /// Its key.
     pub key: String,
@@ -152,7 +153,7 @@ pub struct ParameterRecord {
 }
 
 /// Something that time goes to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseRecord {
     /// Stable word, unique within its layer.
     pub key: String,
@@ -169,7 +170,7 @@ pub struct CauseRecord {
 }
 
 /// What a cause is to somebody outside: what changes the time that goes to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseClass {
     /// How many others are served before, whatever serves them.
@@ -203,7 +204,7 @@ impl CauseClass {
 }
 
 /// Something that a layer counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CounterRecord {
     /// Stable word, unique within its layer.
     pub key: String,
@@ -240,7 +241,7 @@ impl TimeSums {
 }
 
 /// Where the time of operations went.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
     /// Operations.
     pub operations: u64,
@@ -253,7 +254,7 @@ pub struct TimeAccount {
 }
 
 /// What one cause took.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeShare {
     /// Name of the layer.
     pub layer: String,
@@ -264,7 +265,7 @@ pub struct TimeShare {
 }
 
 /// What one layer counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerCount {
     /// Name of the layer.
     pub layer: String,

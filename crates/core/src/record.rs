@@ -18,6 +18,7 @@ use crate::imported::{ImportedCell, Origin};
 use crate::profile::{Profile, Statistic};
 use crate::workload::{Direction, Workload};
 use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 pub const RECORD_SCHEMA: u32 = 2;
 
 /// How a run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Being measured now.
@@ -40,7 +41,7 @@ pub enum RunStatus {
 }
 
 /// What kind of thing the target is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A directory, in which a test file is made.
@@ -56,7 +57,7 @@ pub enum TargetKind {
 }
 
 /// Where I/O went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
     /// As the user named it.
     pub given: String,
@@ -96,7 +97,7 @@ impl TargetRecord {
 }
 
 /// The writing of the test file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FillRecord {
     /// Bytes asked for.
     pub asked_bytes: u64,
@@ -107,7 +108,7 @@ pub struct FillRecord {
 }
 
 /// What a notice is about. Each kind's text says what happened, what it does to the figures, and what changes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
     /// A feature of the engine was not to be had.
@@ -133,7 +134,7 @@ pub enum NoticeKind {
 }
 
 /// A warning or a remark that belongs to a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// What it is about.
     pub kind: NoticeKind,
@@ -152,7 +153,7 @@ impl Notice {
 }
 
 /// How a cell's operations reached the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineRecord {
     /// `uring` or `threads`.
     pub name: String,
@@ -195,7 +196,7 @@ fn what_an_engine_goes_without_is_said_in_japanese() {
 }
 
 /// One figure of the table with all that stands behind it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Place in the order of measuring, from 0.
     pub index: u32,
@@ -243,7 +244,7 @@ impl Cell {
 }
 
 /// The instrument itself.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Instrument {
     /// Smallest step seen of the clock.
     pub clock_resolution_ns: u64,
@@ -252,7 +253,7 @@ pub struct Instrument {
 }
 
 /// The part of a run in a measurement of several targets in turns. Repetitions of one number are of one block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersusRecord {
     /// What all its runs share and no others: id of the first.
     pub group: String,
@@ -276,7 +277,7 @@ impl VersusRecord {
 }
 
 /// What is known of a run before its first cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
     /// Version of the record's form.
     pub schema: u32,
@@ -355,7 +356,7 @@ impl RunHeader {
 }
 
 /// A run, whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     /// What was known before.
     pub header: RunHeader,
@@ -393,7 +394,7 @@ impl RunRecord {
 }
 
 /// A line of the list of runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {
     /// The run's id.
     pub id: String,

@@ -6,10 +6,11 @@
 //! rest of that time it is in queues. What the driver measured beyond that is the way there and back: system call,
 //! interrupt, waking up.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A share of the operations' time.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSplit {
     /// Mean over the operations.
     pub mean_ns: f64,
@@ -20,7 +21,7 @@ pub struct TimeSplit {
 }
 
 /// Requests of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSize {
     /// Bytes.
     pub size_bytes: u64,
@@ -29,7 +30,7 @@ pub struct RequestSize {
 }
 
 /// What the kernel's tracepoints told of a repetition that was traced.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSplit {
     /// Kernel names of the devices that were watched.
     pub devices: Vec<String>,

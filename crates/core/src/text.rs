@@ -5,6 +5,7 @@
 //! the command line ([`Mention`](crate::mention::Mention)) stays with it, so that the edge can word that, too.
 
 use crate::{mention, shown, system_words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -37,7 +38,7 @@ impl Lang {
 }
 
 /// One sentence in both languages.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.

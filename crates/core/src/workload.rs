@@ -2,10 +2,11 @@
 //! be run again.
 
 use crate::words::Keyword;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OpKind {
     /// Read bytes.
@@ -28,7 +29,7 @@ pub struct Op {
 }
 
 /// The direction of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Reads only.
@@ -54,7 +55,7 @@ impl Direction {
 }
 
 /// The order of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Ascending; each thread its own equal share of the span.
@@ -105,7 +106,7 @@ impl Keyword for (Direction, Pattern) {
 }
 
 /// What part of the span each thread covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadShare {
     /// As the order of offsets has it: sequential threads a part each, others the whole together.
@@ -123,7 +124,7 @@ impl Keyword for ThreadShare {
 }
 
 /// A block size and how often it is drawn relative to the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlockSize {
     /// Size in bytes.
@@ -133,7 +134,7 @@ pub struct BlockSize {
 }
 
 /// What is written, and what the test file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
     /// Random bytes, different in every block ever written: neither compression nor deduplication gains.
@@ -150,7 +151,7 @@ pub enum Data {
 }
 
 /// When a fsync at the end of a repetition of writes happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndSync {
     /// Not at all.
@@ -168,7 +169,7 @@ impl Keyword for EndSync {
 }
 
 /// How written bytes are made durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyncRule {
     /// Open the target with `O_SYNC`.
@@ -180,7 +181,7 @@ pub struct SyncRule {
 }
 
 /// How arrivals are spaced in an open loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// Evenly.
@@ -195,7 +196,7 @@ impl Keyword for Arrival {
 
 /// An open loop: operations are due at given times, whether or not earlier ones are done; latency counts from
 /// the time an operation was due, so a stall shows in every operation that it held up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
     /// Operations per second, all threads together.
@@ -205,7 +206,7 @@ pub struct OpenLoop {
 }
 
 /// How often a thread looks whether the time is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeCheck {
     /// Always.
@@ -218,7 +219,7 @@ pub enum TimeCheck {
 }
 
 /// When a repetition ends: at the first of the limits given; at least one is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct End {
     /// After this time.
@@ -240,7 +241,7 @@ impl End {
 }
 
 /// One I/O pattern.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// The order of offsets.

@@ -9,6 +9,7 @@ mod facts;
 mod fio;
 mod fio_geometry;
 mod fio_options;
+mod metrics;
 mod operations;
 mod other_tools;
 
@@ -26,31 +27,50 @@ pub enum ExportFormat {
     CdmText,
     /// A table with a line per repetition and figure, for spreadsheets and scripts (RFC 4180).
     Csv,
+    /// The text of OpenMetrics, for node_exporter's textfile collector.
+    OpenMetrics,
+    /// The JSON of Bencher.
+    Bencher,
+    /// The JSON of github-action-benchmark, of figures that are better if bigger.
+    GithubBigger,
+    /// The same, of figures that are better if smaller.
+    GithubSmaller,
 }
 
 /// The words used in flags.
 impl Keyword for ExportFormat {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("fio", Self::Fio), ("cdm-text", Self::CdmText), ("csv", Self::Csv)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("fio", Self::Fio),
+        ("cdm-text", Self::CdmText),
+        ("csv", Self::Csv),
+        ("openmetrics", Self::OpenMetrics),
+        ("bencher", Self::Bencher),
+        ("github-bigger", Self::GithubBigger),
+        ("github-smaller", Self::GithubSmaller),
+    ];
 }
 
-/// Writes runs in a format. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
+/// Writes runs in a format; the figures for dashboards are those of the first run. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
 /// English in every language.
 ///
 /// # Errors
 /// When there is no run, or fio cannot name the target.
 pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result<String> {
-    if records.is_empty() {
+    let Some(first) = records.first() else {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no run to export", "書き出す測定がありません"))
             .remedy(text!(
                 "`{LIST}` shows the runs in the store",
                 "`{LIST}` で保存された測定を確認できます"
             )));
-    }
+    };
     match format {
         ExportFormat::Fio => fio::write(records, lang),
         ExportFormat::CdmText => Ok(cdm_text::write(records, lang)),
         ExportFormat::Csv => Ok(csv::write(records)),
+        ExportFormat::OpenMetrics => Ok(metrics::openmetrics(first)),
+        ExportFormat::Bencher => Ok(metrics::bencher(first)),
+        ExportFormat::GithubBigger => Ok(metrics::github(first, true)),
+        ExportFormat::GithubSmaller => Ok(metrics::github(first, false)),
     }
 }

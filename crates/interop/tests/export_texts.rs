@@ -285,9 +285,9 @@ fn no_export_passes_a_model_off_as_a_measurement() {
         {
             let text = export(std::slice::from_ref(&run), format, lang).unwrap();
             let origin = match format {
-                // A table for programs has no language.
-                ExportFormat::Csv => "modelled",
-                _ => words,
+                ExportFormat::Fio | ExportFormat::CdmText => words,
+                // What is for programs has no language.
+                _ => "modelled",
             };
             assert!(text.contains(origin), "{format:?}: {text}");
             assert!(!text.contains("Debian"), "the computer that computed it is not what was computed");

@@ -2,6 +2,7 @@
 
 mod consumer_results;
 mod export_fio;
+mod export_metrics;
 mod export_support;
 mod export_texts;
 mod hostile;

@@ -7,17 +7,17 @@ use rustix::thread::UnshareFlags;
 use std::io;
 
 /// Above every ordinary thread, and below what the kernel itself runs first.
-const PRIORITY: libc::c_int = 10;
+static PRIORITY: libc::c_int = 10;
 
 /// Has the calling thread run whenever it can (SCHED_FIFO); see sched(7).
 ///
 /// # Errors
 /// Usually a lack of permission.
 pub(crate) fn run_before_others() -> io::Result<()> {
-    let wish = libc::sched_param { sched_priority: PRIORITY };
-    // SAFETY: the call reads one structure that lives as long as it; 0 is the calling thread.
-    let answer =
-        unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const wish) };
+    // The kernel is asked itself: musl refuses the function of that name. To the kernel the wish is one number.
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the call reads one number that lives as long as it; 0 is the calling thread.
+    let answer = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const PRIORITY) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -55,7 +55,7 @@ fn reads_that_fail_end_the_run_and_keep_its_cells() {
         let lab = Lab::new();
         let profile = profile(&lab, 64, "read", [(0, 16), (48, 16)], "0s");
         let ended = lab.run(device.node(), &["--quiet", "--profile", &profile, "--engine", engine]);
-        ended.is_refusal(8, &["failed a read", "Input/output error", "dmesg"]);
+        ended.is_refusal(8, &["failed a read", "(os error 5)", "dmesg"]);
         keeps_the_first_cell(&lab, &ended, 48 * MIB);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,14 @@ pub const SHORT: [&str; 8] = ["--profile", "quick", "--size", "16m", "--runs", "
 /// One small cell of reads, without the trial that `auto` makes first.
 pub const ONE_CELL: [&str; 8] =
     ["--rw", "randread", "--engine", "threads", "--size", "4m", "--time", "100ms"];
+
+/// The binary under test: `KURABE_BIN`, such as the static one that people get, or the one that cargo built for the tests.
+pub fn binary() -> &'static str {
+    static BINARY: LazyLock<String> = LazyLock::new(|| {
+        std::env::var("KURABE_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_kurabe").to_owned())
+    });
+    &BINARY
+}
 
 /// The directory to measure, the store and the home of a test; all go with it.
 pub struct Lab {
@@ -62,8 +70,7 @@ impl Lab {
 
     /// The same behind another program, such as `setpriv`.
     pub fn wrapped(&self, before: &[&str], words: &[&str]) -> Command {
-        let binary = env!("CARGO_BIN_EXE_kurabe");
-        let mut line = before.iter().copied().chain([binary]);
+        let mut line = before.iter().copied().chain([binary()]);
         let mut command = Command::new(line.next().expect("a program"));
         command.args(line).args(words).stdin(Stdio::null()).current_dir(self.home.path());
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());

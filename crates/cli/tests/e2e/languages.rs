@@ -176,8 +176,8 @@ fn a_japanese_run_of_each_command_prints_no_english() {
     commands.push(vec!["compare", &fast, &slow]);
     commands.push(vec!["recommend", &fast, &slow, "--for", "database"]);
     let help = lab.kurabe(&["--help"]).ok().out;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = listed.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    let listed = help.lines().take_while(|line| *line != "Options:");
+    let listed = listed.filter_map(|line| line.strip_prefix("  "));
     let listed = listed.filter_map(|line| line.split(' ').next().filter(|word| !word.is_empty()));
     // A page for a shell is no text for people, and the browser's page has tests of its own.
     for command in listed.filter(|command| !["completions", "ui", "help"].contains(command)) {

@@ -1,6 +1,6 @@
 //! Limits of the process and of the system: each is an error with a remedy, never a panic, and nothing is left behind.
 
-use crate::lab::{Ended, Lab, Live, ONE_CELL, names, notices, text};
+use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, notices, text};
 use crate::system::system;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -14,7 +14,7 @@ const FIRST_USER: u32 = 64_321;
 const CLONE_THREAD: u64 = 0x1_0000;
 
 /// A filter that answers a system call with an error number, where its first argument has all of these bits.
-fn filter(call: i64, bits: Option<u64>, error: i32) -> BpfProgram {
+pub fn filter(call: i64, bits: Option<u64>, error: i32) -> BpfProgram {
     let rules = bits.map_or(Vec::new(), |bits| {
         let has_bits = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bits), bits)
             .expect("a condition");
@@ -27,7 +27,7 @@ fn filter(call: i64, bits: Option<u64>, error: i32) -> BpfProgram {
 }
 
 /// Runs a program under filters.
-fn run_under(command: Command, filters: &[BpfProgram]) -> Ended {
+pub fn run_under(command: Command, filters: &[BpfProgram]) -> Ended {
     let before =
         || filters.iter().for_each(|filter| seccompiler::apply_filter(filter).expect("a filter is set"));
     Live::start_after(command, before).end()
@@ -55,7 +55,7 @@ fn limited(lab: &Lab, test: u32, limit: &str, words: &[&str]) -> Option<Ended> {
         }
     }
     let [program, arguments @ ..] = &wrapper[..] else { return None };
-    if system(program, &[arguments, &[env!("CARGO_BIN_EXE_kurabe"), "--version"]].concat()).is_none() {
+    if system(program, &[arguments, &[binary(), "--version"]].concat()).is_none() {
         eprintln!("skipped: needs {}", if is_per_user { "root, prlimit and setpriv" } else { "prlimit" });
         return None;
     }
@@ -191,7 +191,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     let run = |words: &[&str]| Live::start(lab.wrapped(&["sh", "-c", &script, "sh"], words)).end();
     let ended = run(&["run", ".", "--size", "4m", "--time", "100ms"]);
     has_no_panic(&ended);
-    ended.is_refusal(4, &["File name too long", "shorter"]);
+    ended.is_refusal(4, &["(os error 36)", "shorter"]);
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
     // Nothing else needs the path of where one is.
     lab.kurabe(&["list"]).ok();
@@ -199,7 +199,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
     let ended = lab.kurabe(&["run", &"x".repeat(300)]);
-    ended.is_refusal(4, &["File name too long"]);
+    ended.is_refusal(4, &["(os error 36)"]);
 }
 
 #[test]

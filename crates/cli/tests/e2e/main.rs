@@ -10,6 +10,7 @@
 mod lab;
 mod system;
 
+mod anywhere;
 mod attaching;
 mod bad_input;
 mod bad_store;
@@ -49,6 +50,7 @@ mod programs;
 mod recipes;
 mod reports;
 mod round_trip;
+mod schemas;
 mod scripts;
 mod serving;
 mod shells;

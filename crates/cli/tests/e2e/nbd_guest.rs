@@ -4,7 +4,7 @@
 //! `nbd_guest.sh`, which is its first program and says on the serial console what holds; what does not hold ends it with the
 //! words `fails`.
 
-use crate::lab::{Lab, Live, text};
+use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -99,7 +99,8 @@ impl Archive {
 
     /// A program's libraries, where it looks for them.
     fn libraries(&mut self, program: &str) {
-        let libraries = system("ldd", &[program]).expect("its libraries");
+        // A static program has none, and ldd fails.
+        let libraries = system("ldd", &[program]).unwrap_or_default();
         for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
             if self.names.insert(library.into()) {
                 self.file(&library[1..], Path::new(library));
@@ -122,7 +123,7 @@ fn initramfs(lab: &Lab, parts: &Parts) -> PathBuf {
     archive.file("bin/busybox", &parts.busybox);
     archive.file("lib/nbd.ko", &parts.module);
     // Debug information is most of it, and all of it would have to fit into the guest's memory.
-    let (built, stripped) = (env!("CARGO_BIN_EXE_kurabe"), lab.beside("kurabe"));
+    let (built, stripped) = (binary(), lab.beside("kurabe"));
     let is_stripped = system("strip", &["-o", text(&stripped), built]).is_some();
     archive.file("bin/kurabe", if is_stripped { &stripped } else { Path::new(built) });
     archive.libraries(built);

@@ -1,7 +1,7 @@
 //! What a kill leaves behind is taken away, and nothing else: not what only has the name, not by another user's word,
 //! not from under a run that lives where this one cannot see it.
 
-use crate::lab::{Ended, Lab, Live, names, text};
+use crate::lab::{Ended, Lab, Live, binary, names, text};
 use crate::system::{LoopDevice, Mount, system};
 use kurabe_core::made::{MadeFacts, MadeFile};
 use kurabe_store::{SqliteStore, Store};
@@ -305,7 +305,7 @@ fn a_run_that_is_looked_at_from_a_chroot_without_proc_is_left_alone() {
     }
     let _mounted = Unmount(root.clone());
     let below = |path: &Path| root.join(path.strip_prefix("/").expect("an absolute path"));
-    if !below(&lab.target()).exists() || !below(Path::new(env!("CARGO_BIN_EXE_kurabe"))).exists() {
+    if !below(&lab.target()).exists() || !below(Path::new(binary())).exists() {
         eprintln!("skipped: the temporary directory or the build is on a file system of its own");
         return;
     }

@@ -4,7 +4,7 @@
 //! of CSV, Markdown and HTML) stands wherever a name, a text or a byte can come from outside. In whatever is printed and
 //! written, nothing of it is left raw, and no line begins with what stands behind its line end.
 
-use crate::lab::{Ended, Lab, Live, ONE_CELL, names, text};
+use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, text};
 use crate::system::system;
 use kurabe_core::shown::is_escaped;
 use serde_json::Value;
@@ -359,7 +359,7 @@ fn on_a_terminal_too_nothing_but_our_own_sequences_is_written() {
         "run /\"$L\"",
     ] {
         let mut command = std::process::Command::new("script");
-        command.args(["-qec", &format!("{} {words}", env!("CARGO_BIN_EXE_kurabe")), "/dev/null"]);
+        command.args(["-qec", &format!("{} {words}", binary()), "/dev/null"]);
         command.stdin(std::process::Stdio::null()).env_clear();
         command.envs(lab.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env_remove("NO_COLOR").env("T", &directory).env("L", label);

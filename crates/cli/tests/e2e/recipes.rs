@@ -1,7 +1,7 @@
 //! The recipes of `recipes/`: real file systems on served models, in small. Each ends with its table, leaves nothing behind,
 //! and says what virtual time says where that is far from 1.
 
-use crate::lab::{Ended, Lab, Live, names, text};
+use crate::lab::{Ended, Lab, Live, binary, names, text};
 use crate::system::system;
 use rustix::process::Signal;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn command(lab: &Lab, name: &str, sizes: &[(&str, &str)]) -> Command {
     let mut command = lab.wrapped(&["sh", text(&Path::new(RECIPES).join(name))], &[]);
     let temporary = lab.beside("tmp");
     std::fs::create_dir_all(&temporary).unwrap();
-    command.env("KURABE", env!("CARGO_BIN_EXE_kurabe")).env("TMPDIR", temporary);
+    command.env("KURABE", binary()).env("TMPDIR", temporary);
     command.envs(sizes.iter().copied());
     command
 }

@@ -1,6 +1,7 @@
 //! What scripts rely on: `--json`, `--quiet`, and no terminal codes where there is no terminal.
 
-use crate::lab::{Lab, Live, ONE_CELL, SHORT, list_of};
+use crate::lab::{Lab, Live, ONE_CELL, SHORT, list_of, text};
+use crate::system::system;
 
 #[test]
 fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
@@ -146,4 +147,34 @@ fn times_are_local_with_their_offset() {
         assert!(ended.out.contains(&shown), "`{shown}` in {}", ended.out);
         assert!(lab.kurabe(&["show", "last"]).ok().out.contains(&shown), "whoever reads it, and where");
     }
+}
+
+#[test]
+fn what_programs_watch_over_time_is_read_by_their_own_checks() {
+    let lab = Lab::new();
+    lab.model_run("2us");
+    let metrics = lab.kurabe(&["export", "--format", "openmetrics"]).ok().out;
+    assert!(
+        metrics
+            .contains("\nkurabe_rate_bytes_per_second{source=\"modelled\",target=\"model:ideal-ram-disk\""),
+        "{metrics}"
+    );
+    let file = lab.write("kurabe.prom", &metrics);
+    if system("promtool", &["--version"]).is_some() {
+        let checked = ["-c", "promtool check metrics < \"$0\" 2>&1", text(&file)];
+        assert_eq!(system("sh", &checked).as_deref(), Some(""), "promtool finds nothing");
+    } else {
+        eprintln!("skipped: no promtool to check the metrics");
+    }
+    for format in ["bencher", "github-bigger", "github-smaller"] {
+        let words = lab.kurabe(&["export", "--format", format]).ok().out;
+        let json: serde_json::Value = serde_json::from_str(&words).expect("JSON");
+        assert!(
+            json.as_array().map_or_else(|| json.as_object().expect("names").len(), Vec::len) > 5,
+            "{json}"
+        );
+    }
+    lab.model_run("3us");
+    let ids = lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect::<Vec<_>>();
+    lab.kurabe(&["export", &ids[0], &ids[1], "--format", "openmetrics"]).is_refusal(2, &["--format csv"]);
 }

@@ -1,6 +1,6 @@
 //! Completions, the manual page, the version.
 
-use crate::lab::{Lab, Live, text};
+use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
 use std::path::Path;
 use std::process::Command;
@@ -103,7 +103,7 @@ fn the_scripts_of_shells_ask_kurabe_itself() {
             None => eprintln!("skipped: no {shell} to read its completions"),
         }
     }
-    let folder = Path::new(env!("CARGO_BIN_EXE_kurabe")).parent().map(text).expect("a folder").to_owned();
+    let folder = Path::new(binary()).parent().map(text).expect("a folder").to_owned();
     let asked = format!(
         "PATH={folder}:$PATH; source {}; COMP_WORDS=(kurabe show \"\"); COMP_CWORD=2; COMP_TYPE=9; \
          _clap_complete_kurabe kurabe \"\" show; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
@@ -159,9 +159,48 @@ fn the_help_names_every_command_and_exit_code() {
 }
 
 #[test]
+fn the_help_groups_the_commands_in_the_width_of_the_terminal() {
+    let lab = Lab::new();
+    for (lang, groups) in
+        [("en", ["Measure:", "Compare:", "Housekeeping:"]), ("ja", ["測る:", "比べる:", "管理:"])]
+    {
+        let mut command = lab.command(&["--lang", lang, "--help"]);
+        command.env("COLUMNS", "80");
+        let help = Live::start(command).end().ok().out;
+        for group in groups {
+            assert!(help.lines().any(|line| line == group), "{group} {help}");
+        }
+        assert!(help.lines().all(|line| kurabe_core::display::display_width(line) <= 80), "{help}");
+    }
+}
+
+#[test]
+fn kurabe_alone_says_three_things_to_try_in_the_language_of_the_locale() {
+    let lab = Lab::new();
+    for (locale, says) in [("C", "Three things to try"), ("ja_JP.UTF-8", "まずはこの 3 つから")] {
+        let mut command = lab.command(&[]);
+        command.env("LC_ALL", locale);
+        let ended = Live::start(command).end();
+        assert_eq!((ended.code(), ended.out.as_str()), (Some(2), ""), "{ended:#?}");
+        assert!(ended.err.contains(says) && ended.err.lines().count() < 15, "{ended:#?}");
+        let tried = ended.err.lines().filter(|line| line.starts_with("  kurabe ")).count();
+        assert_eq!(tried, 3, "{ended:#?}");
+    }
+}
+
+#[test]
 fn the_version_is_told_and_leaves_no_trace() {
     let lab = Lab::new();
     let version = lab.kurabe(&["--version"]).ok().out;
-    assert_eq!(version, format!("kurabe {}\n", env!("CARGO_PKG_VERSION")));
+    let build = version.strip_prefix(concat!("kurabe ", env!("CARGO_PKG_VERSION"), " ("));
+    let build = build.and_then(|build| build.strip_suffix(")\n")).expect("what it is built of and for");
+    assert!(build.split(' ').next_back().is_some_and(|target| target.contains("-linux-")), "{version}");
+    let of_git = |commit: &str| {
+        system("git", &["-C", env!("CARGO_MANIFEST_DIR"), "cat-file", "-e", &format!("{commit}^{{commit}}")])
+    };
+    if of_git("HEAD").is_some() {
+        let commit = build.split(' ').next().expect("a commit");
+        assert!(commit.len() == 12 && of_git(commit).is_some(), "{version} names a commit");
+    }
     assert!(!lab.store().exists());
 }

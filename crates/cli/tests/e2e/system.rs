@@ -1,7 +1,7 @@
 //! Loop devices and mounts, taken back whatever happens. They need root; a test that cannot have one says so and
 //! is skipped.
 
-use crate::lab::{Lab, text};
+use crate::lab::{Lab, binary, text};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
     let can = chown(&home, NOBODY, NOBODY).is_ok()
         && Command::new(AS_NOBODY[0])
             .args(&AS_NOBODY[1..])
-            .args([env!("CARGO_BIN_EXE_kurabe"), "--version"])
+            .args([binary(), "--version"])
             .output()
             .is_ok_and(|ended| ended.status.success());
     if !can {

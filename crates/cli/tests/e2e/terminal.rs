@@ -1,7 +1,7 @@
 //! With a terminal: progress is drawn, colour is used, `NO_COLOR` removes it; what cannot be undone is asked for. `script`
 //! gives the terminal.
 
-use crate::lab::{Ended, Lab, Live, text};
+use crate::lab::{Ended, Lab, Live, binary, text};
 use crate::system::system;
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn with_answer(lab: &Lab, words: &str, answer: &str, no_color: bool) -> Option<E
     let typed = lab.write("typed", answer);
     let kurabe = lab.command(&[]);
     let mut command = Command::new("script");
-    command.args(["-qec", &format!("{} {words}", env!("CARGO_BIN_EXE_kurabe")), "/dev/null"]);
+    command.args(["-qec", &format!("{} {words}", binary()), "/dev/null"]);
     command.stdin(std::fs::File::open(typed).expect("a file")).env_clear();
     command.envs(kurabe.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if !no_color {

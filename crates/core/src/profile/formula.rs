@@ -5,6 +5,7 @@
 //! that divides by zero, has no value.
 
 use crate::{text, text::Text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A unit in which a formula takes a figure.
@@ -52,8 +53,9 @@ enum Term {
 }
 
 /// A formula, parsed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct Formula {
     source: String,
     term: Term,

@@ -10,6 +10,7 @@ use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
 use crate::words::{Keyword, all_words};
 use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
 use crate::{error::Result, profile::IoStep, text, text::Text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most operations in flight per thread.
@@ -125,7 +126,7 @@ macro_rules! options {
         },)+];
 
         /// Values of options, which change a procedure; what is absent stays as it is.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct Overrides {
             $(#[doc = $en] pub $field: Option<$type>,)+

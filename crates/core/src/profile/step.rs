@@ -6,10 +6,11 @@
 use crate::profile::{Rules, Task, TaskCell, Work};
 use crate::workload::{BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use crate::{measure::Measure, quantity::format_bytes};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A step of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A workload.
@@ -32,7 +33,7 @@ const LONGEST_WARM_UP: u64 = 10;
 const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
 /// An `io` step: a workload in one or more directions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
     /// Its name in formulas.
@@ -78,7 +79,7 @@ pub struct IoStep {
 
 /// A `positional` step: one large read, and if wanted a write of the same bytes, at each of n places spread evenly over
 /// the target (GNOME Disks).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PositionalStep {
     /// Its name in formulas.
@@ -100,7 +101,7 @@ pub struct PositionalStep {
 }
 
 /// Where an access-time step goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessOrder {
     /// As GLib's `g_rand_double_range` gives them: MT19937, two draws for one double.
@@ -110,7 +111,7 @@ pub enum AccessOrder {
 }
 
 /// An `access_time` step: single operations at random places, one after the other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessTimeStep {
     /// Its name in formulas.
@@ -138,7 +139,7 @@ pub struct AccessTimeStep {
 }
 
 /// A `copy` step: an ordinary buffered copy from the target to memory, from memory to the target, and within the target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyStep {
     /// Its name in formulas.
@@ -150,7 +151,7 @@ pub struct CopyStep {
 }
 
 /// A repository that kurabe makes itself, the same to the byte for the same numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GitMaterial {
     /// Files in the repository.
@@ -165,7 +166,7 @@ pub struct GitMaterial {
 ///
 /// In all words `{work}` is a folder of kurabe's on the target, and `{origin}` the material, outside of the target's
 /// timed files but on the same target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandStep {
     /// Its name in formulas.
@@ -189,7 +190,7 @@ pub struct CommandStep {
 }
 
 /// When the operations of a trace are issued.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayTiming {
     /// Each as soon as there is room in the queue.
@@ -208,7 +209,7 @@ pub enum ReplayTiming {
 }
 
 /// A `replay` step: a trace, done again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayStep {
     /// Its name in formulas.

@@ -88,7 +88,7 @@ fn write_line(out: &mut String, record: &RunRecord, cell: Option<&Cell>, figures
     out.push_str(&(values.join(",") + "\r\n"));
 }
 
-fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
+pub(super) fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     match cell.and_then(|cell| cell.imported.as_ref()) {
         Some(_) => "imported",
         None if record.header.model.is_some() => "modelled",
@@ -96,7 +96,7 @@ fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     }
 }
 
-fn tool(record: &RunRecord) -> String {
+pub(super) fn tool(record: &RunRecord) -> String {
     let origin = record.header.origin.as_ref();
     origin.map_or_else(|| format!("kurabe {}", record.header.kurabe_version), Origin::tool_name)
 }

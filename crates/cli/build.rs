@@ -1,0 +1,26 @@
+//! Tells the program what it is built of and for: the commit, if there is one to ask, and the target.
+
+use std::process::Command;
+
+/// The commit, for sources that are no git repository.
+const COMMIT: &str = "KURABE_COMMIT";
+
+/// What git prints, if it is there and knows.
+fn git(words: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
+    let printed = String::from_utf8(output.stdout).ok()?;
+    Some(printed.trim().to_owned()).filter(|printed| !printed.is_empty())
+}
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed={COMMIT}");
+    // It grows with each commit and each checkout.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo:rerun-if-changed={log}");
+    }
+    let commit = std::env::var(COMMIT).ok().or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
+    let target = std::env::var("TARGET").unwrap_or_default();
+    let parts: Vec<String> = commit.into_iter().chain([target]).collect();
+    println!("cargo:rustc-env=KURABE_BUILD={}", parts.join(" "));
+}

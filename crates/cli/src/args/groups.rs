@@ -1,0 +1,55 @@
+//! The help of the program: its commands in groups, as people think of them.
+
+use crate::{lang::t, output::style};
+use clap::{Command, Subcommand, builder::Styles};
+use kurabe_core::display::wrap;
+
+/// The groups with their commands. A new command stands in one of them.
+const GROUPS: [(&str, &str, &[&str]); 6] = [
+    ("Measure", "測る", &["run", "sweep", "profiles"]),
+    ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
+    ("Compare", "比べる", &["compare", "versus", "recommend", "history", "study", "catalogue"]),
+    ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),
+    ("Other tools", "ほかのツール", &["import", "export", "record"]),
+    ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
+];
+
+/// How the help is laid out: clap knows one list of commands only.
+pub(super) fn template() -> String {
+    // What clap adds by itself, it adds later.
+    let help = Command::new("help")
+        .about(t("Print this message or the help of a command", "各コマンドのヘルプを表示"));
+    let program = super::Command::augment_subcommands(Command::new("kurabe")).subcommand(help);
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let indent = 4 + program.get_subcommands().map(|command| command.get_name().len()).max().unwrap_or(0);
+    let mut page = String::from("{about-with-newline}\n{usage-heading} {usage}\n\n");
+    for (en, ja, names) in GROUPS {
+        page += &format!("{header}{}:{header:#}\n", t(en, ja));
+        for command in names.iter().filter_map(|name| program.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let about = wrap(&about, style().width.saturating_sub(indent)).join(&format!("\n{:indent$}", ""));
+            let padding = indent - 2 - command.get_name().len();
+            page += &format!("  {literal}{}{literal:#}{:padding$}{about}\n", command.get_name(), "");
+        }
+        page.push('\n');
+    }
+    page + &format!("{header}Options:{header:#}\n{{options}}{{after-help}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn each_command_stands_in_one_group() {
+        let mut program = crate::args::Cli::command();
+        program.build();
+        let mut commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        let mut grouped = GROUPS.map(|(_, _, names)| names).concat();
+        commands.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, commands, "the help groups every command once");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where there is little: an old kernel, an empty root folder.
+
+use crate::lab::{Lab, Live, binary, notices, text};
+use crate::limits::{filter, run_under};
+use crate::system::{Mount, system};
+use std::path::Path;
+
+/// Cells of reads and writes with more than one operation in flight.
+const DEEP: [&str; 8] = ["--rw", "randrw", "--iodepth", "8", "--size", "4m", "--time", "100ms"];
+
+/// Where chroot is.
+const CHROOT: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Calls that came after Linux 4.18: on all architectures they have the same numbers, from `pidfd_send_signal` on.
+/// Source: `arch/x86/entry/syscalls/syscall_64.tbl`, `include/uapi/asm-generic/unistd.h`.
+const LATER_CALLS: std::ops::RangeInclusive<i64> = 424..=470;
+
+#[test]
+fn with_the_calls_of_linux_4_18_it_measures_by_threads_and_says_so() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let old: Vec<_> = LATER_CALLS.map(|call| filter(call, None, libc::ENOSYS)).collect();
+    let words = [&["run", text(&target)], &DEEP[..]].concat();
+    let ended = run_under(lab.command(&words), &old).ok();
+    assert!(ended.err.contains("goes without: uring"), "{ended:#?}");
+    let record = lab.record("last");
+    assert_eq!(record["cells"][0]["engine"]["name"], "threads");
+    assert!(notices(&record, "engine_fallback").iter().any(|words| words.contains("uring")), "{record:#}");
+    for words in
+        [&["list"][..], &["card", "last"], &["doctor"], &["run", "model:rascsi", "--profile", "quick"]]
+    {
+        run_under(lab.command(words), &old).ok();
+    }
+}
+
+/// An empty folder as the root, the static binary in it and nothing else, as in a container that is made from scratch.
+#[test]
+fn in_an_empty_root_folder_it_measures_draws_and_computes() {
+    let lab = Lab::new();
+    let root = lab.beside("root");
+    std::fs::create_dir_all(root.join("target")).expect("a folder");
+    std::fs::copy(binary(), root.join("kurabe")).expect("a copy");
+    let inside = |words: &[&str]| {
+        let mut command = std::process::Command::new("chroot");
+        command
+            .args([text(&root), "/kurabe"])
+            .args(words)
+            .env_clear()
+            .env("KURABE_DB", "/kurabe.db")
+            .env("PATH", CHROOT);
+        Live::start(command).end()
+    };
+    if system("ldd", &[binary()]).is_some()
+        || system("env", &[&format!("PATH={CHROOT}"), "chroot", text(&root), "/kurabe", "--version"])
+            .is_none()
+    {
+        eprintln!("skipped: needs root, and a static binary in KURABE_BIN");
+        return;
+    }
+    inside(&["run", "model:rascsi", "--profile", "quick"]).ok();
+    inside(&["--lang", "ja", "card", "last", "-o", "/card.png"]).ok();
+    let png = std::fs::read(root.join("card.png")).expect("a picture");
+    assert!(png.starts_with(b"\x89PNG"));
+    inside(&["report", "last", "-o", "/report.html"]).ok();
+    // What containers have besides: a target can be held only by /proc.
+    let _proc = Mount::new("proc", "proc", "ro", &root.join("proc"));
+    inside(&[&["run", "/target"], &DEEP[..]].concat()).ok();
+    assert_eq!(inside(&["list", "--json"]).ok().json_lines().len(), 2);
+    assert_eq!(std::fs::read_dir(root.join("target")).expect("a folder").count(), 0);
+    assert!(!Path::new(&root.join("tmp")).exists(), "nothing is made that was not asked for");
+}
