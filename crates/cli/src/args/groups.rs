@@ -5,11 +5,12 @@ use clap::{Command, Subcommand, builder::Styles};
 use kurabe_core::display::wrap;
 
 /// The groups with their commands. A new command stands in one of them.
-const GROUPS: [(&str, &str, &[&str]); 6] = [
+const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Measure", "測る", &["run", "sweep", "profiles"]),
     ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
     ("Compare", "比べる", &["compare", "versus", "recommend", "history", "study", "catalogue"]),
     ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),
+    ("Programs", "プログラム", &["price", "on", "mark"]),
     ("Other tools", "ほかのツール", &["import", "export", "record"]),
     ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
 ];
