@@ -271,7 +271,12 @@ impl ServedFolder {
         };
         std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(self.point(), &error))?;
         let device = self.device.to_string_lossy();
-        program("mount", &["-t", kind.word(), "-o", options, &device, POINT], "mount")?;
+        let mount = |word: &str| program("mount", &["-t", word, "-o", options, &device, POINT], "mount");
+        // A kernel without exFAT may have the driver that is a program.
+        mount(kind.word()).or_else(|error| match kind {
+            FileSystemKind::Exfat => mount("exfat-fuse").map_err(|_| error),
+            _ => Err(error),
+        })?;
         self.is_mounted = true;
         if let Some(name) = self.device.file_name() {
             // Where ext4 puts a small file depends on the processor that writes it, unless it packs none together. A kernel that has
@@ -379,7 +384,8 @@ fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
     if done.status.success() {
         return Ok(());
     }
-    let error = shown::line(String::from_utf8_lossy(&done.stderr).trim());
+    let error = String::from_utf8_lossy(&done.stderr);
+    let error = shown::line(error.trim().lines().next().unwrap_or_default());
     Err(ErrorKind::Io.error(text!("{name} failed: {error}", "{name} が失敗しました: {error}")))
 }
 

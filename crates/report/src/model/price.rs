@@ -141,8 +141,10 @@ fn bill_line(bill: &Bill) -> Text {
     let shown = |count: Count| shown_count(count, &value_of(&bill.counts, count));
     let (flushes, writes, reads) = (shown(Count::Flushes), shown(Count::Writes), shown(Count::Reads));
     let (written, read) = (shown(Count::WrittenBytes), shown(Count::ReadBytes));
+    let plural = |count: &str, suffix: &'static str| if count == "1" { "" } else { suffix };
+    let (flush_s, write_s, read_s) = (plural(&flushes, "es"), plural(&writes, "s"), plural(&reads, "s"));
     let asked = text!(
-        "{flushes} flushes, {writes} writes ({written}), {reads} reads ({read})",
+        "{flushes} flush{flush_s}, {writes} write{write_s} ({written}), {reads} read{read_s} ({read})",
         "フラッシュ {flushes} 回、書き込み {writes} 回({written})、読み出し {reads} 回({read})"
     );
     let by_time =
