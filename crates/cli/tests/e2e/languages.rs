@@ -79,7 +79,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 48] = [
+const LINES: [&str; 52] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -123,6 +123,10 @@ const LINES: [&str; 48] = [
     "detach /dev/nothing",
     "doctor target",
     "man run",
+    "price --runs 1 -- true",
+    "price --panel nothing -- true",
+    "on model:ideal-ram-disk -- true",
+    "mark first",
     "card nothing",
     "label nothing a=b",
     "attach nothing",
