@@ -6,7 +6,7 @@ use crate::output::{print_json, print_page, print_texts, progress_mode, say_over
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{
-    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, enter_own_mounts,
+    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test,
     load_served_model, run_on,
 };
 use kurabe_price::device_below;
@@ -32,7 +32,6 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
         seed: args.seed,
     };
     let handle = signals::listen()?;
-    enter_own_mounts()?;
     if args.cut_power.is_some() {
         return cut_power(args, request, &handle, global);
     }

@@ -7,7 +7,7 @@ use crate::signals;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::files::{self, Existing};
-use kurabe_lab::{PriceRequest, enter_own_mounts, price as record_and_price};
+use kurabe_lab::{PriceRequest, price as record_and_price};
 use kurabe_price::{Bill, Budget, Changes, Panel};
 use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
 use std::path::Path;
@@ -22,7 +22,6 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     let budget = args.budget.as_deref().map(|path| budget(path, &models)).transpose()?;
     let before = args.against.as_deref().map(bill).transpose()?;
     let handle = signals::listen()?;
-    enter_own_mounts()?;
     let recordings = usize::from(args.runs);
     let request = PriceRequest {
         command: args.folder.command.clone(),

@@ -71,7 +71,7 @@ pub use profile::{load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
-pub use served_folder::{FileSystemKind, FolderRequest, ServedFolder, enter_own_mounts};
+pub use served_folder::{FileSystemKind, FolderRequest, ServedFolder};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
     ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,

@@ -49,7 +49,7 @@ pub struct OnDone {
     pub figures: ServedFigures,
 }
 
-/// Runs a command on a model. The caller has mounts of its own.
+/// Runs a command on a model.
 ///
 /// # Errors
 /// When the device cannot be made, or the command not be started.
@@ -145,7 +145,7 @@ pub struct CutTrial {
     pub outcome: CutOutcome,
 }
 
-/// Cuts the power under a command, once for each seed; `tells` hears of each. The caller has mounts of its own.
+/// Cuts the power under a command, once for each seed; `tells` hears of each.
 ///
 /// # Errors
 /// When the command fails without a cut, or a device cannot be made.

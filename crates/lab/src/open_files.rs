@@ -5,7 +5,7 @@
 //! looked at, and where their files lie. Nothing is read or written for that: the kernel knows it of files that are open.
 
 use kurabe_host::file_extents;
-use kurabe_serve::RequestLog;
+use kurabe_serve::{RequestLog, apart};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -36,13 +36,17 @@ impl OpenFiles {
         let (ending, log, point) = (Arc::clone(&is_ending), Arc::clone(log), point.to_owned());
         let look = move || {
             let (mut places, mut flushes) = (FilePlaces::new(), 0);
-            while !ending.load(Ordering::Relaxed) {
-                if log.flushes() != flushes {
-                    flushes = log.flushes();
-                    add_files_of(std::process::id(), true, &point, &mut places);
+            // Without this nothing but names is lost.
+            let _ = apart(|| {
+                while !ending.load(Ordering::Relaxed) {
+                    if log.flushes() != flushes {
+                        flushes = log.flushes();
+                        add_files_of(std::process::id(), true, &point, &mut places);
+                    }
+                    std::thread::sleep(BETWEEN_LOOKS);
                 }
-                std::thread::sleep(BETWEEN_LOOKS);
-            }
+                Ok(())
+            });
             places
         };
         Ok(Self { looking: std::thread::Builder::new().spawn(look)?, is_ending })

@@ -3,7 +3,7 @@
 
 use crate::handle::RunHandle;
 use crate::open_files::OpenFiles;
-use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
+use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder, SettledFile};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_host::random_bytes;
@@ -51,7 +51,7 @@ pub struct PriceRequest {
     pub keeps_pauses: bool,
 }
 
-/// Records a command and makes its bill; `begins` hears which recording begins. The caller has mounts of its own.
+/// Records a command and makes its bill; `begins` hears which recording begins.
 ///
 /// # Errors
 /// When it cannot be recorded, or fails.
@@ -114,29 +114,37 @@ pub(crate) fn recorded_run(
     let ended = ended?;
     let mut requests = log.take();
     let left_from = requests.len();
-    let mut places = folder.settle()?;
+    let mut files = folder.settle()?;
     requests.extend(log.take());
     // Those that are there at the end come first.
-    places.extend(open);
-    Ok((ended, recording(folder, requests, left_from, marked, places, &ended)))
+    files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));
+    let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
+    let files = named(files, &folder.folder(), journal);
+    Ok((ended, recording(requests, left_from, marked, files, &ended)))
+}
+
+/// Files by the names that are shown: those in the command's folder from there on.
+fn named(
+    files: Vec<SettledFile>,
+    work: &Path,
+    journal: Vec<Range<u64>>,
+) -> Vec<(String, Vec<Range<u64>>)> {
+    let name = |file: &SettledFile| match file.path.strip_prefix(work) {
+        _ if file.is_folder => NO_FILES[0].to_owned(),
+        Ok(name) => name.to_string_lossy().into_owned(),
+        Err(_) => file.path.to_string_lossy().into_owned(),
+    };
+    let files = files.into_iter().map(|file| (name(&file), file.places));
+    files.chain([(NO_FILES[1].to_owned(), journal)]).collect()
 }
 
 fn recording(
-    folder: &ServedFolder,
     requests: Vec<RecordedRequest>,
     left_from: usize,
     marked: Vec<(String, u64)>,
-    places: Vec<(PathBuf, Vec<Range<u64>>)>,
+    files: Vec<(String, Vec<Range<u64>>)>,
     ended: &ForegroundEnd,
 ) -> ProgramRecording {
-    let work = folder.folder();
-    let name = |path: &Path| match path.strip_prefix(&work) {
-        _ if path.is_dir() => NO_FILES[0].to_owned(),
-        Ok(name) => name.to_string_lossy().into_owned(),
-        Err(_) => path.to_string_lossy().into_owned(),
-    };
-    let mut files: Vec<_> = places.into_iter().map(|(path, places)| (name(&path), places)).collect();
-    files.push((NO_FILES[1].to_owned(), journal_of(folder.device()).unwrap_or_default()));
     let mut phases = Vec::new();
     if !marked.is_empty() {
         phases.push((UNMARKED[0].to_owned(), 0));

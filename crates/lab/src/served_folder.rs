@@ -1,8 +1,9 @@
 //! A folder on a served model: a file system is made on a device that kurabe itself is, mounted where nobody else sees it, and
 //! taken away at the end.
 //!
-//! The model: this process gets a mount name space of its own before all else, so that whatever ends it takes the mount away;
-//! what is left of the device then, the next start removes. A file system begins the same each time: its identifiers and the
+//! The model: whatever touches the mount is done by a visitor, a thread with mounts and open files of its own, so that whatever ends
+//! this process takes the mount away, and nobody waits for a device that died with it; what is left of the device then, the next
+//! start removes. A file system begins the same each time: its identifiers and the
 //! seed of its hashes are fixed, nothing of it is initialised later, and its timers are put off. What a command is to find
 //! there is copied in, and the file system is mounted anew, so that nothing of it is in memory.
 
@@ -81,20 +82,9 @@ pub struct FolderRequest {
     pub log: Option<Arc<RequestLog>>,
 }
 
-/// Lets this process make mounts that nobody else sees. Before any thread is started that is to see them.
-///
-/// # Errors
-/// When this process is not root's.
-pub fn enter_own_mounts() -> Result<()> {
-    kurabe_serve::unshare_mounts().map_err(|error| {
-        let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
-        Error::os(message, &error)
-            .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
-    })
-}
-
 /// A folder on a served model.
 pub struct ServedFolder {
+    visitor: Visitor,
     serving: Serving,
     request: FolderRequest,
     device: PathBuf,
@@ -107,6 +97,11 @@ impl ServedFolder {
     /// # Errors
     /// When the device cannot be served, or a program that makes or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
+        let visitor = Visitor::start().map_err(|error| {
+            let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
+            Error::os(message, &error)
+                .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
+        })?;
         let serving = Serving::start(&ServeRequest {
             spec: request.spec.clone(),
             seed: request.seed,
@@ -121,11 +116,12 @@ impl ServedFolder {
             log: request.log.clone(),
         })?;
         let device = serving.facts().devices[0].clone();
-        let mut made = Self { serving, request, device, is_mounted: false };
+        let mut made = Self { visitor, serving, request, device, is_mounted: false };
         if made.request.file_system != FileSystemKind::None {
             made.make_file_system()?;
             made.mount()?;
-            std::fs::create_dir(made.folder()).map_err(|error| cannot_fill(&made.folder(), &error))?;
+            let folder = made.folder();
+            made.visit(move || std::fs::create_dir(&folder).map_err(|error| cannot_fill(&folder, &error)))?;
             made.copy_in()?;
             made.settle()?;
             made.unmount()?;
@@ -173,18 +169,25 @@ impl ServedFolder {
         handle: &RunHandle,
     ) -> Result<ForegroundEnd> {
         let folder = (self.request.file_system != FileSystemKind::None).then(|| self.folder());
-        let mut words = words.to_vec();
-        if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
-            && program.contains('/')
-            && !folder.join(&*program).exists()
-            && let Ok(path) = std::path::absolute(&*program)
-        {
-            *program = path.to_string_lossy().into_owned();
-        }
         let mut environment = environment.to_vec();
         environment.push(("KURABE_DEVICE", self.device.clone()));
         environment.extend(std::env::current_dir().ok().map(|from| ("KURABE_FROM", from)));
-        Foreground { words: &words, folder, environment }.run(handle.engine_stop())
+        let (mut words, stop) = (words.to_vec(), handle.engine_stop().clone());
+        self.visit(move || {
+            if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
+                && program.contains('/')
+                && !folder.join(&*program).exists()
+                && let Ok(path) = std::path::absolute(&*program)
+            {
+                *program = path.to_string_lossy().into_owned();
+            }
+            Foreground { words: &words, folder, environment }.run(&stop)
+        })
+    }
+
+    /// Has the visitor do something.
+    fn visit<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+        self.visitor.run(work).map_err(|error| Error::no_thread(&error))?
     }
 
     /// Writes what is in memory, file by file in the order of their names, and where each of them lies on the device: the
@@ -192,14 +195,29 @@ impl ServedFolder {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn settle(&self) -> Result<Vec<(PathBuf, Vec<Range<u64>>)>> {
-        let mut files = Vec::new();
-        if self.is_mounted {
-            walk(self.point(), &mut files).map_err(|error| cannot_settle(&error))?;
-            let mounted = File::open(self.point()).map_err(|error| cannot_settle(&error))?;
-            rustix::fs::syncfs(&mounted).map_err(|error| cannot_settle(&error.into()))?;
+    pub fn settle(&self) -> Result<Vec<SettledFile>> {
+        if !self.is_mounted {
+            return Ok(Vec::new());
         }
-        Ok(files)
+        self.visit(|| {
+            let mut files = Vec::new();
+            walk(Path::new(POINT), &mut files).map_err(|error| cannot_settle(&error))?;
+            let mounted = File::open(POINT).map_err(|error| cannot_settle(&error))?;
+            rustix::fs::syncfs(&mounted).map_err(|error| cannot_settle(&error.into()))?;
+            Ok(files)
+        })
+    }
+
+    /// Reads something of the device itself.
+    ///
+    /// # Errors
+    /// When its thread is gone.
+    pub fn look_at_device<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Path) -> T + Send + 'static,
+    ) -> Result<T> {
+        let device = self.device.clone();
+        self.visit(move || Ok(look(&device)))
     }
 
     /// Takes all of it away: what the device did.
@@ -246,14 +264,16 @@ impl ServedFolder {
         if !self.is_mounted {
             return Ok(());
         }
-        let begun = Instant::now();
-        loop {
-            match rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::NOFOLLOW) {
-                Ok(()) => break,
-                Err(rustix::io::Errno::BUSY) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
-                Err(error) => return Err(still_used(&error.into())),
+        self.visit(|| {
+            let begun = Instant::now();
+            loop {
+                match rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::NOFOLLOW) {
+                    Ok(()) => return Ok(()),
+                    Err(rustix::io::Errno::BUSY) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                    Err(error) => return Err(still_used(&error.into())),
+                }
             }
-        }
+        })?;
         self.is_mounted = false;
         Ok(())
     }
@@ -269,13 +289,15 @@ impl ServedFolder {
             FileSystemKind::Xfs => "noatime,nouuid",
             FileSystemKind::Exfat | FileSystemKind::None => "noatime",
         };
-        std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(self.point(), &error))?;
-        let device = self.device.to_string_lossy();
-        let mount = |word: &str| program("mount", &["-t", word, "-o", options, &device, POINT], "mount");
-        // A kernel without exFAT may have the driver that is a program.
-        mount(kind.word()).or_else(|error| match kind {
-            FileSystemKind::Exfat => mount("exfat-fuse").map_err(|_| error),
-            _ => Err(error),
+        let device = self.device.to_string_lossy().into_owned();
+        self.visit(move || {
+            std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
+            let mount = |word: &str| program("mount", &["-t", word, "-o", options, &device, POINT], "mount");
+            // A kernel without exFAT may have the driver that is a program.
+            mount(kind.word()).or_else(|error| match kind {
+                FileSystemKind::Exfat => mount("exfat-fuse").map_err(|_| error),
+                _ => Err(error),
+            })
         })?;
         self.is_mounted = true;
         if let Some(name) = self.device.file_name() {
@@ -314,33 +336,45 @@ impl ServedFolder {
     }
 
     fn copy_in(&self) -> Result<()> {
-        let folder = self.folder();
-        self.request.with.iter().try_for_each(|path| {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            program("cp", &["-a", "--", &path.to_string_lossy(), &folder.to_string_lossy()], "coreutils")
+        let (folder, with) = (self.folder(), self.request.with.clone());
+        self.visit(move || {
+            with.iter().try_for_each(|path| {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                program("cp", &["-a", "--", &path.to_string_lossy(), &folder.to_string_lossy()], "coreutils")
+            })
         })
     }
+}
+
+/// A file or folder of the file system.
+pub struct SettledFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// Where it lies on the device.
+    pub places: Vec<Range<u64>>,
 }
 
 impl Drop for ServedFolder {
     fn drop(&mut self) {
         if self.is_mounted {
-            let _ = rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::DETACH);
+            let _ = self.visitor.run(|| rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::DETACH));
         }
     }
 }
 
 /// Every file and folder of a file system with its place, by name; nothing is followed.
-fn walk(folder: &Path, files: &mut Vec<(PathBuf, Vec<Range<u64>>)>) -> std::io::Result<()> {
+fn walk(folder: &Path, files: &mut Vec<SettledFile>) -> std::io::Result<()> {
     let mut entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
-    files.push((folder.to_owned(), place(folder)?));
+    files.push(SettledFile { path: folder.to_owned(), is_folder: true, places: place(folder)? });
     for entry in entries {
-        let kind = entry.file_type()?;
+        let (kind, path) = (entry.file_type()?, entry.path());
         if kind.is_dir() {
-            walk(&entry.path(), files)?;
+            walk(&path, files)?;
         } else if kind.is_file() {
-            files.push((entry.path(), place(&entry.path())?));
+            files.push(SettledFile { places: place(&path)?, path, is_folder: false });
         }
     }
     Ok(())

@@ -24,6 +24,7 @@ mod workers;
 
 pub mod protocol;
 
+pub use apart::{Visitor, apart};
 pub use attach::{
     Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments, refuse_used,
 };
@@ -33,7 +34,6 @@ pub use data::DataPlace;
 pub use honesty::{Lateness, Slowdown};
 pub use hub::ServedFigures;
 pub use listen::{Address, AttachBy, control_path};
-pub use platform::unshare_mounts;
 pub use power::{CutReport, PowerRules};
 pub use rehearsal::{ClientFigures, KeepingUp, ServedLimit, closed_loop_ns};
 pub use request_log::RequestLog;

@@ -46,14 +46,14 @@ pub(crate) fn hear_no_signals() -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
 }
 
-/// Gives the calling thread an empty table of open files instead of the one that it shares. No descriptor of before holds in it.
+/// Gives the calling thread a table of open files of its own, with those below a number of the one that it shares.
 ///
 /// # Errors
 /// A kernel before 5.9, among others.
-pub(crate) fn leave_open_files() -> io::Result<()> {
+pub(crate) fn leave_open_files(from: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes numbers and touches no memory; what other threads have open stays open in their table.
     let answer =
-        unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) };
+        unsafe { libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -173,7 +173,7 @@ pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};
 ///
 /// # Errors
 /// When this process is not root's.
-pub fn unshare_mounts() -> io::Result<()> {
+pub(crate) fn unshare_mounts() -> io::Result<()> {
     // SAFETY: only mounts are parted, and with them the current folder and the mask of new files; no descriptor is.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?;
     let how = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
