@@ -16,12 +16,12 @@ pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<(
     let request = args.request(&purpose)?;
     let Some(done) = measured(request, None, args.dry_run, global, command_line)? else { return Ok(()) };
     let Some(record) = &done.record else { return done.outcome };
-    let fit = Fit::of(&record.cells, &purpose);
+    let fit = Fit::of(&record.cells, &purpose, args.count());
     if global.json {
         let answer = fit_answer(&fit);
         print_json(&serde_json::json!({ "event": "fit", "run": done.id, "answer": answer, "fit": fit }))?;
     } else {
-        print_page(&fit_doc(&fit, &done.id).terminal(&style()))?;
+        print_page(&fit_doc(&fit, record).terminal(&style()))?;
     }
     done.outcome.and_then(|()| accept_fit(&fit))
 }

@@ -94,6 +94,21 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     done.outcome
 }
 
+/// Measures a target by a profile, for what another command tells of it.
+///
+/// # Errors
+/// As `kurabe run`.
+pub fn measured_as(
+    target: &Path,
+    profile: &str,
+    global: &Global,
+    command_line: &[String],
+) -> Result<Option<Done>> {
+    let procedure = Procedure::Named(profile.to_owned());
+    let request = RunRequest { target: target.to_owned(), procedure, ..RunRequest::default() };
+    measured(request, None, false, global, command_line)
+}
+
 /// Measures what was asked for, or shows the plan of it. `list`: where a line for each operation goes.
 ///
 /// # Errors

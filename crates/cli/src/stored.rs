@@ -145,9 +145,9 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
 pub fn why(args: &WhyArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let cell = args.cell.as_deref();
     if let Some(target) = &args.probe {
-        let procedure = Procedure::Named(kurabe_explain::PROBE.to_owned());
-        let request = RunRequest { target: target.clone(), procedure, ..RunRequest::default() };
-        let Some(done) = measured(request, None, false, global, command_line)? else { return Ok(()) };
+        let Some(done) = crate::run::measured_as(target, kurabe_explain::PROBE, global, command_line)? else {
+            return Ok(());
+        };
         return done.record.iter().try_for_each(|record| tell_why(record, cell, global)).and(done.outcome);
     }
     let store = store_with_runs(global)?;

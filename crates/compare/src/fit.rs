@@ -34,6 +34,8 @@ pub struct Fit {
     pub name: String,
     /// What it is.
     pub title: Text,
+    /// For how many of what it counts; `None` of a use that counts nothing.
+    pub count: Option<u32>,
     /// The answer.
     pub verdict: FitVerdict,
     /// Each limit of the use with what was measured.
@@ -62,7 +64,7 @@ pub struct JudgedLimit {
     /// What breaking it would mean.
     pub reason: Text,
     /// Where it is from.
-    pub source: Option<String>,
+    pub source: Option<Text>,
 }
 
 /// What a use asks, and what was measured of it.
@@ -113,14 +115,14 @@ impl JudgedLimit {
     }
 
     /// Whether that nothing tells against it leaves it open.
-    fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.verdict() == FitVerdict::NotClear && !matches!(self.measured, MeasuredLimit::Stall { .. })
     }
 }
 
 impl Fit {
-    /// How fit what a run of [`fit_profile`] measured is for its use.
-    pub fn of(cells: &[Cell], purpose: &Use) -> Self {
+    /// How fit what a run of [`fit_profile`] measured is for its use, for so many of what it counts.
+    pub fn of(cells: &[Cell], purpose: &Use, count: u32) -> Self {
         let cell_of = |place: usize| cells.iter().find(|cell| cell.step_index as usize == place);
         let parts: Vec<(&UseWork, Option<&Cell>)> =
             purpose.work.iter().enumerate().map(|(place, work)| (work, cell_of(place))).collect();
@@ -135,7 +137,8 @@ impl Fit {
             () if is(FitVerdict::Fit) && !limits.iter().any(JudgedLimit::is_open) => FitVerdict::Fit,
             () => FitVerdict::NotClear,
         };
-        Self { name: purpose.name.clone(), title: purpose.title.clone(), verdict, limits }
+        let count = purpose.counts().then_some(count);
+        Self { name: purpose.name.clone(), title: purpose.title.clone(), count, verdict, limits }
     }
 
     /// The limit that the answer hangs on: the first that is as the answer says, and the least sure of those that are kept to.

@@ -93,7 +93,7 @@ pub struct LeastRate {
     /// What less would mean.
     pub reason: Text,
     /// Where it is from.
-    pub source: String,
+    pub source: Text,
 }
 
 /// What disqualifies a disk for a use.
@@ -104,7 +104,7 @@ pub struct UseLimit {
     /// What that would mean.
     pub reason: Text,
     /// Where it is from, if anybody says so.
-    pub source: Option<String>,
+    pub source: Option<Text>,
 }
 
 /// The most that a use bears.
@@ -245,7 +245,7 @@ fn work(value: &Value<'_>) -> Result<UseWork> {
             Ok(LeastRate {
                 bytes_per_s: least.require("bytes_per_s")?.parsed(parse_bytes)? as f64,
                 reason: least.require("reason")?.text()?,
-                source: least.words("source")?,
+                source: source(&least.require("source")?)?,
             })
         })?,
     })
@@ -260,11 +260,12 @@ fn limit(value: &Value<'_>) -> Result<UseLimit> {
             Bearable::Percentile { of: kind(&table)?, share: share(&table)?, at_most_ns: at_most(&table)? }
         }
     };
-    Ok(UseLimit {
-        bears,
-        reason: table.require("reason")?.text()?,
-        source: table.read("source", Value::words)?,
-    })
+    Ok(UseLimit { bears, reason: table.require("reason")?.text()?, source: table.read("source", source)? })
+}
+
+/// Where something is from: a name that is the same everywhere, or words in both languages.
+fn source(value: &Value<'_>) -> Result<Text> {
+    if value.is_table() { value.text() } else { value.words().map(Text::same) }
 }
 
 fn kind(table: &DataTable<'_>) -> Result<OpKind> {

@@ -44,7 +44,7 @@ fn flushes(lengths: &[(u64, u64)]) -> Vec<Cell> {
 }
 
 fn verdict_of(lengths: &[(u64, u64)]) -> FitVerdict {
-    Fit::of(&flushes(lengths), &made_use("etcd")).verdict
+    Fit::of(&flushes(lengths), &made_use("etcd"), 1).verdict
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_percentile_is_judged_by_how_many_operations_are_over_it() {
     assert_eq!(verdict_of(&[(1, 980), (20, 20)]), FitVerdict::Unfit);
     assert_eq!(verdict_of(&[(1, 2), (20, 1)]), FitVerdict::NotClear, "three tell nothing");
     assert_eq!(verdict_of(&[]), FitVerdict::NotClear);
-    let nothing = Fit::of(&[], &made_use("etcd"));
+    let nothing = Fit::of(&[], &made_use("etcd"), 1);
     assert_eq!((nothing.verdict, nothing.limits[0].kept), (FitVerdict::NotClear, None));
 }
 
@@ -86,13 +86,13 @@ fn a_rate_is_judged_by_how_its_repetitions_scatter() {
         };
         purpose.work.iter().enumerate().map(cell).collect::<Vec<Cell>>()
     };
-    let verdict = |factor| Fit::of(&cells(factor), &purpose).verdict;
+    let verdict = |factor| Fit::of(&cells(factor), &purpose, 1).verdict;
     assert_eq!(verdict([1.5, 1.6, 1.4]), FitVerdict::Fit);
     assert_eq!(verdict([0.9, 1.3, 1.1]), FitVerdict::NotClear);
     assert_eq!(verdict([0.5, 0.6, 0.4]), FitVerdict::Unfit);
     // A part that was not measured is open, and of the others a single one decides.
-    assert_eq!(Fit::of(&cells([1.5, 1.6, 1.4])[1..], &purpose).verdict, FitVerdict::NotClear);
-    let broken = Fit::of(&cells([0.5, 0.6, 0.4])[1..], &purpose);
+    assert_eq!(Fit::of(&cells([1.5, 1.6, 1.4])[1..], &purpose, 1).verdict, FitVerdict::NotClear);
+    let broken = Fit::of(&cells([0.5, 0.6, 0.4])[1..], &purpose, 1);
     assert_eq!(broken.verdict, FitVerdict::Unfit);
     assert_eq!(broken.decisive(), broken.limits.get(1));
 }
@@ -110,8 +110,8 @@ fn what_comes_and_is_not_taken_is_over_the_limit() {
         vec![Cell { direction, workload: Some(workload), repetitions: vec![repetition], ..Cell::default() }]
     };
     // Within half a second 50 of them come, and may still be taken in time.
-    assert_eq!(Fit::of(&cells(50), &purpose).verdict, FitVerdict::Fit);
-    assert_eq!(Fit::of(&cells(100), &purpose).verdict, FitVerdict::Unfit);
+    assert_eq!(Fit::of(&cells(50), &purpose, 1).verdict, FitVerdict::Fit);
+    assert_eq!(Fit::of(&cells(100), &purpose, 1).verdict, FitVerdict::Unfit);
 }
 
 #[test]

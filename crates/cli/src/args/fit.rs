@@ -28,6 +28,11 @@ pub struct FitArgs {
 }
 
 impl FitArgs {
+    /// How many of what the use counts.
+    pub fn count(&self) -> u32 {
+        self.count.unwrap_or(1)
+    }
+
     /// What they ask for, of this use.
     ///
     /// # Errors
@@ -50,7 +55,7 @@ impl FitArgs {
             );
             return Err(ErrorKind::Usage.error(what).remedy(remedy));
         }
-        let profile = fit_profile(purpose, self.count.unwrap_or(1), model_name(&self.target).is_some());
+        let profile = fit_profile(purpose, self.count(), model_name(&self.target).is_some());
         Ok(RunRequest {
             target: self.target.clone(),
             procedure: Procedure::Given(Box::new(profile)),

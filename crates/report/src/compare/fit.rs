@@ -4,13 +4,14 @@ use crate::compare::recommend::operations;
 use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
 use kurabe_compare::{Fit, FitVerdict, JudgedLimit, MeasuredLimit};
+use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
 
 /// Nobody is surer than this: what a measurement does not see has a share, too.
 const SUREST: f64 = 0.999;
 
 /// The page of a verdict that a run led to.
-pub fn fit_doc(fit: &Fit, run: &str) -> Doc {
+pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     let mut doc = Doc::new();
     let role = match fit.verdict {
         FitVerdict::Fit => Role::Good,
@@ -21,10 +22,18 @@ pub fn fit_doc(fit: &Fit, run: &str) -> Doc {
     for limit in &fit.limits {
         doc.push(Paragraph::new(limit_line(limit)).indent(2, 4));
         if let Some(source) = &limit.source {
-            doc.push(Paragraph::aside(Text::same(source)).indent(4, 6));
+            doc.push(Paragraph::aside(source.clone()).indent(4, 6));
         }
     }
+    let run = &record.header.id;
     doc.push(Paragraph::aside(text!("measured in run {run}", "測定: {run}")).indent(2, 4));
+    if record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model) {
+        let bare = text!(
+            "a model is a device by itself: what a file system writes of its own beside each flush takes longer, unless the model has that layer",
+            "モデルは機器だけを表します。ファイルシステムがフラッシュのたびに自分で書く分は、その層がモデルになければ含まれず、実際にはもっとかかります"
+        );
+        doc.push(Paragraph::aside(bare).indent(2, 4));
+    }
     doc
 }
 
@@ -70,7 +79,12 @@ pub fn accept_fit(fit: &Fit) -> Result<()> {
 
 /// The use, amid the words of both languages.
 fn title(fit: &Fit) -> Text {
-    words::amid(&fit.title.map(shown::line))
+    let title = fit.title.map(shown::line);
+    let counted = match fit.count {
+        Some(count) => title.map(|title| format!("{title} ({count})")),
+        None => title,
+    };
+    words::amid(&counted)
 }
 
 /// What was measured beside what is asked, and how sure the answer is.
@@ -128,8 +142,12 @@ fn facts(limit: &JudgedLimit) -> Text {
         }
         MeasuredLimit::Stall { at_most_ns, worst_ns } => {
             let limit = number::latency_ns(*at_most_ns);
-            match worst_ns.map(number::latency_ns) {
-                Some(worst) => text!(
+            match worst_ns.map(|worst_ns| (worst_ns, number::latency_ns(worst_ns))) {
+                Some((0, _)) => text!(
+                    "it never stood still, {limit} is what it bears",
+                    "一度も止まりませんでした。許されるのは {limit} までです"
+                ),
+                Some((_, worst)) => text!(
                     "the longest standstill was {worst}, {limit} is what it bears",
                     "最も長く止まった時間は {worst} です。許されるのは {limit} までです"
                 ),
@@ -148,7 +166,8 @@ fn limit_line(limit: &JudgedLimit) -> Text {
     match limit.verdict() {
         FitVerdict::Fit => text!("kept: {facts}", "適合: {facts}"; facts),
         FitVerdict::Unfit => text!("broken: {facts} ({reason})", "不適合: {facts}({reason})"; facts, reason),
-        FitVerdict::NotClear => text!("open: {facts}", "未確定: {facts}"; facts),
+        FitVerdict::NotClear if limit.is_open() => text!("open: {facts}", "未確定: {facts}"; facts),
+        FitVerdict::NotClear => text!("so far: {facts}", "今のところ: {facts}"; facts),
     }
 }
 
