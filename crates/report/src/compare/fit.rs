@@ -5,6 +5,7 @@ use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
 use kurabe_compare::{Fit, FitVerdict, JudgedLimit, MeasuredLimit};
 use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
 
 /// Nobody is surer than this: what a measurement does not see has a share, too.
@@ -27,10 +28,14 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     }
     let run = &record.header.id;
     doc.push(Paragraph::aside(text!("measured in run {run}", "測定: {run}")).indent(2, 4));
-    if record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model) {
+    let is_flushed =
+        |limit: &JudgedLimit| matches!(limit.measured, MeasuredLimit::Percentile { of: OpKind::Sync, .. });
+    if fit.limits.iter().any(is_flushed)
+        && record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model)
+    {
         let bare = text!(
-            "a model is a device by itself: what a file system writes of its own beside each flush takes longer, unless the model has that layer",
-            "モデルは機器だけを表します。ファイルシステムがフラッシュのたびに自分で書く分は、その層がモデルになければ含まれず、実際にはもっとかかります"
+            "a model is the device alone, unless it has a layer for the file system: what that writes beside each flush takes longer still",
+            "モデルは、ファイルシステムの層がない限り、機器だけを表します。実際には、ファイルシステムがフラッシュのたびに書く分だけ長くかかります"
         );
         doc.push(Paragraph::aside(bare).indent(2, 4));
     }
@@ -60,20 +65,14 @@ pub fn fit_answer(fit: &Fit) -> Text {
 /// # Errors
 /// When the storage is not fit, or that is not clear.
 pub fn accept_fit(fit: &Fit) -> Result<()> {
+    let name = shown::line(&fit.name);
     match fit.verdict {
         FitVerdict::Fit => Ok(()),
         FitVerdict::Unfit => {
-            let title = title(fit);
-            Err(ErrorKind::Unfit.error(text!("not fit for {title}", "{title}には使えません"; title)))
+            Err(ErrorKind::Unfit.error(text!("not fit for {name}", "{name} には使えません")))
         }
-        FitVerdict::NotClear => {
-            let title = title(fit);
-            let what = text!(
-                "whether it is fit for {title} is not clear",
-                "{title}に使えるかどうか判断できません"; title
-            );
-            Err(ErrorKind::Unclear.error(what))
-        }
+        FitVerdict::NotClear => Err(ErrorKind::Unclear
+            .error(text!("not clear whether it is fit for {name}", "{name} に使えるかどうか判断できません"))),
     }
 }
 
@@ -81,7 +80,7 @@ pub fn accept_fit(fit: &Fit) -> Result<()> {
 fn title(fit: &Fit) -> Text {
     let title = fit.title.map(shown::line);
     let counted = match fit.count {
-        Some(count) => title.map(|title| format!("{title} ({count})")),
+        Some(count) => text!("{title} ({count})", "{title}({count})"; title),
         None => title,
     };
     words::amid(&counted)
