@@ -7,11 +7,11 @@
 
 use crate::recommend::{FIRM_SHARE, worst_standstill};
 use crate::uses::{Bearable, Use, UseLimit, UseWork};
+use kurabe_core::Text;
 use kurabe_core::profile::{IoStep, MOST_THREADS, Order, Profile, Rules, Step};
 use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::{Cell, LatencyRecord, Repetition};
 use kurabe_core::workload::{Arrival, Direction, End, OpKind, OpenLoop, Pattern, SyncRule};
-use kurabe_core::{Text, text};
 use kurabe_stats::{
     CONFIDENCE, compared_values, fewest_for_quantile, mean_at_least, operations_over, percentile_ns,
     quantile_within, repetition_latency,
@@ -176,9 +176,8 @@ pub fn fit_profile(purpose: &Use, count: u32, in_pages: bool) -> Profile {
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };
         Step::Io(IoStep { id: Some(format!("part{}", place + 1)), end, ..step })
     });
-    let title = &purpose.title;
-    let title = text!("what {title} does", "{title}と同じ動作"; title);
-    Profile::of_steps(&format!("fit-{}", purpose.name), title, rules, steps.collect())
+    let name = format!("fit-{}", purpose.name);
+    Profile::of_steps(&name, purpose.title.clone(), rules, steps.collect())
 }
 
 fn step(work: &UseWork, count: u32, in_pages: bool) -> IoStep {
