@@ -3,6 +3,7 @@
 mod attach;
 mod card;
 mod fio;
+mod fit;
 mod groups;
 mod options;
 mod pivot;
@@ -20,6 +21,7 @@ mod vm;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
+pub use fit::FitArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
@@ -104,6 +106,8 @@ pub enum Command {
     Versus(VersusArgs),
     #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
     Recommend(RecommendArgs),
+    #[command(about = t("Is this storage fit for a use: etcd, a recorder of 16 cameras, an SD card's class? One sentence, and an exit code", "このストレージは用途に使えるか(etcd、カメラ 16 台の録画機、SD カードのクラスなど)。1 文と終了コードで答える"))]
+    Fit(FitArgs),
     #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]
     History(HistoryArgs),
     #[command(about = t("Write a report of runs: a page, Markdown, a picture, CSV or JSON", "測定をレポートにする(HTML、Markdown、画像、CSV、JSON)"))]

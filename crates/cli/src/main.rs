@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod complete;
 mod doctor;
+mod fit;
 mod help;
 mod lang;
 mod man;
@@ -56,7 +57,10 @@ fn main() -> ExitCode {
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
         Err(_)
             if output::reader_is_gone()
-                && !matches!(cli.command, Command::Run(_) | Command::Sweep(_) | Command::Versus(_)) =>
+                && !matches!(
+                    cli.command,
+                    Command::Run(_) | Command::Sweep(_) | Command::Versus(_) | Command::Fit(_)
+                ) =>
         {
             ExitCode::SUCCESS
         }
@@ -79,6 +83,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Why(args) => stored::why(args, global, command_line),
         Command::Compare(args) => compare::compare(args, global),
         Command::Versus(args) => versus::versus(args, global, command_line),
+        Command::Fit(args) => fit::fit(args, global, command_line),
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
         Command::Report(args) => report::report(args, global),

@@ -110,7 +110,10 @@ pub fn measured_as(
 }
 
 /// Measures what was asked for, or shows the plan of it. `list`: where a line for each operation goes.
-fn measured(
+///
+/// # Errors
+/// As `kurabe run`.
+pub fn measured(
     request: RunRequest,
     list: Option<&Path>,
     is_dry: bool,

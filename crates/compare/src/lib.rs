@@ -3,6 +3,7 @@
 mod digest;
 mod fairness;
 mod fastest;
+mod fit;
 mod history;
 mod history_key;
 mod joined;
@@ -22,6 +23,7 @@ pub use fairness::{
     Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
 };
 pub use fastest::{Fastest, fastest};
+pub use fit::{Fit, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
 pub use history::{History, history, measured_again};
 pub use history_key::device_identity;
 pub use key::{CellKey, CellName, TargetPart};
@@ -39,4 +41,4 @@ pub use recommend::{
 };
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
-pub use uses::{LeastRate, USES, Use, UseLimit, UseWork};
+pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};

@@ -6,11 +6,13 @@
 //! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
 
 use crate::fairness::{Difference, Weight, differences};
+use crate::fit::{FitVerdict, MeasuredLimit, does, judged};
 use crate::key::CellKey;
-use crate::uses::{LeastRate, Use, UseWork};
+use crate::uses::{Bearable, LeastRate, Use, UseWork};
+use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::{Text, workload::Direction};
+use kurabe_core::workload::{Direction, OpKind, Workload};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, geometric_mean, stutter};
 use serde::Serialize;
 
@@ -109,6 +111,17 @@ pub enum BrokenLimit {
         /// The longest that the use bears, in ns.
         limit_ns: u64,
     },
+    /// Too many of its operations take too long.
+    Percentile {
+        /// Reads, writes or flushes.
+        of: OpKind,
+        /// Their share, between 0 and 1.
+        share: f64,
+        /// The time within which that share is done, in ns.
+        value_ns: u64,
+        /// The longest that the use bears, in ns.
+        limit_ns: u64,
+    },
     /// It is too slow.
     Rate {
         /// Its rate in bytes per second.
@@ -142,8 +155,15 @@ impl<'r> Keyed<'r> {
         Self { cells, rates, span_bytes: spans.max().unwrap_or(0) }
     }
 
-    /// How far a cell is from a part of a use; none if it is of another kind.
+    /// How far a cell is from a part of a use; none if it is of another kind. What waits for flushes, or comes at a rate of its
+    /// own, is told by nothing that does not.
     fn distance(&self, key: &CellKey, cell: &Cell, work: &UseWork) -> Option<f64> {
+        let is_like = |workload: &Workload| {
+            workload.sync.every_writes.is_some() >= work.sync
+                && workload.open_loop.is_some() >= work.rate_bytes_per_s.is_some()
+        };
+        let is_plain = !work.sync && work.rate_bytes_per_s.is_none();
+        cell.workload.as_ref().map_or(is_plain, is_like).then_some(())?;
         let halved =
             cell.workload.as_ref().map_or(0.0, |workload| doublings(self.span_bytes, workload.span_bytes));
         Some(distance(key, work)? + halved * OF_A_HALVED_SPAN)
@@ -188,13 +208,14 @@ pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, f64, Optio
         }
         (covered > 0.0).then_some((purpose, covered, out))
     };
-    uses.iter().filter_map(of_use).collect()
+    uses.iter().filter(|purpose| !purpose.measured_alone).filter_map(of_use).collect()
 }
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
+    let mut same: Vec<Vec<(&UseWork, &Cell)>> = vec![Vec::new(); runs.len()];
     for work in &purpose.work {
         let share = work.share / whole;
         let nearest = nearest_cells(runs, work);
@@ -204,6 +225,9 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
             }
             None => (String::new(), None, false),
         };
+        for nearest in nearest.iter().filter(|nearest| nearest.distance <= SAME_WORK) {
+            same.iter_mut().zip(&nearest.cells).for_each(|(same, cell)| same.push((work, cell)));
+        }
         let values: Vec<Vec<f64>> = nearest.map(|nearest| alike(&nearest.cells).0).unwrap_or_default();
         parts.push(UsePart {
             share,
@@ -223,7 +247,8 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
         return None;
     }
     let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
-    let outs = worst.iter().map(|worst| stalled(*worst, purpose)).collect();
+    let late = same.iter().map(|cells| too_late(cells, purpose));
+    let outs = worst.iter().zip(late).map(|(worst, late)| stalled(*worst, purpose).or(late)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
         standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
@@ -358,10 +383,25 @@ fn doublings(a: u64, b: u64) -> f64 {
 
 /// Whether a run stood still for longer than the use bears.
 fn stalled(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
-    let limit = purpose.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
-    let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit.worst_stall_ns)?;
-    let broken = BrokenLimit::Stall { stall_ns, limit_ns: limit.worst_stall_ns };
-    Some(Out { broken, cell: cell_name(cell), reason: limit.reason.clone() })
+    let (limit_ns, reason) = purpose.worst_stall()?;
+    let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit_ns)?;
+    let broken = BrokenLimit::Stall { stall_ns, limit_ns };
+    Some(Out { broken, cell: cell_name(cell), reason: reason.clone() })
+}
+
+/// Whether too many operations of these cells, each of a part of the use, take longer than it bears.
+fn too_late(cells: &[(&UseWork, &Cell)], purpose: &Use) -> Option<Out> {
+    purpose.limits.iter().find_map(|limit| {
+        let Bearable::Percentile { of, .. } = limit.bears else { return None };
+        let judged = judged(limit, cells, &[]);
+        let MeasuredLimit::Percentile { share, at_most_ns, value_ns, .. } = judged.measured else {
+            return None;
+        };
+        let (_, cell) = cells.iter().find(|(work, _)| does(work, of))?;
+        let broken = BrokenLimit::Percentile { of, share, value_ns: value_ns?, limit_ns: at_most_ns };
+        let out = Out { broken, cell: cell_name(cell), reason: judged.reason.clone() };
+        (judged.verdict() == FitVerdict::Unfit).then_some(out)
+    })
 }
 
 /// Whether a cell is slower than its part of the use needs.
@@ -378,7 +418,7 @@ fn cell_name(cell: &Cell) -> String {
 
 /// The longest time in which a run stood still, and where: a stall that stopped everything, and with small blocks a time
 /// without any completion or one operation that was alone. `None` where nothing was measured that tells.
-fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
+pub(crate) fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
     let of = |cell: &Cell| {
         let stutter = stutter(cell)?;
         let stall_ns = if stutter.stops_everything() { stutter.worst_ns } else { 0 };

@@ -5,8 +5,9 @@
 //! ratios are ever shown, never a score.
 
 use kurabe_core::outside::text_of_file;
-use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::workload::Direction;
+use kurabe_core::profile::MOST_THREADS;
+use kurabe_core::quantity::{MIB, parse_bytes, parse_duration_ns};
+use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{DataFile, DataTable, ErrorKind, Lang, Result, Text, Value, nearest, text};
 use std::sync::LazyLock;
 
@@ -26,7 +27,17 @@ pub const USES: &[(&str, &str)] = library![
     "media-editing",
     "game-library",
     "retro-computer",
+    "etcd",
+    "postgresql-wal",
+    "vm-host",
+    "nas",
+    "camera-recorder",
+    "sd-a1",
+    "sd-a2",
 ];
+
+/// Size of the test file where a use says none.
+const USUAL_SIZE_BYTES: u64 = 256 * MIB;
 
 /// A use of a disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +52,12 @@ pub struct Use {
     pub work: Vec<UseWork>,
     /// What it cannot bear.
     pub limits: Vec<UseLimit>,
+    /// Bytes over which its work goes.
+    pub size_bytes: u64,
+    /// Whether its program writes and reads through the page cache.
+    pub buffered: bool,
+    /// Whether only a measurement of its own tells, so that a run of anything else is not held against it.
+    pub measured_alone: bool,
 }
 
 /// A part of what a use does.
@@ -52,8 +69,16 @@ pub struct UseWork {
     pub direction: Direction,
     /// Block size in bytes.
     pub block_bytes: u64,
-    /// Operations in flight.
+    /// Operations in flight per thread.
     pub iodepth: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Whether each write waits for a flush.
+    pub sync: bool,
+    /// Bytes per second that come to it, whether it keeps up or not; as fast as it goes if none.
+    pub rate_bytes_per_s: Option<f64>,
+    /// Whether threads and rate are of one of those that the use counts: a camera, a client.
+    pub per_count: bool,
     /// Its weight among the parts.
     pub share: f64,
     /// The rate below which a disk is of no use for it.
@@ -67,15 +92,38 @@ pub struct LeastRate {
     pub bytes_per_s: f64,
     /// What less would mean.
     pub reason: Text,
+    /// Where it is from.
+    pub source: Text,
 }
 
 /// What disqualifies a disk for a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseLimit {
-    /// A stall longer than this, in ns.
-    pub worst_stall_ns: u64,
+    /// What must not be.
+    pub bears: Bearable,
     /// What that would mean.
     pub reason: Text,
+    /// Where it is from, if anybody says so.
+    pub source: Option<Text>,
+}
+
+/// The most that a use bears.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bearable {
+    /// No stall longer than this.
+    Stall {
+        /// In ns.
+        at_most_ns: u64,
+    },
+    /// So many operations of a kind are done within a time.
+    Percentile {
+        /// Reads, writes or flushes.
+        of: OpKind,
+        /// Their share, between 0 and 1.
+        share: f64,
+        /// In ns.
+        at_most_ns: u64,
+    },
 }
 
 impl Use {
@@ -90,6 +138,26 @@ impl Use {
             uses.unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
         });
         &READ
+    }
+
+    /// The shortest stall that it does not bear, and what that means.
+    pub fn worst_stall(&self) -> Option<(u64, &Text)> {
+        let stalls = self.limits.iter().filter_map(|limit| match limit.bears {
+            Bearable::Stall { at_most_ns } => Some((at_most_ns, &limit.reason)),
+            Bearable::Percentile { .. } => None,
+        });
+        stalls.min_by_key(|(at_most_ns, _)| *at_most_ns)
+    }
+
+    /// Whether it has a limit that a measurement can prove: that none was seen says little of stalls.
+    pub fn can_be_judged(&self) -> bool {
+        let is_percentile = |limit: &UseLimit| matches!(limit.bears, Bearable::Percentile { .. });
+        self.work.iter().any(|work| work.least.is_some()) || self.limits.iter().any(is_percentile)
+    }
+
+    /// Whether it counts something: cameras, clients.
+    pub fn counts(&self) -> bool {
+        self.work.iter().any(|work| work.per_count)
     }
 
     /// A use that comes with kurabe, or from a file of the user's own if the name looks like a path.
@@ -118,55 +186,105 @@ impl Use {
     /// At the first thing that is wrong, with its line.
     pub fn parse(name: &str, source: &str) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
-        let root = file.root(&["schema", "name", "title", "reason", "work", "limit"])?;
+        let keys =
+            ["schema", "name", "title", "reason", "size", "buffered", "measured_alone", "work", "limit"];
+        let root = file.root(&keys)?;
         root.require("schema")?.integer(1..=1)?;
-        let limits = root.get("limit").map(|list| list.elements()).unwrap_or_default();
         Ok(Self {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
             reason: root.require("reason")?.text()?,
-            work: list(&root, "work")?.iter().map(work).collect::<Result<_>>()?,
-            limits: limits.iter().map(limit).collect::<Result<_>>()?,
+            work: root.require("work")?.each(work)?,
+            limits: root.each("limit", limit)?,
+            size_bytes: root.read("size", some_bytes)?.unwrap_or(USUAL_SIZE_BYTES),
+            buffered: flag(&root, "buffered")?,
+            measured_alone: flag(&root, "measured_alone")?,
         })
     }
 }
 
-fn list<'f>(root: &DataTable<'f>, key: &str) -> Result<Vec<Value<'f>>> {
-    Ok(root.require(key)?.elements())
+fn flag(table: &DataTable<'_>, key: &str) -> Result<bool> {
+    Ok(table.read(key, Value::boolean)?.unwrap_or(false))
+}
+
+fn some_bytes(value: &Value<'_>) -> Result<u64> {
+    match value.parsed(parse_bytes)? {
+        0 => Err(value.error(&text!("at least one byte is expected", "1 バイト以上が必要です"))),
+        bytes => Ok(bytes),
+    }
 }
 
 fn work(value: &Value<'_>) -> Result<UseWork> {
-    let table = value.table(&["access", "direction", "block", "iodepth", "share", "least"])?;
-    let block = table.require("block")?;
-    let block_bytes = block.parsed(parse_bytes)?;
-    if block_bytes == 0 {
-        return Err(block.error(&text!("a block has at least one byte", "ブロックは 1 バイト以上です")));
-    }
+    let table = value.table(&[
+        "access",
+        "direction",
+        "block",
+        "iodepth",
+        "threads",
+        "sync",
+        "rate",
+        "per_count",
+        "share",
+        "least",
+    ])?;
+    let threads = |threads: &Value<'_>| threads.integer(1..=u64::from(MOST_THREADS));
     Ok(UseWork {
         sequential: table.require("access")?.choice(&[("sequential", true), ("random", false)])?,
         direction: table
             .require("direction")?
             .choice(&[("read", Direction::Read), ("write", Direction::Write)])?,
-        block_bytes,
+        block_bytes: some_bytes(&table.require("block")?)?,
         iodepth: table.require("iodepth")?.integer(1..=65_536)? as u32,
+        threads: table.read("threads", threads)?.unwrap_or(1) as u32,
+        sync: flag(&table, "sync")?,
+        rate_bytes_per_s: table.read("rate", some_bytes)?.map(|bytes| bytes as f64),
+        per_count: flag(&table, "per_count")?,
         share: table.require("share")?.positive()?,
         least: table.read("least", |least| {
             let least = least.table(&["bytes_per_s", "reason", "source"])?;
-            least.require("source")?.string()?;
             Ok(LeastRate {
                 bytes_per_s: least.require("bytes_per_s")?.parsed(parse_bytes)? as f64,
                 reason: least.require("reason")?.text()?,
+                source: source(&least.require("source")?)?,
             })
         })?,
     })
 }
 
 fn limit(value: &Value<'_>) -> Result<UseLimit> {
-    let table = value.table(&["worst_stall", "reason"])?;
-    Ok(UseLimit {
-        worst_stall_ns: table.require("worst_stall")?.parsed(parse_duration_ns)?,
-        reason: table.require("reason")?.text()?,
-    })
+    let table = value.table(&["worst_stall", "percentile", "of", "at_most", "reason", "source"])?;
+    table.refuse_both("worst_stall", "percentile")?;
+    let bears = match table.get("worst_stall") {
+        Some(stall) => Bearable::Stall { at_most_ns: stall.parsed(parse_duration_ns)? },
+        None => {
+            Bearable::Percentile { of: kind(&table)?, share: share(&table)?, at_most_ns: at_most(&table)? }
+        }
+    };
+    Ok(UseLimit { bears, reason: table.require("reason")?.text()?, source: table.read("source", source)? })
+}
+
+/// Where something is from: a name that is the same everywhere, or words in both languages.
+fn source(value: &Value<'_>) -> Result<Text> {
+    if value.is_table() { value.text() } else { value.words().map(Text::same) }
+}
+
+fn kind(table: &DataTable<'_>) -> Result<OpKind> {
+    table.require("of")?.choice(&[("read", OpKind::Read), ("write", OpKind::Write), ("sync", OpKind::Sync)])
+}
+
+fn share(table: &DataTable<'_>) -> Result<f64> {
+    let percentile = table.require("percentile")?;
+    match percentile.positive()? {
+        percent if percent < 100.0 => Ok(percent / 100.0),
+        _ => Err(percentile.error(&text!(
+            "a percentile is above 0 and below 100",
+            "パーセンタイルは 0 より大きく 100 未満です"
+        ))),
+    }
+}
+
+fn at_most(table: &DataTable<'_>) -> Result<u64> {
+    table.require("at_most")?.parsed(parse_duration_ns)
 }
 
 #[cfg(test)]

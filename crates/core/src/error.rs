@@ -37,7 +37,7 @@ pub enum ErrorKind {
     NoSuchRun = 12,
     /// A comparison found a side slower, which was not accepted.
     Slower = 13,
-    /// A comparison is not clear, which was not accepted.
+    /// A comparison is not clear, which was not accepted; nor is whether a storage is fit.
     Unclear = 14,
     /// A comparison found a difference, which was not accepted.
     Different = 15,
@@ -45,6 +45,8 @@ pub enum ErrorKind {
     OverBudget = 16,
     /// A power cut took what had been promised.
     DataLost = 17,
+    /// A storage is not fit for what it was asked about.
+    Unfit = 18,
     /// Stopped by the user.
     Interrupted = 130,
 }
@@ -81,6 +83,7 @@ impl Keyword for ErrorKind {
         ("different", Self::Different),
         ("over_budget", Self::OverBudget),
         ("data_lost", Self::DataLost),
+        ("unfit", Self::Unfit),
         ("interrupted", Self::Interrupted),
     ];
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod facts;
 pub(crate) mod fastest;
+mod fit;
 mod gate;
 mod history;
 mod pivot;
@@ -12,6 +13,7 @@ pub(crate) mod verdict;
 
 pub use facts::{PIVOT_WORDS, asked_json, pair_json, pairs_json, spoken_json};
 pub use fastest::fastest_words;
+pub use fit::{accept_fit, fit_answer, fit_doc};
 pub use gate::{Unaccepted, accept};
 pub use history::history_doc;
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};

@@ -1,6 +1,6 @@
 //! From repetitions to the figure of a cell: the tool's own statistic, and the mean with its interval.
 
-use crate::normal::student_quantile;
+use crate::normal::{student_quantile, student_tail};
 use kurabe_core::profile::Statistic;
 
 /// A mean with its 95 % confidence interval.
@@ -27,6 +27,19 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
         student_quantile(0.975, count - 1.0) * (variance / count).sqrt()
     });
     Some(MeanInterval { mean, half_width })
+}
+
+/// The probability that the true mean is at least this, by Student's t; `None` for fewer than two values. Values that do not
+/// scatter leave no doubt.
+pub fn mean_at_least(values: &[f64], least: f64) -> Option<f64> {
+    let MeanInterval { mean, half_width } = mean_interval(values)?;
+    let freedom = values.len() as f64 - 1.0;
+    let error = half_width? / student_quantile(0.975, freedom);
+    if error > 0.0 {
+        Some(student_tail((least - mean) / error, freedom))
+    } else {
+        Some(f64::from(mean >= least))
+    }
 }
 
 /// The profile's own statistic of the repetitions; `None` without values.
@@ -57,6 +70,17 @@ mod tests {
         assert!((interval.half_width.unwrap() - 2.484_137_711_843_7).abs() < 1e-9, "{interval:?}");
         assert_eq!(mean_interval(&[5.0]).unwrap().half_width, None);
         assert_eq!(mean_interval(&[]), None);
+    }
+
+    #[test]
+    fn a_mean_is_above_the_ends_of_its_interval_in_so_many_cases() {
+        let values = [10.0, 12.0, 11.0];
+        let at = |least| mean_at_least(&values, least).unwrap();
+        assert!((at(11.0 - 2.484_137_711_843_7) - 0.975).abs() < 1e-9);
+        assert!((at(11.0 + 2.484_137_711_843_7) - 0.025).abs() < 1e-9);
+        assert!((at(11.0) - 0.5).abs() < 1e-12);
+        assert_eq!([5.0, 5.1].map(|least| mean_at_least(&[5.0; 3], least)), [Some(1.0), Some(0.0)]);
+        assert_eq!(mean_at_least(&[5.0], 1.0), None);
     }
 
     #[test]

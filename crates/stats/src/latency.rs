@@ -39,11 +39,22 @@ pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
     for (lowest_ns, count) in &latency.buckets {
         seen = seen.saturating_add(*count);
         if seen >= rank {
-            let middle = lowest_ns.saturating_add(bucket_width_ns(*lowest_ns) / 2);
-            return Some(middle.min(latency.max_ns).max(latency.min_ns));
+            return Some(middle_ns(latency, *lowest_ns));
         }
     }
     None
+}
+
+/// How many operations took longer than this, by the times that [`percentile_ns`] tells of them.
+pub fn operations_over(latency: &LatencyRecord, limit_ns: u64) -> u64 {
+    let over = latency.buckets.iter().filter(|(lowest_ns, _)| middle_ns(latency, *lowest_ns) > limit_ns);
+    over.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+}
+
+/// The time that stands for the operations of a bucket.
+fn middle_ns(latency: &LatencyRecord, lowest_ns: u64) -> u64 {
+    let middle = lowest_ns.saturating_add(bucket_width_ns(lowest_ns) / 2);
+    middle.min(latency.max_ns).max(latency.min_ns)
 }
 
 #[cfg(test)]

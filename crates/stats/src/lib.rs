@@ -41,13 +41,13 @@ pub use change::{
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use demerit::{Demerit, MeasuredLatencies, demerit};
 pub use derived::{DerivedFigure, derived_figures, derived_values, figure_in};
-pub use figure::{MeanInterval, figure, mean_interval};
+pub use figure::{MeanInterval, figure, mean_at_least, mean_interval};
 pub use firm::draw_log_mean;
 pub use groups::{TwoGroups, two_groups};
 pub use histogram::{Histogram, bucket_width_ns};
 pub use kendall::{Drift, drift};
-pub use latency::{percentile_ns, since};
-pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
+pub use latency::{operations_over, percentile_ns, since};
+pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval, quantile_within};
 pub use rank::{RankTest, holm, is_tie, rank_test};
 pub use relation::{Concordance, FittedLine, concordance, geometric_mean, line};
 pub use stutter::{Life, LifePart, ReadsBesideWrites, Stutter, reads_beside_writes, stutter};

@@ -44,9 +44,36 @@ pub fn fewest_for_quantile(fraction: f64, confidence: f64) -> Option<u64> {
     Some((tail.ln() / likelier.ln()).ceil() as u64)
 }
 
+/// The probability that the true quantile at a fraction is within a limit that `over` of `count` values exceed: how surely more
+/// of them would exceed it if just that share did, and how surely as many. Between both it is not known; `None` without values.
+///
+/// The number of values above the true quantile is binomial, whatever the distribution (Clopper and Pearson, 1934).
+pub fn quantile_within(count: u64, over: u64, fraction: f64) -> Option<[f64; 2]> {
+    let above = Binomial::new(1.0 - fraction, count).ok().filter(|_| count > 0)?;
+    let as_many = if over == 0 { 1.0 } else { above.sf(over - 1) };
+    Some([above.sf(over), as_many])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_surely_a_quantile_is_within_a_limit_is_the_sum_of_binomial_terms() {
+        // The terms summed one by one, by their logarithms.
+        for (count, over, expected) in [
+            (368, 0, [0.975_240, 1.0]),
+            (367, 0, [0.974_990, 1.0]),
+            (1000, 10, [0.416_959, 0.542_699]),
+            (1000, 20, [0.001_496, 0.003_288]),
+            (1, 1, [0.0, 0.01]),
+        ] {
+            let within = quantile_within(count, over, 0.99).unwrap();
+            let off = within.iter().zip(expected).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-6, "{count}, {over}: {within:?}");
+        }
+        assert_eq!(quantile_within(0, 0, 0.99), None);
+    }
 
     #[test]
     fn the_intervals_are_those_of_scipy() {

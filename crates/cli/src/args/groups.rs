@@ -8,7 +8,7 @@ use kurabe_core::display::wrap;
 const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Measure", "測る", &["run", "sweep", "profiles"]),
     ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
-    ("Compare", "比べる", &["compare", "versus", "recommend", "history", "study", "catalogue"]),
+    ("Compare", "比べる", &["compare", "versus", "recommend", "fit", "history", "study", "catalogue"]),
     ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),
     ("Programs", "プログラム", &["price", "on", "mark"]),
     ("Other tools", "ほかのツール", &["import", "export", "record"]),

@@ -79,7 +79,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 52] = [
+const LINES: [&str; 54] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -89,6 +89,8 @@ const LINES: [&str; 52] = [
     "run target --profile wrong.toml",
     "run target --profile missing.toml",
     "run model:ideal-ram-disk --profile quick --time 0",
+    "fit model:wd-red-3tb --for camera-recorder",
+    "fit model:wd-red-3tb --for archive",
     "versus model:ideal-ram-disk --vary bs=4k",
     "list --last 0",
     "import nothing",

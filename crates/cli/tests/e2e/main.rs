@@ -24,6 +24,7 @@ mod existing_file;
 mod explaining;
 mod failing_target;
 mod faults;
+mod fitness;
 mod flipped;
 mod full_and_forbidden;
 mod guests;

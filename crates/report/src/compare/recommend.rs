@@ -3,7 +3,7 @@
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{compare::facts::Spoken, compare::head, side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
-use kurabe_core::{Text, mention::COMPARE, number, record::RunRecord, shown, text};
+use kurabe_core::{Text, mention::COMPARE, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
 
 /// Who is ahead by no more than this is not the better choice.
@@ -55,7 +55,7 @@ pub fn recommendation_doc(
 
 /// What the use bears, and of whom it is known that it keeps to it.
 fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
-    let limit_ns = asked.limits.iter().map(|limit| limit.worst_stall_ns).min()?;
+    let (limit_ns, _) = asked.worst_stall()?;
     let each = |standing: &Standing| {
         let name = &names[standing.run];
         match standing.worst_ns {
@@ -199,6 +199,15 @@ fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
     ))
 }
 
+/// Operations of a kind.
+pub(crate) fn operations(kind: OpKind) -> Text {
+    match kind {
+        OpKind::Read => text!("reads", "読み出し"),
+        OpKind::Write => text!("writes", "書き込み"),
+        OpKind::Sync => text!("flushes", "フラッシュ"),
+    }
+}
+
 /// What keeps a run out.
 fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
     let out = standing.out.as_ref()?;
@@ -215,6 +224,14 @@ pub(crate) fn why_out(out: &Out) -> Text {
             text!(
                 "it stood still for {stall} in {cell}, and this use bears {limit} at most ({reason})",
                 "{cell} で {stall} 止まりました。この用途の上限は {limit} です({reason})"; reason
+            )
+        }
+        BrokenLimit::Percentile { of, share, value_ns, limit_ns } => {
+            let (percent, kind) = (number::percentile(share), operations(of));
+            let (value, limit) = (number::latency_ns(value_ns), number::latency_ns(limit_ns));
+            text!(
+                "{percent} % of {kind} in {cell} take up to {value}, and this use bears {limit} at most ({reason})",
+                "{cell} で{kind}の {percent} % に {value} かかります。この用途の上限は {limit} です({reason})"; kind, reason
             )
         }
         BrokenLimit::Rate { bytes_per_s, least_bytes_per_s } => {

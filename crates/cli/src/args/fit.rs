@@ -1,0 +1,70 @@
+//! The words of `kurabe fit`.
+
+use super::shared::{ModelledArgs, WritingArgs, labels};
+use crate::lang::{below, t};
+use clap::{Args, ValueHint};
+use kurabe_compare::{Use, fit_profile};
+use kurabe_core::{ErrorKind, Result, text};
+use kurabe_lab::{Procedure, RunRequest, model_name};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = below!("fit"))]
+pub struct FitArgs {
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
+    pub target: PathBuf,
+    #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
+    pub purpose: String,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
+    pub count: Option<u32>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[command(flatten)]
+    pub modelled: ModelledArgs,
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+}
+
+impl FitArgs {
+    /// How many of what the use counts.
+    pub fn count(&self) -> u32 {
+        self.count.unwrap_or(1)
+    }
+
+    /// What they ask for, of this use.
+    ///
+    /// # Errors
+    /// When the use counts nothing, or nothing of it can be judged; when a label or a change of a model has another form.
+    pub fn request(&self, purpose: &Use) -> Result<RunRequest> {
+        let name = &purpose.name;
+        if self.count.is_some() && !purpose.counts() {
+            let what = text!("the use `{name}` counts nothing", "用途 `{name}` には数えるものがありません");
+            let remedy = text!("leave --count out", "--count を外してください");
+            return Err(ErrorKind::Usage.error(what).remedy(remedy));
+        }
+        if !purpose.can_be_judged() {
+            let what = text!(
+                "the use `{name}` has no limit that a measurement can prove",
+                "用途 `{name}` には、測定で確かめられる条件がありません"
+            );
+            let remedy = text!(
+                "kurabe recommend ranks stored runs for it; etcd, nas and others have limits",
+                "保存した測定の順位は kurabe recommend で分かります。条件があるのは etcd や nas などです"
+            );
+            return Err(ErrorKind::Usage.error(what).remedy(remedy));
+        }
+        let profile = fit_profile(purpose, self.count(), model_name(&self.target).is_some());
+        Ok(RunRequest {
+            target: self.target.clone(),
+            procedure: Procedure::Given(Box::new(profile)),
+            labels: labels(&self.label, None)?,
+            sets: self.modelled.sets()?,
+            without: self.modelled.without.clone(),
+            no_fill: self.modelled.no_fill,
+            writing: self.writing.writing(),
+            ..RunRequest::default()
+        })
+    }
+}

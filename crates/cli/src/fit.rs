@@ -1,0 +1,27 @@
+//! `kurabe fit`: a run that does what a use does, judged by its limits.
+
+use crate::args::{FitArgs, Global};
+use crate::output::{print_json, print_page, style};
+use crate::run::measured;
+use kurabe_compare::{Fit, Use};
+use kurabe_core::Result;
+use kurabe_report::{accept_fit, fit_answer, fit_doc};
+
+/// Runs the command.
+///
+/// # Errors
+/// As `kurabe run`; when the target is not fit for the use, or that is not clear.
+pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<()> {
+    let purpose = Use::load(&args.purpose)?;
+    let request = args.request(&purpose)?;
+    let Some(done) = measured(request, None, args.dry_run, global, command_line)? else { return Ok(()) };
+    let Some(record) = &done.record else { return done.outcome };
+    let fit = Fit::of(&record.cells, &purpose, args.count());
+    if global.json {
+        let answer = fit_answer(&fit);
+        print_json(&serde_json::json!({ "event": "fit", "run": done.id, "answer": answer, "fit": fit }))?;
+    } else {
+        print_page(&fit_doc(&fit, record).terminal(&style()))?;
+    }
+    done.outcome.and_then(|()| accept_fit(&fit))
+}

@@ -1,0 +1,168 @@
+//! Whether a storage is fit for a use, judged from what was measured.
+
+use kurabe_compare::{Bearable, BrokenLimit, Fit, FitVerdict, USES, Use, fit_profile, recommend_cells};
+use kurabe_core::profile::Step;
+use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
+use kurabe_core::workload::{Arrival, Direction, OpenLoop, Pattern, Workload};
+use kurabe_stats::Histogram;
+
+const MS: u64 = 1_000_000;
+
+fn made_use(name: &str) -> Use {
+    Use::load(name).expect("a use of the library")
+}
+
+/// Operations of these lengths in ms, so many of each.
+fn operations(lengths: &[(u64, u64)]) -> OpsRecord {
+    let mut histogram = Histogram::default();
+    for (length_ms, count) in lengths {
+        (0..*count).for_each(|_| histogram.record(length_ms * MS));
+    }
+    let latency = histogram.to_record();
+    OpsRecord { completed: latency.count, bytes: latency.count * 2300, latency, ..OpsRecord::default() }
+}
+
+/// What a run for etcd measured, with flushes of these lengths.
+fn flushes(lengths: &[(u64, u64)]) -> Vec<Cell> {
+    let repetition = Repetition {
+        elapsed_ns: 1000 * MS,
+        write: operations(&[(1, 100)]),
+        sync: operations(lengths),
+        ..Repetition::default()
+    };
+    let mut workload = Workload::plain(Pattern::Sequential, 2300, 22 << 20);
+    workload.read_percent = 0;
+    workload.sync.every_writes = Some(1);
+    vec![Cell {
+        label: "SEQ".to_owned(),
+        direction: Some(Direction::Write),
+        measure: Measure::Rate,
+        workload: Some(workload),
+        repetitions: vec![repetition],
+        ..Cell::default()
+    }]
+}
+
+fn verdict_of(lengths: &[(u64, u64)]) -> FitVerdict {
+    Fit::of(&flushes(lengths), &made_use("etcd"), 1).verdict
+}
+
+#[test]
+fn a_percentile_is_judged_by_how_many_operations_are_over_it() {
+    assert_eq!(verdict_of(&[(1, 368)]), FitVerdict::Fit);
+    // One fewer leaves more than one in forty that the next ones show another percentile.
+    assert_eq!(verdict_of(&[(1, 367)]), FitVerdict::NotClear);
+    assert_eq!(verdict_of(&[(10, 368)]), FitVerdict::Fit, "just as long as the limit");
+    assert_eq!(verdict_of(&[(11, 368)]), FitVerdict::Unfit);
+    assert_eq!(verdict_of(&[(1, 990), (20, 10)]), FitVerdict::NotClear, "just as many as the limit");
+    assert_eq!(verdict_of(&[(1, 997), (20, 3)]), FitVerdict::Fit);
+    assert_eq!(verdict_of(&[(1, 980), (20, 20)]), FitVerdict::Unfit);
+    assert_eq!(verdict_of(&[(1, 2), (20, 1)]), FitVerdict::NotClear, "three tell nothing");
+    assert_eq!(verdict_of(&[]), FitVerdict::NotClear);
+    let nothing = Fit::of(&[], &made_use("etcd"), 1);
+    assert_eq!((nothing.verdict, nothing.limits[0].kept), (FitVerdict::NotClear, None));
+}
+
+#[test]
+fn a_rate_is_judged_by_how_its_repetitions_scatter() {
+    let purpose = made_use("sd-a1");
+    let cells = |factor: [f64; 3]| {
+        let cell = |(place, work): (usize, &kurabe_compare::UseWork)| {
+            let least = work.least.as_ref().expect("a rate").bytes_per_s;
+            let repetition = |factor: f64| {
+                let done = OpsRecord { bytes: (least * factor) as u64, completed: 1, ..OpsRecord::default() };
+                let (read, write) = match work.direction {
+                    Direction::Read => (done, OpsRecord::default()),
+                    _ => (OpsRecord::default(), done),
+                };
+                Repetition { elapsed_ns: 1000 * MS, read, write, ..Repetition::default() }
+            };
+            Cell {
+                step_index: place as u32,
+                direction: Some(work.direction),
+                repetitions: factor.map(repetition).to_vec(),
+                ..Cell::default()
+            }
+        };
+        purpose.work.iter().enumerate().map(cell).collect::<Vec<Cell>>()
+    };
+    let verdict = |factor| Fit::of(&cells(factor), &purpose, 1).verdict;
+    assert_eq!(verdict([1.5, 1.6, 1.4]), FitVerdict::Fit);
+    assert_eq!(verdict([0.9, 1.3, 1.1]), FitVerdict::NotClear);
+    assert_eq!(verdict([0.5, 0.6, 0.4]), FitVerdict::Unfit);
+    // A part that was not measured is open, and of the others a single one decides.
+    assert_eq!(Fit::of(&cells([1.5, 1.6, 1.4])[1..], &purpose, 1).verdict, FitVerdict::NotClear);
+    let broken = Fit::of(&cells([0.5, 0.6, 0.4])[1..], &purpose, 1);
+    assert_eq!(broken.verdict, FitVerdict::Unfit);
+    assert_eq!(broken.decisive(), broken.limits.get(1));
+}
+
+#[test]
+fn what_comes_and_is_not_taken_is_over_the_limit() {
+    let purpose = made_use("camera-recorder");
+    let cells = |unserved_operations| {
+        let mut workload = Workload::plain(Pattern::Sequential, 128 << 10, 256 << 20);
+        workload.read_percent = 0;
+        workload.open_loop = Some(OpenLoop { rate_iops: 100.0, arrival: Arrival::Even });
+        let write = operations(&[(5, 1000)]);
+        let repetition = Repetition { write, unserved_operations, ..Repetition::default() };
+        let direction = Some(Direction::Write);
+        vec![Cell { direction, workload: Some(workload), repetitions: vec![repetition], ..Cell::default() }]
+    };
+    // Within half a second 50 of them come, and may still be taken in time.
+    assert_eq!(Fit::of(&cells(50), &purpose, 1).verdict, FitVerdict::Fit);
+    assert_eq!(Fit::of(&cells(100), &purpose, 1).verdict, FitVerdict::Unfit);
+}
+
+#[test]
+fn a_run_whose_flushes_take_too_long_is_out_and_one_without_flushes_tells_nothing() {
+    let purpose = made_use("etcd");
+    let (fast, slow) = (flushes(&[(1, 400)]), flushes(&[(30, 400)]));
+    let choice = recommend_cells(&[&slow, &fast], &purpose).expect("cells in common");
+    let out =
+        choice.standings.iter().find_map(|standing| Some((standing.run, standing.out.as_ref()?.broken)));
+    assert!(matches!(out, Some((0, BrokenLimit::Percentile { limit_ns: 10_000_000, .. }))), "{out:?}");
+    let mut plain = fast.clone();
+    plain.iter_mut().filter_map(|cell| cell.workload.as_mut()).for_each(|one| one.sync.every_writes = None);
+    assert!(recommend_cells(&[&fast, &plain], &purpose).is_none());
+}
+
+#[test]
+fn each_use_is_measured_by_what_it_does() {
+    for (name, _) in USES {
+        let purpose = made_use(name);
+        for count in [1, 16, 5000] {
+            let profile = fit_profile(&purpose, count, true);
+            assert_eq!(profile.steps.len(), purpose.work.len(), "{name}");
+            for (step, work) in profile.steps.iter().zip(&purpose.work) {
+                let Step::Io(step) = step else { panic!("{name}: {step:?}") };
+                assert_eq!(step.sync.every_writes.is_some(), work.sync, "{name}");
+                assert_eq!(step.directions, [work.direction], "{name}");
+                let factor = if work.per_count { f64::from(count) } else { 1.0 };
+                let offered = work.rate_bytes_per_s.map(|rate| rate * factor / work.block_bytes as f64);
+                assert_eq!(step.open_loop.map(|open_loop| open_loop.rate_iops), offered, "{name}");
+            }
+        }
+    }
+    // Of one camera so many pieces come that 99 % of them can be told.
+    let Step::Io(step) = &fit_profile(&made_use("camera-recorder"), 1, false).steps[0] else { panic!() };
+    let pieces = step.open_loop.unwrap().rate_iops * step.end.time_ns.unwrap() as f64 / 1e9 * 5.0;
+    assert!((368.0..800.0).contains(&pieces), "{pieces}");
+}
+
+#[test]
+fn a_limit_of_a_use_says_what_it_asks() {
+    let source = USES.iter().find(|(name, _)| *name == "etcd").unwrap().1;
+    let purpose = Use::parse("etcd.toml", source).unwrap();
+    assert!(matches!(purpose.limits[0].bears, Bearable::Percentile { at_most_ns: 10_000_000, .. }));
+    for (from, to, expected) in [
+        ("percentile = 99", "percentile = 100", "below 100"),
+        ("of = \"sync\"", "of = \"trim\"", "trim"),
+        ("at_most = \"10 ms\"", "worst_stall = \"1 s\"", "either"),
+        ("block = \"2300\"", "block = \"0\"", "at least one byte"),
+    ] {
+        let error = Use::parse("mine.toml", &source.replace(from, to)).unwrap_err();
+        let shown = error.render(kurabe_core::Lang::En);
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
