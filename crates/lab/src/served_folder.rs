@@ -14,7 +14,7 @@ use kurabe_host::file_extents;
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
     Address, AttachBy, ControlRequest, CutReport, DataPlace, PowerRules, RequestLog, ServeRequest,
-    ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, attachments_folder, read_answer,
+    ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder, read_answer,
 };
 use kurabe_sim::DeviceSpec;
 use std::fs::File;
@@ -172,7 +172,7 @@ impl ServedFolder {
         let mut environment = environment.to_vec();
         environment.push(("KURABE_DEVICE", self.device.clone()));
         environment.extend(std::env::current_dir().ok().map(|from| ("KURABE_FROM", from)));
-        let (mut words, stop) = (words.to_vec(), handle.engine_stop().clone());
+        let (mut words, handle) = (words.to_vec(), handle.clone());
         self.visit(move || {
             if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
                 && program.contains('/')
@@ -181,7 +181,7 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            Foreground { words: &words, folder, environment }.run(&stop)
+            Foreground { words: &words, folder, environment }.run(handle.engine_stop())
         })
     }
 
