@@ -6,7 +6,6 @@ use crate::open_files::OpenFiles;
 use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder, SettledFile};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_host::random_bytes;
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
 use kurabe_program::ForegroundEnd;
 use kurabe_serve::RequestLog;
@@ -107,7 +106,7 @@ pub(crate) fn recorded_run(
     command: &[String],
     handle: &RunHandle,
 ) -> Result<(ForegroundEnd, ProgramRecording)> {
-    let marks = Marks::listen(log)?;
+    let marks = Marks::listen(folder.marks(), log)?;
     let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
     let ended = folder.run(command, &[(MARKS, marks.path.clone())], handle);
     let (marked, open) = (marks.end(), open.end());
@@ -211,9 +210,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn listen(log: &Arc<RequestLog>) -> Result<Self> {
-        let path = kurabe_serve::attachments_folder()?
-            .join(format!("marks-{:016x}", u64::from_ne_bytes(random_bytes()?)));
+    fn listen(path: PathBuf, log: &Arc<RequestLog>) -> Result<Self> {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("cannot listen for marks", "フェーズの目印を受け付けられません"), error)
         };

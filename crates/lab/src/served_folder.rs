@@ -13,7 +13,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::file_extents;
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
-    Address, AttachBy, ControlRequest, CutReport, DataPlace, PowerRules, RequestLog, ServeRequest,
+    Address, AttachBy, ControlRequest, CutReport, DataPlace, MARKS, PowerRules, RequestLog, ServeRequest,
     ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder, read_answer,
 };
 use kurabe_sim::DeviceSpec;
@@ -146,6 +146,11 @@ impl ServedFolder {
     /// The device itself.
     pub fn device(&self) -> &Path {
         &self.device
+    }
+
+    /// Where the command tells its phases: a start after a kill removes it with the device.
+    pub fn marks(&self) -> PathBuf {
+        self.facts().control.as_deref().and_then(Path::parent).unwrap_or(Path::new("/run")).join(MARKS)
     }
 
     /// Where the file system is.

@@ -13,7 +13,7 @@ mod loop_device;
 mod nbd_device;
 mod state;
 
-pub use state::attachments_folder;
+pub use state::{MARKS, attachments_folder};
 
 use crate::apart::apart;
 use crate::clock::RealTime;

@@ -63,6 +63,9 @@ pub fn attachments_folder() -> Result<PathBuf> {
     })
 }
 
+/// The socket beside that of the control by which a command tells its phases, where one is recorded.
+pub const MARKS: &str = "marks";
+
 /// All attachments of a user; one process at a time looks after them.
 #[derive(Debug)]
 pub(super) struct Attachments {
@@ -219,7 +222,7 @@ impl AttachmentFolder {
             removed => removed,
         };
         gone(std::fs::remove_dir(self.point()))?;
-        for name in ["control", "state.new", RECORD] {
+        for name in ["control", MARKS, "state.new", RECORD] {
             gone(std::fs::remove_file(self.path.join(name)))?;
         }
         gone(std::fs::remove_dir(&self.path))
