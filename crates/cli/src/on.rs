@@ -6,8 +6,7 @@ use crate::output::{print_json, print_page, print_texts, progress_mode, say_over
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{
-    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test,
-    load_served_model, run_on,
+    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, load_served_model, run_on,
 };
 use kurabe_price::device_below;
 use kurabe_report::{Mode, Priced, crash_lines, served_lines};

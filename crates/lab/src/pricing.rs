@@ -123,11 +123,7 @@ pub(crate) fn recorded_run(
 }
 
 /// Files by the names that are shown: those in the command's folder from there on.
-fn named(
-    files: Vec<SettledFile>,
-    work: &Path,
-    journal: Vec<Range<u64>>,
-) -> Vec<(String, Vec<Range<u64>>)> {
+fn named(files: Vec<SettledFile>, work: &Path, journal: Vec<Range<u64>>) -> Vec<(String, Vec<Range<u64>>)> {
     let name = |file: &SettledFile| match file.path.strip_prefix(work) {
         _ if file.is_folder => NO_FILES[0].to_owned(),
         Ok(name) => name.to_string_lossy().into_owned(),

@@ -49,7 +49,8 @@ impl Visitor {
         let (work, works) = channel::<Box<dyn FnOnce() + Send>>();
         let (ready, is_ready) = channel();
         let thread = Builder::new().name("kurabe-visitor".to_owned()).spawn(move || {
-            let begun = platform::leave_open_files(STANDARD_STREAMS).and_then(|()| platform::unshare_mounts());
+            let begun =
+                platform::leave_open_files(STANDARD_STREAMS).and_then(|()| platform::unshare_mounts());
             let is_begun = begun.is_ok();
             if ready.send(begun).is_ok() && is_begun {
                 works.into_iter().for_each(|work| work());

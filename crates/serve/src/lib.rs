@@ -26,7 +26,8 @@ pub mod protocol;
 
 pub use apart::{Visitor, apart};
 pub use attach::{
-    Attached, FrontKind, MARKS, ServedFront, attachment_of, attachments_folder, clean_attachments, refuse_used,
+    Attached, FrontKind, MARKS, ServedFront, attachment_of, attachments_folder, clean_attachments,
+    refuse_used,
 };
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};
