@@ -89,8 +89,6 @@ const LINES: [&str; 54] = [
     "run target --profile wrong.toml",
     "run target --profile missing.toml",
     "run model:ideal-ram-disk --profile quick --time 0",
-    "fit model:wd-red-3tb --for camera-recorder",
-    "fit model:wd-red-3tb --for archive",
     "versus model:ideal-ram-disk --vary bs=4k",
     "list --last 0",
     "import nothing",
@@ -129,6 +127,8 @@ const LINES: [&str; 54] = [
     "price --panel nothing -- true",
     "on model:ideal-ram-disk -- true",
     "mark first",
+    "fit model:wd-red-3tb --for camera-recorder",
+    "fit model:wd-red-3tb --for archive",
     "card nothing",
     "label nothing a=b",
     "attach nothing",
@@ -139,7 +139,11 @@ const LINES: [&str; 54] = [
 /// Phrases of two words and more in small letters, outside of quotation marks and of lines for a shell.
 fn phrases(output: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
-    for line in output.lines().filter(|line| !line.trim_start().starts_with("kurabe ")) {
+    let is_typed = |line: &&str| {
+        let line = line.trim_start();
+        line.strip_prefix("sudo ").unwrap_or(line).starts_with("kurabe ")
+    };
+    for line in output.lines().filter(|line| !is_typed(line)) {
         let outside: Vec<&str> = line.split('`').step_by(2).collect();
         let mut phrase: Vec<&str> = Vec::new();
         for token in outside.join(" ` ").split(' ').chain([""]) {
