@@ -6,7 +6,8 @@ use crate::output::{print_json, print_page, print_texts, progress_mode, say_over
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{
-    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, load_served_model, run_on,
+    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, interrupted, load_served_model,
+    run_on,
 };
 use kurabe_price::device_below;
 use kurabe_report::{Mode, Priced, crash_lines, served_lines};
@@ -44,7 +45,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
         print_texts(&served_lines(&done.figures))?;
     }
     if handle.is_stopped() {
-        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
+        return Err(interrupted());
     }
     if !done.ended.status.success() {
         let signal = done.ended.status.signal().unwrap_or_default();

@@ -59,6 +59,7 @@ pub use kurabe_core::profile::Overrides;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
+pub use kurabe_program::interrupted;
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
 pub use model::{load_model, model_name};

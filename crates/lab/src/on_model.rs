@@ -56,8 +56,9 @@ pub struct OnDone {
 pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let log = Arc::new(RequestLog::default());
     let folder = request.folder(request.seed, None, Some(&log))?;
-    let device = PanelDevice::new(request.spec.name.clone(), None, request.spec.clone())?;
-    let panel = Panel { name: request.spec.name.clone(), devices: vec![device] };
+    let DeviceSpec { name, title, .. } = &request.spec;
+    let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.spec.clone() };
+    let panel = Panel { name: name.clone(), devices: vec![device] };
     let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
     let figures = folder.end()?;
     let facts = BillFacts {

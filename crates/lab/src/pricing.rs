@@ -7,7 +7,7 @@ use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder, SettledF
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
-use kurabe_program::ForegroundEnd;
+use kurabe_program::{ForegroundEnd, interrupted};
 use kurabe_serve::RequestLog;
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
 use std::fs::File;
@@ -167,7 +167,7 @@ fn recording_device(size_bytes: u64) -> Result<DeviceSpec> {
 /// When it failed, or was stopped.
 pub(crate) fn check_end(status: ExitStatus, words: &[String], handle: &RunHandle) -> Result<()> {
     if handle.is_stopped() {
-        return Err(ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました")));
+        return Err(interrupted());
     }
     if status.success() {
         return Ok(());

@@ -67,24 +67,14 @@ impl Panel {
             let title = table.read("title", Value::text)?;
             let place = table.require("model")?;
             let spec = load_device(&model).map_err(|error| place.error_of_named(&error))?;
-            PanelDevice::new(model, title, spec)
+            let title = title.unwrap_or_else(|| spec.title.clone());
+            Ok(PanelDevice { model, title, spec: device_below(spec)? })
         })?;
         if devices.is_empty() {
             let message = text!("the panel {name} has no device", "パネル {name} にデバイスがありません");
             return Err(ErrorKind::DataFile.error(message));
         }
         Ok(Self { name: name.to_owned(), devices })
-    }
-}
-
-impl PanelDevice {
-    /// A device of a model, from which the computer and the file system are taken that it may have on top.
-    ///
-    /// # Errors
-    /// When nothing is left of it.
-    pub fn new(model: String, title: Option<Text>, spec: DeviceSpec) -> Result<Self> {
-        let title = title.unwrap_or_else(|| spec.title.clone());
-        Ok(Self { model, title, spec: device_below(spec)? })
     }
 }
 

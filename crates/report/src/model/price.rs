@@ -2,6 +2,7 @@
 //! the cause before the seconds; what of a budget is kept.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use kurabe_chart::escape;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::{NO_FILES, UNMARKED};
@@ -78,9 +79,9 @@ impl Priced {
             self.budget.len()
         );
         for line in &self.budget {
-            let name = escaped(&line.key);
+            let name = escape(&line.key);
             let _ = write!(xml, "  <testcase classname=\"kurabe.price\" name=\"{name}\"");
-            let words = escaped(&over_line(line).take(lang));
+            let words = escape(&over_line(line).take(lang));
             let _ = match line.is_over {
                 true => writeln!(xml, "><failure message=\"{words}\"/></testcase>"),
                 false => writeln!(xml, "/>"),
@@ -88,10 +89,6 @@ impl Priced {
         }
         xml + "</testsuite>\n"
     }
-}
-
-fn escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 /// What a count is called.
