@@ -21,6 +21,7 @@ mod vm;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
+pub use fio::{FioArgs, sorted_words};
 pub use fit::FitArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};
@@ -37,7 +38,8 @@ use crate::lang::{below, t};
 use clap::{Args, Parser, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_lab::{StorePlace, parse_percent};
 use kurabe_report::Unaccepted;
-use shared::{JudgedArgs, unaccepted, worded};
+pub use shared::JudgedArgs;
+use shared::{unaccepted, worded};
 use std::path::PathBuf;
 
 /// kurabe.
@@ -92,6 +94,8 @@ impl Global {
 pub enum Command {
     #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
     Run(Box<RunArgs>),
+    #[command(about = t("fio's command line or job file, with an answer, on anything", "fio のコマンドラインやジョブファイルを、実機でもモデルでも実行する"))]
+    Fio(Box<FioArgs>),
     #[command(about = t("Where caches end, what block sizes and queue depths bring, and why", "キャッシュの終わり、ブロックサイズとキュー深さの効き方、その理由"))]
     Sweep(SweepArgs),
     #[command(about = t("List the stored runs", "保存した測定の一覧"))]
@@ -262,7 +266,7 @@ pub struct LabelArgs {
 pub struct ExportArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
     pub runs: Vec<String>,
-    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "cdm-text", "csv", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
+    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
     pub format: String,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output", "標準出力でなく新しいファイルに書く"))]
     pub output: Option<PathBuf>,

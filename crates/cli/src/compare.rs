@@ -1,6 +1,6 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
-use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
+use crate::args::{CompareArgs, Global, HistoryArgs, JudgedArgs, RecommendArgs};
 use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::{lang::lang, stored::store_with_runs};
@@ -8,8 +8,9 @@ use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
 use kurabe_lab::{ModelSide, distinct_runs, observed, sides_of_runs};
 use kurabe_report::{
-    accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc, pair_json,
-    pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures, spoken_json,
+    Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc,
+    pair_json, pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures,
+    spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -25,28 +26,42 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         return compare_with_measured(trace, args, global);
     }
     check_about(&args.judged.about)?;
-    let runs = load(&args.runs, global)?;
-    let list: Vec<&RunRecord> = runs.iter().collect();
-    let pairs = pairs(&list, args.judged.margin);
-    if args.chart && !pairs.is_empty() {
+    if args.chart {
+        let runs = load(&args.runs, global)?;
+        let list: Vec<&RunRecord> = runs.iter().collect();
+        let pairs = pairs(&list, args.judged.margin);
         return print_page(&render_pictures(&forests(&pairs, &list, lang())?, &style()));
     }
+    compare_runs(&args.runs, &args.judged, &args.fail_on, global)
+}
+
+/// Shows runs side by side, the first as the baseline.
+///
+/// # Errors
+/// When there is no such run, or what a script does not accept is there.
+pub fn compare_runs(
+    names_of_runs: &[String],
+    judged: &JudgedArgs,
+    fail_on: &[Unaccepted],
+    global: &Global,
+) -> Result<()> {
+    let runs = load(names_of_runs, global)?;
+    let list: Vec<&RunRecord> = runs.iter().collect();
+    let pairs = pairs(&list, judged.margin);
     let headers: Vec<_> = list.iter().map(|run| &run.header).collect();
     let printed = match (pairs.as_slice(), global.json) {
         ([], _) => Err(two_runs()),
-        ([pair], true) => print_json(&pair_json(pair, [list[0], list[1]], &args.judged.about)?),
-        ([pair], false) => {
-            print_page(&render_pair(pair, [headers[0], headers[1]], &args.judged.about, &style()))
-        }
+        ([pair], true) => print_json(&pair_json(pair, [list[0], list[1]], &judged.about)?),
+        ([pair], false) => print_page(&render_pair(pair, [headers[0], headers[1]], &judged.about, &style())),
         (several, is_json) => {
-            let fastest = fastest_of(&list, args.judged.margin);
+            let fastest = fastest_of(&list, judged.margin);
             match is_json {
                 true => print_json(&pairs_json("comparisons", several, fastest.as_ref())?),
-                false => print_page(&render_pairs(several, &headers, fastest, &args.judged.about, &style())),
+                false => print_page(&render_pairs(several, &headers, fastest, &judged.about, &style())),
             }
         }
     };
-    printed.and_then(|()| accept(&pairs, &args.fail_on))
+    printed.and_then(|()| accept(&pairs, fail_on))
 }
 
 /// Which of several runs is the fastest, in a sentence.

@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod complete;
 mod doctor;
+mod fio;
 mod fit;
 mod help;
 mod lang;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(args::sorted_words(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
@@ -59,7 +60,11 @@ fn main() -> ExitCode {
             if output::reader_is_gone()
                 && !matches!(
                     cli.command,
-                    Command::Run(_) | Command::Sweep(_) | Command::Versus(_) | Command::Fit(_)
+                    Command::Run(_)
+                        | Command::Fio(_)
+                        | Command::Sweep(_)
+                        | Command::Versus(_)
+                        | Command::Fit(_)
                 ) =>
         {
             ExitCode::SUCCESS
@@ -77,6 +82,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),
+        Command::Fio(args) => fio::fio(args, global, command_line),
         Command::Sweep(args) => run::sweep(args, global, command_line),
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),

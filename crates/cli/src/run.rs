@@ -23,11 +23,8 @@ use std::path::Path;
 /// Whatever keeps the run from its end; what was measured until then is stored.
 pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let request = args.request()?;
-    if let Procedure::Given(profile) = &request.procedure
-        && let Some(differs) =
-            profile.differs.as_ref().filter(|_| !global.json && !global.quiet && !args.dry_run)
-    {
-        say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
+    if !args.dry_run {
+        say_how_it_differs(&request, global);
     }
     if let Some(list) = &args.verify {
         refuse_existing(list, Existing::Kept)?;
@@ -35,21 +32,30 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let list = args.per_request.as_deref();
     let Some(done) = measured(request, list, args.dry_run, global, command_line)? else { return Ok(()) };
     let listed = list_writes(args, &done, global);
-    if let Some(record) = &done.record {
-        match (&done.rescued, global.json) {
-            (_, true) => print_record(record)?,
-            (Some(file), false) => {
-                print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
-            }
-            (None, false) => {
-                print_page(&match result_follows_progress(global) {
-                    true => render_result(record, &style()),
-                    false => render_run(record, &headline(&record.header), &style()),
-                })?;
-            }
-        }
-    }
+    print_done(&done, global)?;
     done.outcome.and(listed)
+}
+
+/// Says what of a job is done otherwise than fio does it.
+pub fn say_how_it_differs(request: &RunRequest, global: &Global) {
+    if let Procedure::Given(profile) = &request.procedure
+        && let Some(differs) = profile.differs.as_ref().filter(|_| !global.json && !global.quiet)
+    {
+        say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
+    }
+}
+
+/// Prints what was measured, if anything was.
+pub fn print_done(done: &Done, global: &Global) -> Result<()> {
+    let Some(record) = &done.record else { return Ok(()) };
+    match (&done.rescued, global.json) {
+        (_, true) => print_record(record),
+        (Some(file), false) => print_page(&render_rescued(record, &headline(&record.header), file, &style())),
+        (None, false) => print_page(&match result_follows_progress(global) {
+            true => render_result(record, &style()),
+            false => render_run(record, &headline(&record.header), &style()),
+        }),
+    }
 }
 
 /// Keeps what was written, however the run ended: a power cut is what it is for.

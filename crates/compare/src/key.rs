@@ -39,6 +39,9 @@ pub enum CellKey {
         warm_up_passes: u32,
         /// How many times the profile's time a repetition lasts; 1 unless the step has a longer time of its own.
         times_as_long: u32,
+        /// What ran at the same time, by its shape; nothing if it ran alone.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        beside: String,
         /// Which of the cells of its run that do the same, from 0.
         nth: u32,
     },
@@ -151,7 +154,8 @@ impl CellKey {
 
     /// What the step says beyond the shape of its workload.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
-        let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
+        let Self::Io { within, warm_up_passes, times_as_long, beside, .. } = self else { return };
+        *beside = run_beside(profile, step);
         *within = part_of(&profile.rules, step.offset_bytes, step.span_bytes).filter(|_| moves);
         *warm_up_passes = step.warm_up_passes;
         if let Some(own_ns) = step.end.time_ns {
@@ -173,6 +177,24 @@ impl CellKey {
             Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
         }
     }
+}
+
+/// The other steps that run while a step does: their shapes and directions.
+fn run_beside(profile: &Profile, step: &IoStep) -> String {
+    let same = |other: &Step| matches!(other, Step::Io(other) if std::ptr::eq(other, step));
+    let Some(place) = profile.steps.iter().position(same) else { return String::new() };
+    let is_beside = |place: &usize| profile.steps.get(*place).is_some_and(Step::is_beside);
+    let first = (1..=place).rev().take_while(is_beside).last().map_or(place, |second| second - 1);
+    let last = (place + 1..profile.steps.len()).take_while(is_beside).last().unwrap_or(place);
+    let others =
+        (first..=last).filter(|other| *other != place).filter_map(|other| match &profile.steps[other] {
+            Step::Io(other) => {
+                let shape = IoStep { label: None, ..other.clone() }.label();
+                Some(format!("{shape} {}", other.directions.first().map_or("", |direction| direction.word())))
+            }
+            _ => None,
+        });
+    others.collect::<Vec<_>>().join(", ")
 }
 
 /// The part of the target that a step goes to.
@@ -252,6 +274,7 @@ fn io(sequential: bool, block_bytes: u64, [iodepth, threads]: [u32; 2], directio
         within,
         warm_up_passes,
         times_as_long,
+        beside: String::new(),
         nth,
     }
 }

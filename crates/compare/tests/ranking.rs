@@ -3,7 +3,7 @@
 use kurabe_compare::{FIRM_SHARE, Use, recommend_cells};
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
-use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{Data, Direction, Pattern, Workload};
 
 fn made_use() -> Use {
     Use::load("archive").expect("a use of the library")
@@ -28,21 +28,14 @@ fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
             direction: Some(work.direction),
             measure: Measure::Rate,
             workload: Some(Workload {
-                pattern: if work.sequential { Pattern::Sequential } else { Pattern::Random },
-                thread_share: ThreadShare::Usual,
-                block_sizes: vec![BlockSize { size_bytes: work.block_bytes as u32, weight: 1 }],
                 read_percent: if writes { 0 } else { 100 },
-                rewrite_every_reads: None,
                 iodepth: work.iodepth,
-                threads: 1,
-                offset_bytes: 0,
-                span_bytes: 1 << 30,
-                open_loop: None,
-                warm_up_ns: 0,
-                end: End::default(),
-                sync: SyncRule::default(),
                 data: Data::Random,
-                seed: 0,
+                ..Workload::plain(
+                    if work.sequential { Pattern::Sequential } else { Pattern::Random },
+                    work.block_bytes as u32,
+                    1 << 30,
+                )
             }),
             engine: None,
             repetitions: rates().into_iter().map(repetition).collect(),

@@ -213,8 +213,8 @@ pub struct TaskCell {
 /// What a task does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// A workload.
-    Io(Workload),
+    /// Workloads that run at once, each a cell; mostly one.
+    Io(Vec<Workload>),
     /// Samples spread over the target.
     Positional(PositionalStep),
     /// Single accesses.
@@ -243,11 +243,28 @@ pub struct Task {
 }
 
 impl Task {
-    /// The I/O pattern, if the task is one.
+    /// The I/O pattern, if the task is one and nothing runs beside it.
     pub fn workload(&self) -> Option<&Workload> {
-        match &self.work {
-            Work::Io(workload) => Some(workload),
+        match self.workloads() {
+            [workload] => Some(workload),
             _ => None,
+        }
+    }
+
+    /// The I/O patterns that run at once; none if the task is something else.
+    pub fn workloads(&self) -> &[Workload] {
+        match &self.work {
+            Work::Io(workloads) => workloads,
+            _ => &[],
+        }
+    }
+
+    /// Takes in a task that runs at the same time, whose cell comes after its own.
+    fn join(&mut self, beside: Self) {
+        if let (Work::Io(workloads), Work::Io(others)) = (&mut self.work, beside.work) {
+            workloads.extend(others);
+            self.cells.extend(beside.cells);
+            self.label = format!("{} + {}", self.label, beside.label);
         }
     }
 
@@ -259,7 +276,7 @@ impl Task {
     /// Whether it writes to the target, as far as the plan tells; a trace is asked itself.
     pub fn writes(&self) -> bool {
         match &self.work {
-            Work::Io(workload) => workload.writes(),
+            Work::Io(workloads) => workloads.iter().any(Workload::writes),
             Work::Positional(step) => step.directions.contains(&Direction::Write),
             Work::AccessTime(step) => step.direction == Direction::Write,
             Work::Copy(_) | Work::Command(_) => true,
@@ -269,8 +286,11 @@ impl Task {
 
     /// Time of one repetition, if time alone ends it.
     pub fn planned_time_ns(&self) -> Option<u64> {
-        let workload = self.workload()?;
-        Some(workload.end.time_ns?.saturating_add(workload.warm_up_ns))
+        let times = self.workloads().iter().map(|workload| {
+            let before_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
+            Some(workload.end.time_ns?.saturating_add(before_ns))
+        });
+        times.reduce(|one, other| Some(one?.max(other?)))?
     }
 
     /// What one repetition writes on a target with this many usable bytes, with what goes before it. Programs and traces are
@@ -279,7 +299,9 @@ impl Task {
         let bytes = |bytes| PlannedWrites { bytes, time_ns: 0 };
         let before = self.warm_up.as_ref().map_or(PlannedWrites::default(), PlannedWrites::of);
         before.and(match &self.work {
-            Work::Io(workload) => PlannedWrites::of(workload),
+            Work::Io(workloads) => {
+                workloads.iter().map(PlannedWrites::of).fold(PlannedWrites::default(), PlannedWrites::and)
+            }
             Work::Positional(step) if self.writes() => {
                 bytes(u64::from(step.samples) * u64::from(step.sample_bytes))
             }
@@ -389,12 +411,15 @@ impl Profile {
 
     /// What is to be done, in order, on a target with this many usable bytes.
     pub fn tasks(&self, span_bytes: u64) -> Vec<Task> {
-        let mut tasks: Vec<(Direction, Task)> = self
-            .steps
-            .iter()
-            .enumerate()
-            .flat_map(|(index, step)| step.tasks(index, &self.rules, span_bytes))
-            .collect();
+        let mut tasks: Vec<(Direction, Task)> = Vec::new();
+        for (index, step) in self.steps.iter().enumerate() {
+            for (direction, task) in step.tasks(index, &self.rules, span_bytes) {
+                match tasks.last_mut().filter(|_| step.is_beside()) {
+                    Some((_, before)) => before.join(task),
+                    None => tasks.push((direction, task)),
+                }
+            }
+        }
         if self.rules.order == Order::ByDirection {
             // Stable: the order of steps is kept within a direction.
             tasks.sort_by_key(|(direction, _)| Direction::ALL.iter().position(|other| other == direction));

@@ -62,6 +62,11 @@ pub enum Pattern {
     Sequential,
     /// Ascending; all threads take the next block of one common stream.
     Interleaved,
+    /// Each thread its own share of the span, with a gap behind each block; a negative gap longer than a block goes backwards.
+    Strided {
+        /// Bytes from the end of a block to the beginning of the next.
+        gap_bytes: i64,
+    },
     /// Every block equally likely each time; blocks repeat.
     Random,
     /// A random order that visits every block of the span once per pass.
@@ -72,12 +77,27 @@ pub enum Pattern {
         /// The exponent, above 0; 0.99 to 1.2 are usual for caches.
         exponent: f64,
     },
+    /// Pareto's law: a share `skew` of the blocks gets a share `1 - skew` of the operations; the popular blocks are scattered.
+    Pareto {
+        /// The share, above 0 and below 1; 0.2 is 80 % of the operations on a fifth of the blocks.
+        skew: f64,
+    },
+    /// Blocks about the middle of the span, by a normal distribution.
+    Normal {
+        /// The standard deviation, in percent of the span, above 0.
+        deviation_percent: f64,
+    },
 }
 
 impl Pattern {
-    /// Whether offsets ascend.
+    /// Whether some blocks are gone to far more often than others.
+    pub fn is_skewed(self) -> bool {
+        matches!(self, Self::Zipf { .. } | Self::Pareto { .. } | Self::Normal { .. })
+    }
+
+    /// Whether each offset follows from the one before it.
     pub fn is_sequential(self) -> bool {
-        matches!(self, Self::Sequential | Self::Interleaved)
+        matches!(self, Self::Sequential | Self::Interleaved | Self::Strided { .. })
     }
 
     /// The word used in profiles.
@@ -85,9 +105,12 @@ impl Pattern {
         match self {
             Self::Sequential => "sequential",
             Self::Interleaved => "interleaved",
+            Self::Strided { .. } => "strided",
             Self::Random => "random",
             Self::Permutation => "permutation",
             Self::Zipf { .. } => "zipf",
+            Self::Pareto { .. } => "pareto",
+            Self::Normal { .. } => "normal",
         }
     }
 }
@@ -174,6 +197,9 @@ impl Keyword for EndSync {
 pub struct SyncRule {
     /// Open the target with `O_SYNC`.
     pub o_sync: bool,
+    /// Only data, and what is needed to find it again: `O_DSYNC` and fdatasync in the place of `O_SYNC` and fsync.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub data_only: bool,
     /// A fsync after every n writes of a thread.
     pub every_writes: Option<u32>,
     /// A fsync at the end of a repetition.
@@ -203,6 +229,34 @@ pub struct OpenLoop {
     pub rate_iops: f64,
     /// Their spacing.
     pub arrival: Arrival,
+}
+
+/// A pause that a thread makes by itself, as a program that thinks about what it has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Thinking {
+    /// Length of the pause.
+    pub time_ns: u64,
+    /// Operations between two pauses, above 0.
+    pub every_operations: u32,
+}
+
+/// A part of the span that is gone to more or less often than its length would have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessZone {
+    /// Share of the operations, in percent.
+    pub access_percent: u8,
+    /// Share of the span, in percent.
+    pub span_percent: u8,
+}
+
+impl AccessZone {
+    /// Whether zones are all of the accesses and all of the span.
+    pub fn are_whole(zones: &[Self]) -> bool {
+        let sum = |share: fn(&Self) -> u8| zones.iter().map(|zone| u32::from(share(zone))).sum::<u32>();
+        sum(|zone| zone.access_percent) == 100 && sum(|zone| zone.span_percent) == 100
+    }
 }
 
 /// How often a thread looks whether the time is over.
@@ -240,6 +294,10 @@ impl End {
     }
 }
 
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// One I/O pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -267,6 +325,21 @@ pub struct Workload {
     pub open_loop: Option<OpenLoop>,
     /// Time before recording starts.
     pub warm_up_ns: u64,
+    /// Time from the start of what runs at once until this begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_delay_ns: u64,
+    /// Pauses of each thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// Sizes of the writes of a mix, where they are others than those of its reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_block_sizes: Vec<BlockSize>,
+    /// What offsets are multiples of, in bytes, if that is not the smallest block size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alignment_bytes: Option<u32>,
+    /// Parts of the span in their order, from which random blocks are drawn; the whole span alike if none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<AccessZone>,
     /// When it ends.
     pub end: End,
     /// fsync and `O_SYNC`.
@@ -293,6 +366,11 @@ impl Workload {
             span_bytes,
             open_loop: None,
             warm_up_ns: 0,
+            start_delay_ns: 0,
+            thinking: None,
+            write_block_sizes: Vec::new(),
+            alignment_bytes: None,
+            zones: Vec::new(),
             end: End::default(),
             sync: SyncRule::default(),
             data: Data::Zero,
@@ -304,20 +382,35 @@ impl Workload {
     pub fn plain_order(&self) -> Option<(bool, u64)> {
         let [block] = self.block_sizes.as_slice() else { return None };
         // Some blocks far more often than others are a workload of their own. Whether a block may come twice is told by no tool.
-        let is_plain = !matches!(self.pattern, Pattern::Zipf { .. })
+        let is_plain = !self.pattern.is_skewed()
+            && !matches!(self.pattern, Pattern::Strided { .. })
+            && self.zones.is_empty()
+            && self.alignment_bytes.is_none_or(|bytes| bytes == block.size_bytes)
+            && self.write_block_sizes.is_empty()
+            && self.thinking.is_none()
             && self.open_loop.is_none()
             && self.rewrite_every_reads.is_none();
         is_plain.then_some((self.pattern.is_sequential(), u64::from(block.size_bytes)))
     }
 
+    /// The sizes of all its blocks, in bytes.
+    pub fn all_block_bytes(&self) -> impl Iterator<Item = u32> {
+        self.block_sizes.iter().chain(&self.write_block_sizes).map(|block| block.size_bytes)
+    }
+
+    /// What offsets are multiples of, in bytes.
+    pub fn grain_bytes(&self) -> u32 {
+        self.alignment_bytes.unwrap_or_else(|| self.smallest_block_bytes())
+    }
+
     /// The largest block size in bytes.
     pub fn largest_block_bytes(&self) -> u32 {
-        self.block_sizes.iter().map(|block| block.size_bytes).max().unwrap_or(0)
+        self.all_block_bytes().max().unwrap_or(0)
     }
 
     /// The smallest block size in bytes.
     pub fn smallest_block_bytes(&self) -> u32 {
-        self.block_sizes.iter().map(|block| block.size_bytes).min().unwrap_or(0)
+        self.all_block_bytes().min().unwrap_or(0)
     }
 
     /// Whether it writes at all.

@@ -5,7 +5,8 @@ use kurabe_core::mention::{
 };
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{ErrorKind, Result, Text, quantity::format_bytes, text, workload::Direction};
+use kurabe_core::workload::{Direction, Pattern, Workload};
+use kurabe_core::{ErrorKind, Result, Text, quantity::format_bytes, text};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
 /// keeps the reads. A task that cannot be run there is left out as long as another can; `unfit` tells why.
@@ -83,14 +84,19 @@ impl Needs {
     fn of(task: &Task, target: &TargetRecord) -> Option<Self> {
         let block = |bytes: u32| u64::from(bytes);
         Some(match &task.work {
-            Work::Io(workload) => Self {
-                span_bytes: workload.span_bytes,
-                largest_bytes: block(workload.largest_block_bytes()),
-                aligned: workload
-                    .block_sizes
+            Work::Io(workloads) => Self {
+                span_bytes: workloads.iter().map(|workload| workload.span_bytes).min()?,
+                largest_bytes: block(workloads.iter().map(Workload::largest_block_bytes).max()?),
+                aligned: workloads
                     .iter()
-                    .map(|size| block(size.size_bytes))
-                    .chain([workload.offset_bytes])
+                    .flat_map(|workload| {
+                        let gap_bytes = match workload.pattern {
+                            Pattern::Strided { gap_bytes } => gap_bytes.unsigned_abs(),
+                            _ => 0,
+                        };
+                        let sizes = workload.all_block_bytes().chain(workload.alignment_bytes);
+                        sizes.map(block).chain([workload.offset_bytes, gap_bytes])
+                    })
                     .collect(),
             },
             Work::Positional(step) => Self {

@@ -7,6 +7,7 @@
 
 use crate::context::{Context, Emitter, IntervalTeller, progress};
 use crate::drive::driver::{Plan, drive, filled_buffers};
+use crate::drive::joint::{JointDevice, JointObserver, JointSource, JointTurn};
 use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
 use crate::drive::recorder::{INTERVAL_NS, Recorder};
 use crate::drive::source::{Generator, Next, Source};
@@ -14,7 +15,7 @@ use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
 use crate::{drive::content::Content, ground::Ground, session::Session, steps::fill::fill};
 use kurabe_core::mention::NO_FILL;
-use kurabe_core::model::{Model, Queues};
+use kurabe_core::model::{Model, Queues, TimeSums};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
@@ -162,10 +163,13 @@ impl<M: Model> Ground for Modelled<'_, M> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let repetitions = match &task.work {
-            Work::Io(workload) => {
-                let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                vec![attempt.of(self.run_workload(context, &workload, Some(attempt), &mut progress)?)]
-            }
+            Work::Io(workloads) => match workloads.as_slice() {
+                [workload] if workload.thinking.is_none() => {
+                    let workload = Workload { seed: attempt.seed, ..workload.clone() };
+                    vec![attempt.of(self.run_workload(context, &workload, Some(attempt), &mut progress)?)]
+                }
+                workloads => self.run_together(context, workloads, attempt)?,
+            },
             Work::Positional(step) => self.sampled(context, &Sampling::Positions(step), attempt)?,
             Work::AccessTime(step) => self.sampled(context, &Sampling::Accesses(step), attempt)?,
             Work::Replay(step) => {
@@ -186,7 +190,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             // No task of this kind fits a model.
             Work::Command(_) => return Err(unprepared()),
         };
-        Ok(Repeated { engine: Some(engine()), repetitions })
+        Ok(Repeated { engines: vec![engine()], repetitions })
     }
 }
 
@@ -230,7 +234,7 @@ impl<M: Model> Modelled<'_, M> {
         let mut source = InTurn {
             sources,
             turn: 0,
-            missing: least_operations(plan, slots),
+            missing: least_operations(plan.time_ns, slots),
             interrupt: context.interrupt,
             intervals,
             look_ns: INTERVAL_NS,
@@ -262,6 +266,55 @@ impl<M: Model> Modelled<'_, M> {
         // One loop drives all threads of the workload: which of them was done first, it does not see.
         let account = sums.map(|sums| self.model.account(&sums));
         Ok(Repetition { first_done_ns: None, account, ..recorded })
+    }
+
+    /// Runs workloads at once; what each of them did.
+    fn run_together(
+        &mut self,
+        context: &mut Context<'_>,
+        workloads: &[Workload],
+        attempt: &Attempt,
+    ) -> Result<Vec<Repetition>> {
+        let seeded = |(workload, place): (&Workload, u64)| Workload {
+            seed: attempt.seed.wrapping_add(place),
+            ..workload.clone()
+        };
+        let workloads: Vec<Workload> = workloads.iter().zip(0..).map(seeded).collect();
+        let (slots, turn) = (JointSource::slots(&workloads), JointTurn::default());
+        let o_sync = workloads.iter().all(|workload| workload.sync.o_sync);
+        let mut device = self.model.device(Queues { threads: 1, iodepth: slots as u32, o_sync });
+        let mut content = Content::new(Data::Zero, 0, 0);
+        let buffers = filled_buffers(&mut device, &mut content);
+        let (sender, intervals) = channel();
+        let mut observer = JointObserver::of(&workloads, &sender, &turn);
+        drop(sender);
+        let least = |workload: &Workload| least_operations(workload.end.time_ns, workload.iodepth as usize);
+        let mut source = InTurn {
+            sources: vec![JointSource::of(&workloads, least, &turn)],
+            turn: 0,
+            missing: 0,
+            interrupt: context.interrupt,
+            intervals,
+            look_ns: INTERVAL_NS,
+            tell: &mut progress,
+            emit: &mut *context.emit,
+            failed: None,
+        };
+        let mut joint = JointDevice::new(&mut device, slots, workloads.len(), &turn);
+        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+        let stop = Stop::default();
+        drive(&mut joint, buffers, &mut source, &mut content, &plan, &mut observer, &stop)?;
+        let sums = joint.into_sums();
+        drop(device);
+        source.failed.map_or(Ok(()), Err)?;
+        context.check_interrupt()?;
+        let parts = observer.into_repetitions().into_iter().zip(sums).zip(&workloads);
+        let repetition = |((recorded, sums), workload): ((Repetition, TimeSums), &Workload)| {
+            let account = Some(self.model.account(&sums));
+            let started_ns = attempt.started_ns + workload.start_delay_ns;
+            Attempt { started_ns, ..*attempt }.of(Repetition { account, ..recorded })
+        };
+        Ok(parts.map(repetition).collect())
     }
 
     fn sampled(
@@ -315,10 +368,10 @@ fn engine() -> EngineRecord {
 /// Operations that a repetition of a time has at least: virtual time costs nothing, and a slow device would do so few in it that
 /// filling and draining the queue would be most of what is seen. After ten turns of the queue they are a tenth; the times of tools,
 /// a second and more, are kept but for the few operations that make a mean.
-fn least_operations(plan: &Plan, slots: usize) -> u64 {
+fn least_operations(time_ns: Option<u64>, slots: usize) -> u64 {
     const TURNS: u64 = 10;
     const FEW: u64 = 32;
-    match plan.time_ns {
+    match time_ns {
         Some(time_ns) if time_ns < 1_000_000_000 => FEW.max(TURNS * slots as u64),
         Some(_) => FEW,
         None => 0,

@@ -16,6 +16,8 @@ pub struct OpenHow {
     pub direct: bool,
     /// Every write durable before it completes.
     pub o_sync: bool,
+    /// That only for data and what is needed to find it again.
+    pub data_only: bool,
     /// On a block device: fail if it is in use, and keep others from using it.
     pub exclusive: bool,
 }
@@ -24,9 +26,8 @@ pub struct OpenHow {
 pub fn open_flags(how: OpenHow) -> OFlags {
     let mut flags = OFlags::CLOEXEC | OFlags::NOCTTY;
     flags |= if how.write { OFlags::RDWR } else { OFlags::RDONLY };
-    for (is_set, flag) in
-        [(how.direct, OFlags::DIRECT), (how.o_sync, OFlags::SYNC), (how.exclusive, OFlags::EXCL)]
-    {
+    let sync = if how.data_only { OFlags::DSYNC } else { OFlags::SYNC };
+    for (is_set, flag) in [(how.direct, OFlags::DIRECT), (how.o_sync, sync), (how.exclusive, OFlags::EXCL)] {
         if is_set {
             flags |= flag;
         }
@@ -125,6 +126,12 @@ pub fn cpu_times_ns() -> (u64, u64) {
     let mut times =
         fields.split_ascii_whitespace().skip(11).map(|word| word.parse::<u64>().unwrap_or(0) * tick_ns);
     (times.next().unwrap_or(0), times.next().unwrap_or(0))
+}
+
+/// Processor time of the calling thread in ns.
+pub fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
 }
 
 /// Kernel threads that io_uring started on behalf of this process.

@@ -21,7 +21,9 @@ use crate::verify::{Ledger, Stamping};
 use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, device::Buffer, made::MadeFacts, shown, text};
+use kurabe_core::{
+    Error, ErrorKind, Result, device::Buffer, made::MadeFacts, shown, text, workload::SyncRule,
+};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -79,6 +81,8 @@ pub struct Opened {
     pub(crate) file: File,
     /// Who stamps what is written, in a run whose writes are verified.
     pub(crate) stamping: Option<Stamping>,
+    /// Whether a flush is fdatasync.
+    pub(crate) data_only: bool,
 }
 
 impl Target {
@@ -285,7 +289,7 @@ impl Target {
         if !self.facts.direct {
             return Ok(());
         }
-        let unit = self.open_file(false, false).and_then(|file| smallest_direct_unit(&file));
+        let unit = self.open_file(false, SyncRule::default()).and_then(|file| smallest_direct_unit(&file));
         match unit {
             Ok(Some(unit)) => self.facts.alignment_bytes = unit,
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
@@ -309,9 +313,10 @@ impl Target {
     ///
     /// # Errors
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.
-    pub(crate) fn open_lane(&self, write: bool, o_sync: bool) -> Result<Opened> {
+    pub(crate) fn open_lane(&self, write: bool, sync: SyncRule) -> Result<Opened> {
+        let SyncRule { o_sync, data_only, .. } = sync;
         let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync });
-        Ok(Opened { file: self.open_file(write, o_sync)?, stamping })
+        Ok(Opened { file: self.open_file(write, sync)?, stamping, data_only })
     }
 
     /// From now on every write is stamped and listed, for as long as workloads alone write.
@@ -328,8 +333,9 @@ impl Target {
     ///
     /// # Errors
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.
-    pub fn open_file(&self, write: bool, o_sync: bool) -> Result<File> {
-        let how = OpenHow { write, o_sync, direct: self.facts.direct, ..OpenHow::default() };
+    pub fn open_file(&self, write: bool, sync: SyncRule) -> Result<File> {
+        let SyncRule { o_sync, data_only, .. } = sync;
+        let how = OpenHow { write, o_sync, data_only, direct: self.facts.direct, ..OpenHow::default() };
         self.held()?.reopen(how)
     }
 

@@ -36,8 +36,8 @@ pub struct Attempt {
 
 /// One repetition done.
 pub struct Repeated {
-    /// How operations reached the kernel, if kurabe issued them.
-    pub(crate) engine: Option<EngineRecord>,
+    /// How operations reached the kernel, if kurabe issued them: once for all cells, or for each.
+    pub(crate) engines: Vec<EngineRecord>,
     /// One for each cell of the task.
     pub(crate) repetitions: Vec<Repetition>,
 }
@@ -96,16 +96,18 @@ impl<P: Default> Ongoing<P> {
     /// Adds a repetition to the cells.
     pub(crate) fn add(&mut self, done: Repeated) {
         if self.cells.is_empty() {
-            let cells = self.task.cells.iter().cloned().zip(self.first_cell..);
-            let begun = cells.map(|(TaskCell { part, label, direction, measure }, index)| Cell {
-                index,
-                step_index: self.task.step_index as u32,
+            let (workloads, engines) = (self.task.workloads(), &done.engines);
+            let cells = self.task.cells.iter().cloned().enumerate();
+            let begun = cells.map(|(place, TaskCell { part, label, direction, measure })| Cell {
+                index: self.first_cell + place as u32,
+                // Steps that run at once stand one behind the other, and each is one cell.
+                step_index: (self.task.step_index + if workloads.is_empty() { 0 } else { place }) as u32,
                 part,
                 label,
                 direction,
                 measure,
-                workload: self.task.workload().cloned(),
-                engine: done.engine.clone(),
+                workload: workloads.get(place).cloned(),
+                engine: engines.get(place).or(engines.first()).cloned(),
                 ..Cell::default()
             });
             self.cells = begun.collect();

@@ -3,5 +3,6 @@
 mod command;
 mod copy;
 mod copy_common;
+mod joint;
 mod model;
 mod replaced;

@@ -8,6 +8,7 @@ mod csv;
 mod facts;
 mod fio;
 mod fio_geometry;
+mod fio_json;
 mod fio_options;
 mod metrics;
 mod operations;
@@ -23,6 +24,10 @@ use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, record::RunRecord, tex
 pub enum ExportFormat {
     /// A job file for fio that does the same work, with the same as command lines of DiskSpd and elbencho.
     Fio,
+    /// The layout of fio's JSON output.
+    FioJson,
+    /// The line of fio's terse output, version 3, for each cell.
+    FioTerse,
     /// The text that people paste into forums, as CrystalDiskMark lays it out.
     CdmText,
     /// A table with a line per repetition and figure, for spreadsheets and scripts (RFC 4180).
@@ -41,6 +46,8 @@ pub enum ExportFormat {
 impl Keyword for ExportFormat {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("fio", Self::Fio),
+        ("fio-json", Self::FioJson),
+        ("fio-terse", Self::FioTerse),
         ("cdm-text", Self::CdmText),
         ("csv", Self::Csv),
         ("openmetrics", Self::OpenMetrics),
@@ -50,7 +57,7 @@ impl Keyword for ExportFormat {
     ];
 }
 
-/// Writes runs in a format; the figures for dashboards are those of the first run. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
+/// Writes runs in a format; fio's results and the figures for dashboards are those of the first run. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
 /// English in every language.
 ///
 /// # Errors
@@ -66,6 +73,8 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
     };
     match format {
         ExportFormat::Fio => fio::write(records, lang),
+        ExportFormat::FioJson => Ok(fio_json::write(first)),
+        ExportFormat::FioTerse => Ok(fio_json::terse(first)),
         ExportFormat::CdmText => Ok(cdm_text::write(records, lang)),
         ExportFormat::Csv => Ok(csv::write(records)),
         ExportFormat::OpenMetrics => Ok(metrics::openmetrics(first)),

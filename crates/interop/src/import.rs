@@ -44,7 +44,6 @@ mod sysbench;
 mod units;
 mod zpool_iostat;
 
-pub(crate) use fio_options::size_bytes;
 pub use importer::ImportedRun;
 use importer::Importer;
 pub(crate) use input::Input;
@@ -199,7 +198,11 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
 /// Whether the file has sections, and its name or what is in them says that these are jobs of fio.
 fn is_job_file(input: &Input<'_>) -> bool {
     let has_section = input.lines().any(|(_, line)| line.starts_with('[') && line.trim_end().ends_with(']'));
-    let reads = || input.text().is_some_and(|text| crate::job::read_fio_job(input.name, text).is_ok());
+    let reads = || {
+        input
+            .text()
+            .is_some_and(|text| crate::job::read_fio_job(input.name, text, &crate::NoSurroundings).is_ok())
+    };
     has_section && (crate::job::is_job_name(input.name) || reads())
 }
 

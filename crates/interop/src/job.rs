@@ -2,23 +2,28 @@
 //!
 //! The model: a section is a step, and `[global]` holds for those after it. A job file is a promise of what will be done, so an
 //! option that is not understood is refused with its line; what changes nothing here, and what kurabe does otherwise than fio,
-//! is told in the profile. fio runs sections at the same time unless they say `stonewall`, which kurabe cannot, so that is
-//! refused, too. Meanings of the options: fio's HOWTO, version 3.33.
+//! is told in the profile. Sections run at the same time unless they say `stonewall`. Meanings of the options: fio's HOWTO,
+//! version 3.36.
 
+mod line;
 mod options;
 mod own;
+mod sections;
 mod step;
+mod table;
 
-pub(crate) use crate::job::options::time_ns;
+pub use crate::job::line::{FioLine, read_fio_line};
 pub(crate) use crate::job::own::OwnStep;
-pub(crate) use crate::job::step::{ONE_BY_ONE, beside};
+pub use crate::job::sections::{JobSurroundings, NoSurroundings};
+pub(crate) use crate::job::step::beside;
+pub use crate::job::table::{FioOptionKind, FioOptions, fio_options};
 
-use crate::job::options::{JobSection, OptionReader, sections};
+use crate::job::options::OptionReader;
+use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
-use kurabe_core::{Error, ErrorKind, Result, Text, text, workload::Data};
-use std::collections::BTreeSet;
+use kurabe_core::{ErrorKind, Result, Text, text, workload::Data};
 
 /// How a file is named whose content is jobs.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
@@ -43,7 +48,8 @@ pub fn is_job_name(name: &str) -> bool {
 #[derive(Default)]
 struct Notes {
     texts: Vec<Text>,
-    idle: BTreeSet<String>,
+    /// Options that change nothing, by the reason.
+    idle: Vec<(&'static Text, Vec<String>)>,
 }
 
 impl Notes {
@@ -53,12 +59,24 @@ impl Notes {
         }
     }
 
+    fn idle(&mut self, name: &str, why: &'static Text) {
+        let at = self.idle.iter().position(|(other, _)| *other == why).unwrap_or_else(|| {
+            self.idle.push((why, Vec::new()));
+            self.idle.len() - 1
+        });
+        let names = &mut self.idle[at].1;
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+
     fn told(mut self) -> Option<Text> {
-        if !self.idle.is_empty() {
-            let names = self.idle.into_iter().collect::<Vec<_>>().join(", ");
+        for (why, names) in self.idle {
+            let names = names.join(", ");
             self.texts.push(text!(
-                "these options change nothing here: {names}",
-                "ここでは効果のないオプション: {names}"
+                "without effect here: {names} ({why})",
+                "ここでは効果なし: {names}({why})";
+                why
             ));
         }
         (!self.texts.is_empty()).then(|| Text::join(self.texts, ["; ", "。"]))
@@ -68,15 +86,30 @@ impl Notes {
 /// Reads a job file; `file` is its name.
 ///
 /// # Errors
-/// With the line of what is wrong, or not understood, or what fio would do at the same time.
-pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
+/// With the line of what is wrong, or not understood, or cannot be done.
+pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
+    jobs_of(file, sections(file, source, around)?, Notes::default())
+}
+
+/// Reads the jobs of a command line.
+///
+/// # Errors
+/// As [`read_fio_job`]; when a section is asked for that is not there.
+pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<FioJob> {
+    // Its words are shown in errors as the lines that they become.
+    let mut sections = sections("fio", &line.source, around)?;
+    sections.retain(|section| line.sections.is_empty() || line.sections.contains(&section.name));
     let mut notes = Notes::default();
+    line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
+    jobs_of(&line.name, sections, notes)
+}
+
+fn jobs_of(file: &str, sections: Vec<JobSection>, mut notes: Notes) -> Result<FioJob> {
     let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
-    let sections = sections(file, source)?;
     let mut at = 0;
     while let Some(section) = sections.get(at) {
-        let reader = OptionReader::of(file, source, section)?;
-        let own = own_step(&reader, file, source, &sections[at..])?;
+        let reader = OptionReader::of(section)?;
+        let own = own_step(&reader, &sections[at..])?;
         at += own.as_ref().map_or(1, |(_, sections)| *sections);
         let own = own.map(|(step, _)| step);
         let job = read_job(&reader, own.as_ref(), &mut notes)?;
@@ -89,9 +122,6 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
             laid_out = laid_out.or(job.step.data);
             continue;
         }
-        if !jobs.is_empty() && !reader.flag("stonewall")? {
-            return Err(at_the_same_time(&reader));
-        }
         check_alike(jobs.first(), &job, &reader)?;
         jobs.push(job);
     }
@@ -103,6 +133,7 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
                 "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
             )));
     }
+    put_side_by_side(&mut jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
     Ok(FioJob {
         target: jobs.iter().find_map(|job| job.target.clone()),
@@ -111,13 +142,50 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     })
 }
 
+/// Has jobs that do not wait run at the same time as those before them. Where each has a file of its own, each has a part of one
+/// file here.
+fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
+    let mut begun = 0;
+    while begun < jobs.len() {
+        let waiting = jobs[begun + 1..].iter().position(|job| job.waits);
+        let end = waiting.map_or(jobs.len(), |place| begun + 1 + place);
+        let group = &mut jobs[begun..end];
+        begun = end;
+        if group.len() == 1 {
+            continue;
+        }
+        group[1..].iter_mut().for_each(|job| job.step.beside = true);
+        let names = group.iter().map(|job| &job.target);
+        let share_one = group[0].has_file
+            && group.iter().all(|job| job.has_file)
+            && names.clone().all(|name| *name == group[0].target);
+        if share_one {
+            continue;
+        }
+        notes.add(text!(
+            "jobs with files of their own have a part of one file here",
+            "別々のファイルを使うジョブは、ここでは 1 つのファイルを分け合います"
+        ));
+        let mut offset_bytes = 0u64;
+        for job in group {
+            let Some(span_bytes) = job.step.span_bytes else {
+                return Err(ErrorKind::DataFile
+                    .error(text!(
+                        "how large the files of jobs that run at once are is not said",
+                        "同時に動くジョブのファイルの大きさがわかりません"
+                    ))
+                    .at(job.place.clone())
+                    .remedy(text!("write size= for each of them", "それぞれに size= を書いてください")));
+            };
+            job.step.offset_bytes = job.step.offset_bytes.saturating_add(offset_bytes);
+            offset_bytes = job.step.offset_bytes.saturating_add(span_bytes);
+        }
+    }
+    Ok(())
+}
+
 /// The step that this section and some behind it are, where kurabe wrote them, and how many sections that are.
-fn own_step(
-    reader: &OptionReader<'_>,
-    file: &str,
-    source: &str,
-    sections: &[JobSection<'_>],
-) -> Result<Option<(OwnStep, usize)>> {
+fn own_step(reader: &OptionReader<'_>, sections: &[JobSection]) -> Result<Option<(OwnStep, usize)>> {
     let own = |reader: &OptionReader<'_>| -> Result<Option<OwnStep>> {
         Ok(if reader.has("description") { reader.word("description")?.and_then(OwnStep::read) } else { None })
     };
@@ -128,7 +196,7 @@ fn own_step(
         if jobs >= step.jobs {
             break;
         }
-        let next = OptionReader::of(file, source, section)?;
+        let next = OptionReader::of(section)?;
         if next.flag("stonewall")? || own(&next)?.as_ref() != Some(&step) {
             break;
         }
@@ -146,7 +214,7 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
             "size= がなければ、ファイルやデバイスは全体、ディレクトリでは 1 GiB を使います"
         ));
     }
-    if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none()) {
+    if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none() && !job.step.beside) {
         notes.add(text!(
             "without filename= each of fio's sections has a file of its own; here all use one",
             "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
@@ -194,13 +262,22 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
     }
 }
 
+/// Whether a name is a device's; files may be parts of one.
+fn is_device(target: &Option<String>) -> bool {
+    target.as_ref().is_some_and(|name| name.starts_with("/dev/"))
+}
+
 /// What kurabe has one rule for in a run must be alike in all jobs.
 fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionReader<'_>) -> Result<()> {
     let Some(first) = first else { return Ok(()) };
     let differing = [
         ("direct", first.direct != job.direct),
         ("randseed", first.seed.is_some() && job.seed.is_some() && first.seed != job.seed),
-        ("filename", first.target != job.target),
+        (
+            "filename",
+            is_device(&first.target) != is_device(&job.target)
+                || is_device(&job.target) && first.target != job.target,
+        ),
     ];
     let Some((name, _)) = differing.into_iter().find(|(_, differs)| *differs) else { return Ok(()) };
     Err(reader
@@ -209,19 +286,6 @@ fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionRead
             "a run has one of it: set it in [global], or make two files of jobs",
             "1 回の測定では共通です。[global] に書くか、ファイルを分けてください"
         )))
-}
-
-fn at_the_same_time(reader: &OptionReader<'_>) -> Error {
-    let name = reader.name;
-    reader
-        .section_error(text!(
-            "fio runs [{name}] at the same time as the job before; kurabe's steps come one after the other",
-            "fio では [{name}] が前のジョブと同時に動きますが、kurabe のステップは 1 つずつ行います"
-        ))
-        .remedy(text!(
-            "add `stonewall` to [{name}] to have it wait; for the same work in parallel use numjobs=",
-            "待たせるには [{name}] に `stonewall` を書いてください。同じ処理を並列に行うなら numjobs= を使えます"
-        ))
 }
 
 #[cfg(test)]

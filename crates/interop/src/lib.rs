@@ -4,6 +4,7 @@
 
 mod disksim;
 mod export;
+mod fio_values;
 mod import;
 mod job;
 mod report_page;
@@ -12,6 +13,9 @@ mod trace;
 pub use disksim::{DeviceFile, is_disksim, read_disksim};
 pub use export::{CsvColumn, ExportFormat, csv_table, export, write_operation, write_operations_header};
 pub use import::{ImportedRun, import};
-pub use job::{FioJob, is_job_name, read_fio_job};
+pub use job::{
+    FioJob, FioLine, FioOptionKind, FioOptions, JobSurroundings, NoSurroundings, fio_options, is_job_name,
+    read_fio_job, read_fio_jobs, read_fio_line,
+};
 pub use report_page::{embed_in_page, embedded_in_page};
 pub use trace::{TraceFormat, read_trace, write_iolog_v3};

@@ -286,6 +286,8 @@ fn no_export_passes_a_model_off_as_a_measurement() {
             let text = export(std::slice::from_ref(&run), format, lang).unwrap();
             let origin = match format {
                 ExportFormat::Fio | ExportFormat::CdmText => words,
+                // A line of figures and of nothing else.
+                ExportFormat::FioTerse => "kurabe-",
                 // What is for programs has no language.
                 _ => "modelled",
             };

@@ -7,9 +7,10 @@ use kurabe_core::Lang;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
+    AccessZone, Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking,
+    ThreadShare, Workload,
 };
-use kurabe_interop::{ExportFormat, export, read_fio_job};
+use kurabe_interop::{ExportFormat, NoSurroundings, export, read_fio_job};
 use std::process::{Command, Stdio};
 
 /// Span of the target.
@@ -43,6 +44,10 @@ fn workloads(profile: &Profile) -> Vec<Workload> {
     profile.tasks(profile.rules.size_bytes).iter().filter_map(|task| task.workload().cloned()).collect()
 }
 
+fn zone(access_percent: u8, span_percent: u8) -> AccessZone {
+    AccessZone { access_percent, span_percent }
+}
+
 /// Workloads that fio's jobs can say exactly.
 fn exact() -> Vec<Workload> {
     let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
@@ -69,12 +74,32 @@ fn exact() -> Vec<Workload> {
             ],
             ..random.clone()
         },
+        Workload { pattern: Pattern::Pareto { skew: 0.3 }, ..base.clone() },
+        Workload { pattern: Pattern::Normal { deviation_percent: 20.0 }, ..base.clone() },
+        Workload { pattern: Pattern::Strided { gap_bytes: -8192 }, ..base.clone() },
+        Workload { pattern: Pattern::Strided { gap_bytes: 4096 }, ..base.clone() },
+        Workload { zones: vec![zone(60, 10), zone(40, 90)], ..random.clone() },
+        Workload { thinking: Some(Thinking { time_ns: 500_000, every_operations: 4 }), ..random.clone() },
+        Workload { start_delay_ns: 2_000_000_000, ..random.clone() },
+        Workload {
+            read_percent: 70,
+            write_block_sizes: vec![
+                BlockSize { size_bytes: 8192, weight: 50 },
+                BlockSize { size_bytes: 65536, weight: 50 },
+            ],
+            block_sizes: vec![
+                BlockSize { size_bytes: 4096, weight: 30 },
+                BlockSize { size_bytes: 65536, weight: 70 },
+            ],
+            alignment_bytes: Some(4096),
+            ..random.clone()
+        },
         Workload {
             open_loop: Some(OpenLoop { rate_iops: 200.0, arrival: Arrival::Poisson }),
             ..random.clone()
         },
         Workload {
-            sync: SyncRule { o_sync: true, every_writes: Some(4), at_end: EndSync::Timed },
+            sync: SyncRule { o_sync: true, every_writes: Some(4), data_only: true, at_end: EndSync::Timed },
             ..writes.clone()
         },
     ];
@@ -87,7 +112,7 @@ fn exact() -> Vec<Workload> {
 #[test]
 fn an_exported_job_read_back_is_the_same_work() {
     let all = exact();
-    let job = read_fio_job("job.fio", &written(&run_of(&all))).expect("our own job");
+    let job = read_fio_job("job.fio", &written(&run_of(&all)), &NoSurroundings).expect("our own job");
     assert_eq!(job.target.as_deref(), Some("/tmp/kurabe-fio-test"));
     assert_eq!(job.profile.rules.size_bytes, SPAN_BYTES);
     let back = workloads(&job.profile);
@@ -119,7 +144,7 @@ fn what_fio_needs_several_jobs_for_is_one_step_again() {
     for name in ["threads", "io_uring"] {
         let jobs = written(&run_through(name, &all));
         assert_ne!(fio_accepts(&jobs), Some(false), "{jobs}");
-        let job = read_fio_job("job.fio", &jobs)
+        let job = read_fio_job("job.fio", &jobs, &NoSurroundings)
             .unwrap_or_else(|error| panic!("{}\n{jobs}", error.render(Lang::En)));
         let back = workloads(&job.profile);
         assert_eq!(back.len(), all.len(), "{jobs}");
@@ -129,7 +154,7 @@ fn what_fio_needs_several_jobs_for_is_one_step_again() {
     }
     // Who changes the number of jobs by hand gets what the options say.
     let changed = written(&run_through("threads", &all[4..5])).replace("numjobs=4", "numjobs=3");
-    let job = read_fio_job("job.fio", &changed).expect("a job");
+    let job = read_fio_job("job.fio", &changed, &NoSurroundings).expect("a job");
     assert_eq!((workloads(&job.profile)[0].threads, workloads(&job.profile)[0].iodepth), (3, 1));
 }
 
@@ -143,7 +168,7 @@ fn what_has_another_form_in_fio_is_the_same_work_when_it_is_written_again() {
         Workload { pattern: Pattern::Random, end: passes, threads: 2, ..base.clone() },
     ];
     let once = written(&run_of(&all));
-    let job = read_fio_job("job.fio", &once).expect("our own job");
+    let job = read_fio_job("job.fio", &once, &NoSurroundings).expect("our own job");
     let seed = |workload: Workload| Workload { seed: 7, ..workload };
     let again = written(&run_of(&workloads(&job.profile).into_iter().map(seed).collect::<Vec<_>>()));
     let options = |jobs: &str| -> Vec<String> {
@@ -239,12 +264,38 @@ const LINES: &[&str] = &[
     "rate_process=foo",
     "iodpeth=3",
     "thread=1",
+    "rw=read:-8k",
+    "rw=randread:8",
+    "bsrange=4k-64k",
+    "bsrange=4k",
+    "bssplit=4k/60:8k/:64k/",
+    "bssplit=4k/60:8k/,64k",
+    "bs=4k,64k",
+    "ba=4k",
+    "bs_unaligned",
+    "rate=1m,500k",
+    "rate=foo",
+    "thinktime=500",
+    "thinktime=5ms",
+    "thinktime_blocks=4",
+    "startdelay=2",
+    "fdatasync=1",
+    "fsync_on_close=1",
+    "sync=dsync",
+    "filesize=1m-4m",
+    "nrfiles=4",
+    "random_distribution=pareto:0.3",
+    "random_distribution=normal:20",
+    "random_distribution=zoned:90/10:10/90",
+    "random_distribution=zoned:90/10:10/80",
+    "percentage_random=100",
+    "wait_for=a",
 ];
 
 #[test]
 fn fio_and_kurabe_agree_on_what_is_valid() {
     let job = |line: &str| format!("[a]\nsize=1m\nfilename=x\n{line}\n");
-    let is_read = |line: &&&str| read_fio_job("job.fio", &job(line)).is_ok();
+    let is_read = |line: &&&str| read_fio_job("job.fio", &job(line), &NoSurroundings).is_ok();
     let lines: Vec<&&str> = LINES.iter().filter(is_read).collect();
     assert!(lines.len() > 50, "{}", lines.len());
     let all: String = lines.iter().map(|line| job(line)).collect();

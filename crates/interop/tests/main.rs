@@ -2,9 +2,11 @@
 
 mod consumer_results;
 mod export_fio;
+mod export_fio_json;
 mod export_metrics;
 mod export_support;
 mod export_texts;
+mod fio_page;
 mod hostile;
 mod import_laws;
 mod job;

@@ -58,7 +58,7 @@ pub use journal::Lab;
 pub use kurabe_core::profile::Overrides;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
-pub use kurabe_interop::is_job_name;
+pub use kurabe_interop::{FioLine, is_job_name};
 pub use kurabe_program::interrupted;
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
@@ -68,7 +68,7 @@ pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnReque
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use pricing::{NO_FILES, PriceRequest, UNMARKED, mark, price};
-pub use profile::{load_job, load_profile};
+pub use profile::{job_of_line, load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};

@@ -12,8 +12,11 @@ use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_explain::{SweepAxis, SweepPlan};
-use kurabe_interop::{FioJob, is_job_name, read_fio_job};
+use kurabe_interop::{
+    FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line,
+};
 use kurabe_study::embedded_profile;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Least largest working set of a sweep: fewer points are no curve.
@@ -186,7 +189,42 @@ pub fn load_profile(name: &str) -> Result<Profile> {
 pub fn load_job(name: &str) -> Result<FioJob> {
     let source =
         text_of_file(name, &text!("cannot read the job file {name}", "ジョブファイル {name} を読めません"))?;
-    read_fio_job(name, &source)
+    read_fio_job(name, &source, &ThisMachine)
+}
+
+/// Reads the words of a command line behind `fio`: its jobs, and what it says beside them.
+///
+/// # Errors
+/// When a word is not fio's, or asks for what kurabe does not do; when a job file is not there.
+pub fn job_of_line(words: &[String]) -> Result<(FioJob, FioLine)> {
+    let line = read_fio_line(words)?;
+    let job = read_fio_jobs(&line, &ThisMachine)?;
+    Ok((job, line))
+}
+
+/// This machine around a job file: variables of the environment, and files that it includes.
+struct ThisMachine;
+
+impl JobSurroundings for ThisMachine {
+    fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "pagesize" => Some(rustix::param::page_size().to_string()),
+            "ncpus" => std::thread::available_parallelism().ok().map(|count| count.to_string()),
+            "mb_memory" => {
+                let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
+                let kilobytes: u64 = memory.split_whitespace().nth(1)?.parse().ok()?;
+                Some((kilobytes / 1024).to_string())
+            }
+            name => std::env::var(name).ok(),
+        }
+    }
+
+    fn included(&self, by: &str, name: &str) -> Result<(String, String)> {
+        let path = Path::new(by).parent().unwrap_or(Path::new("")).join(name).display().to_string();
+        let what = text!("cannot read the job file {path}", "ジョブファイル {path} を読めません");
+        let source = text_of_file(&path, &what)?;
+        Ok((path, source))
+    }
 }
 
 /// A profile of one step, with the rules that hold where no flag says otherwise.

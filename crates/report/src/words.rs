@@ -260,6 +260,20 @@ pub(crate) fn pattern(pattern: Pattern) -> Text {
         Pattern::Random => text!("random", "ランダム"),
         Pattern::Permutation => text!("random, each block once", "ランダム(各ブロック 1 回)"),
         Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),
+        Pattern::Pareto { skew } => text!("Pareto {skew}", "パレート {skew}"),
+        Pattern::Normal { deviation_percent } => {
+            text!("normal, deviation {deviation_percent} %", "正規分布(標準偏差 {deviation_percent} %)")
+        }
+        Pattern::Strided { gap_bytes } => {
+            let gap = format_bytes(gap_bytes.unsigned_abs());
+            match gap_bytes < 0 {
+                true => text!(
+                    "backwards, {gap} from the end of a block to the next",
+                    "逆順(ブロックの終わりから {gap} 戻る)"
+                ),
+                false => text!("{gap} between blocks", "ブロックの間を {gap} 空けて順に"),
+            }
+        }
     }
 }
 

@@ -270,21 +270,9 @@ mod tests {
     #[test]
     fn reads_are_held_against_reads_of_the_same_kind_alone() {
         let workload = |read_percent: u8, iodepth: u32| Workload {
-            pattern: Pattern::Random,
-            thread_share: ThreadShare::default(),
-            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
             read_percent,
-            rewrite_every_reads: None,
             iodepth,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: 1 << 30,
-            open_loop: None,
-            warm_up_ns: 0,
-            end: End::default(),
-            sync: SyncRule::default(),
-            data: Data::Random,
-            seed: 0,
+            ..Workload::plain(Pattern::Random, 4096, 1 << 30)
         };
         let of = |direction, ns: u64, iodepth| {
             let latency =

@@ -1,34 +1,129 @@
-//! fio's spellings of what `kurabe run` has words of its own for, so that a command line can be carried over. They are not in
-//! the help: whoever does not know them does not need them.
+//! The words of `kurabe fio`: fio's, and a few of kurabe's among them.
 
-use crate::lang::t;
-use clap::{Args, builder::BoolishValueParser};
-use kurabe_core::issue::{Engine, EngineChoice};
+use super::shared::{JudgedArgs, ModelledArgs, WritingArgs, labels, unaccepted};
+use crate::lang::{below, t};
+use clap::{ArgAction, Args, CommandFactory, ValueHint};
+use kurabe_core::{ErrorKind, Result, text, workload::Direction};
+use kurabe_lab::{FioLine, RunRequest, job_of_line, target_of_job};
+use kurabe_report::Unaccepted;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct FioWords {
-    #[arg(long, alias = "directory", hide = true, value_name = "PATH", conflicts_with = "target")]
-    pub filename: Option<PathBuf>,
-    #[arg(long, hide = true, value_name = "ENGINE", value_parser = engine, conflicts_with = "engine")]
-    pub ioengine: Option<EngineChoice>,
-    /// A time ends a repetition here in any case.
-    #[arg(long = "time_based", hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = BoolishValueParser::new())]
-    time_based: Option<bool>,
-    /// Threads are one figure here in any case.
-    #[arg(long = "group_reporting", hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = BoolishValueParser::new())]
-    group_reporting: Option<bool>,
+#[command(after_help = below!("fio"))]
+pub struct FioArgs {
+    #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("Do the jobs here, whatever they name: model:NAME (see `kurabe models`), a directory, a file, a block device", "ジョブの指定にかかわらず、ここで行う: model:名前(`kurabe models` を参照)、ディレクトリ、ファイル、ブロックデバイス"))]
+    pub on: Option<PathBuf>,
+    #[arg(long, value_name = "RUN", help = t("Compare with this run afterwards", "測定後、この測定と比べる"))]
+    pub against: Option<String>,
+    #[command(flatten)]
+    pub judged: JudgedArgs,
+    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', requires = "against", value_parser = unaccepted, help = t("As of `kurabe compare`", "`kurabe compare` と同じ"))]
+    pub fail_on: Vec<Unaccepted>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help = t("Do all jobs so often, which gives intervals [default: 1, as fio]", "全ジョブをこの回数行い、区間推定を付ける [既定: fio と同じ 1 回]"))]
+    pub runs: Option<u32>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[command(flatten)]
+    pub modelled: ModelledArgs,
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+    #[arg(last = true, required = true, value_name = "FIO'S WORDS", help = t("Options as fio takes them, and job files", "fio と同じオプションとジョブファイル"))]
+    pub words: Vec<String>,
 }
 
-/// kurabe's engine for one of fio's. libaio takes the way of io_uring through the kernel's block layer.
-fn engine(word: &str) -> Result<EngineChoice, String> {
-    match word {
-        "io_uring" | "libaio" => Ok(EngineChoice::Fixed(Engine::Uring)),
-        "sync" | "psync" => Ok(EngineChoice::Fixed(Engine::Threads)),
-        _ => Err(t(
-            "kurabe has no counterpart; io_uring, libaio (done with io_uring), psync and sync are taken",
-            "対応するエンジンがありません。使えるのは io_uring、libaio(io_uring で行います)、psync、sync です",
-        )
-        .to_owned()),
+impl FioArgs {
+    /// What is asked of the run, and what the line says beside its jobs.
+    ///
+    /// # Errors
+    /// When fio's words are wrong, or cannot be done.
+    pub fn request(&self) -> Result<(RunRequest, FioLine)> {
+        let (job, line) = job_of_line(&self.words)?;
+        let writes = |direction: &Direction| *direction != Direction::Read;
+        if line.is_read_only && job.profile.steps.iter().any(|step| step.directions().iter().any(writes)) {
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "--readonly stands beside jobs that write",
+                    "--readonly ですが、書き込むジョブがあります"
+                ))
+                .remedy(text!("leave out one of the two", "どちらかを外してください")));
+        }
+        let target = self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
+        let mut request = RunRequest {
+            target,
+            labels: labels(&self.label, None)?,
+            sets: self.modelled.sets()?,
+            without: self.modelled.without.clone(),
+            no_fill: self.modelled.no_fill,
+            writing: self.writing.writing(),
+            ..RunRequest::default()
+        }
+        .with_job(job);
+        request.overrides.runs = self.runs;
+        Ok((request, line))
+    }
+}
+
+/// The words of a command line, of which those behind `fio` that are kurabe's stand before a `--` and fio's own behind it. Who
+/// writes fio's line has both in any order.
+pub fn sorted_words(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|word| word != "fio") || words.iter().any(|word| word == "--") {
+        return words;
+    }
+    let program = super::Cli::command();
+    let of_fio = program.find_subcommand("fio").into_iter().flat_map(clap::Command::get_arguments);
+    let flags: Vec<&clap::Arg> = of_fio.chain(program.get_arguments()).collect();
+    let mut rest = words.into_iter();
+    let (mut own, mut of_line): (Vec<OsString>, Vec<OsString>) =
+        (rest.by_ref().take(2).collect(), Vec::new());
+    while let Some(word) = rest.next() {
+        let shown = word.to_string_lossy();
+        let (name, has_value) = shown.split_once('=').map_or((&*shown, false), |(name, _)| (name, true));
+        if matches!(name, "--help" | "-h") {
+            own.push(word);
+            continue;
+        }
+        let flag =
+            name.strip_prefix("--").and_then(|name| flags.iter().find(|flag| flag.get_long() == Some(name)));
+        let takes_value =
+            flag.is_some_and(|flag| !matches!(flag.get_action(), ArgAction::SetTrue)) && !has_value;
+        if flag.is_none() {
+            of_line.push(word);
+            continue;
+        }
+        own.push(word);
+        if takes_value {
+            own.extend(rest.next());
+        }
+    }
+    own.push("--".into());
+    own.extend(of_line);
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn parsed(line: &str) -> FioArgs {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        match Cli::try_parse_from(sorted_words(words)).unwrap().command {
+            Command::Fio(args) => *args,
+            _ => panic!("fio"),
+        }
+    }
+
+    #[test]
+    fn kurabes_words_and_fios_stand_in_any_order() {
+        let args = parsed(
+            "kurabe fio --name=a --on model:hdd-nas --bs 4k --runs=3 -rw=read --json job.fio --size=1m",
+        );
+        assert_eq!(args.on, Some(PathBuf::from("model:hdd-nas")));
+        assert_eq!(args.runs, Some(3));
+        assert_eq!(args.words, ["--name=a", "--bs", "4k", "-rw=read", "job.fio", "--size=1m"]);
     }
 }

@@ -6,7 +6,7 @@ use kurabe_core::display::wrap;
 
 /// The groups with their commands. A new command stands in one of them.
 const GROUPS: [(&str, &str, &[&str]); 7] = [
-    ("Measure", "測る", &["run", "sweep", "profiles"]),
+    ("Measure", "測る", &["run", "fio", "sweep", "profiles"]),
     ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
     ("Compare", "比べる", &["compare", "versus", "recommend", "fit", "history", "study", "catalogue"]),
     ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),

@@ -1,6 +1,5 @@
 //! The words of `kurabe run`.
 
-use super::fio::FioWords;
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
 use super::shared::{ModelledArgs, WritingArgs, choice, labels, rate};
 use crate::lang::{below, t};
@@ -81,8 +80,6 @@ pub struct RunArgs {
     pub per_request: Option<PathBuf>,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
-    #[command(flatten)]
-    pub fio: FioWords,
 }
 
 impl RunArgs {
@@ -106,7 +103,7 @@ impl RunArgs {
             (None, None) => Procedure::Usual,
         };
         let request = RunRequest {
-            target: self.fio.filename.as_ref().unwrap_or(&self.target).clone(),
+            target: self.target.clone(),
             procedure,
             overrides,
             verify: self.verify.is_some(),
@@ -154,7 +151,6 @@ impl RunArgs {
         {
             overrides.set(name, words)?;
         }
-        overrides.engine = self.fio.ioengine.or(overrides.engine);
         Ok(overrides)
     }
 
@@ -212,7 +208,6 @@ fn workload_flags(overrides: &Overrides) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
     use kurabe_core::profile::Profile;
@@ -256,30 +251,6 @@ mod tests {
         assert_eq!((workload.read_percent, workload.iodepth, workload.threads), (50, 4, 2));
         assert_eq!(workload.end.time_ns, Some(3 * NS_PER_S));
         assert_eq!(workload.largest_block_bytes(), 8192);
-    }
-
-    #[test]
-    fn fios_spellings_are_taken() {
-        let words = "kurabe run --name=job1 --filename=/mnt/x --rw=randread --bs=4k --iodepth=8 --numjobs=2 --direct=1 \
-                     --ioengine=libaio --time_based --runtime=5s --ramp_time=1s --group_reporting";
-        let Command::Run(args) = Cli::try_parse_from(words.split_whitespace()).unwrap().command else {
-            panic!()
-        };
-        let request = args.request().unwrap();
-        assert_eq!(request.target, Path::new("/mnt/x"));
-        assert_eq!(
-            (request.overrides.is_direct(), request.overrides.time_ns),
-            (Some(true), Some(5 * NS_PER_S))
-        );
-        assert_eq!(request.overrides.engine, Some(EngineChoice::Fixed(Engine::Uring)));
-        assert_eq!(request.labels, [("name".to_owned(), Some("job1".to_owned()))]);
-        let Procedure::Single(step) = request.procedure else { panic!() };
-        let Step::Io(step) = *step else { panic!() };
-        assert_eq!((step.warm_up_ns, step.threads), (NS_PER_S, 2));
-        for refused in ["--ioengine=rados", "--filename=/a /b", "--direct=2"] {
-            let words = format!("kurabe run {refused}");
-            assert!(Cli::try_parse_from(words.split_whitespace()).is_err(), "{refused}");
-        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl WritingArgs {
 }
 
 /// What of runs that are held against each other is asked.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct JudgedArgs {
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,

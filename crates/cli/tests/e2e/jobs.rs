@@ -71,13 +71,51 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let target = lab.target();
     let of = |name: &str, source: String| lab.write(name, source);
     let verify = of("verify.fio", format!("{JOBS}verify=crc32c\n"));
-    lab.kurabe(&["run", text(&verify), text(&target)]).is_refusal(3, &["`verify`", "verify.fio:19:1"]);
-    let parallel = of("parallel.fio", JOBS.replace("stonewall\n", ""));
-    lab.kurabe(&["run", text(&parallel), text(&target)]).is_refusal(3, &["same time", "stonewall"]);
+    lab.kurabe(&["run", text(&verify), text(&target)]).is_refusal(3, &["verify=crc32c", "verify.fio:19:1"]);
+    let flow = of("flow.fio", JOBS.replace("stonewall", "flow=2"));
+    lab.kurabe(&["run", text(&flow), text(&target)])
+        .is_refusal(10, &["`flow`", "rate_iops", "flow.fio:14:1"]);
     let job = of("mine.fio", JOBS.to_owned());
     lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
     lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);
     assert!(names(&target).is_empty() && lab.list().is_empty());
+}
+
+/// A line of fio's, with jobs at once.
+const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 --name=queries --rw=randread --bs 8k \
+                    --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
+
+#[test]
+fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let line: Vec<&str> = LINE.split_whitespace().collect();
+    let on = ["--on", text(&target), "--label", "name=real", "--json"];
+    // kurabe's words may stand anywhere.
+    let lines = lab.kurabe(&[&["fio"], &line[..4], &on[..], &line[4..]].concat()).ok().json_lines();
+    let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
+    let cells = list_of(&record["cells"]);
+    let called: Vec<_> = cells.iter().map(|cell| cell["label"].as_str().expect("a label")).collect();
+    assert_eq!(called, ["SEQ 8 KiB Q1 T1 · wal", "RND 8 KiB Q4 T1 · queries"]);
+    let done =
+        |cell: usize, kind: &str| cells[cell]["repetitions"][0][kind]["completed"].as_u64().expect("a count");
+    // The last write may still wait for its flush when the time is over.
+    assert!(done(0, "write") > 0 && done(0, "sync").abs_diff(done(0, "write")) <= 1, "{record}");
+    assert!(done(1, "read") > 0);
+    assert!(names(&target).is_empty(), "no test file stays");
+    // The same on a drive that is not here, and what differs.
+    let modelled = [&["fio", "--on", "model:hdd-nas", "--against", "real"], &line[..]].concat();
+    let shown = lab.kurabe(&[&modelled[..], &["--lang", "en"]].concat()).ok();
+    for part in ["without effect here", "group_reporting", "--eta"] {
+        assert!(shown.err.contains(part), "{part}: {}", shown.err);
+    }
+    assert!(shown.out.contains("queries") && shown.out.contains("beside"), "{}", shown.out);
+    // Nobody else's words.
+    lab.kurabe(&["fio", "--name=a", "--iodpeth=3"]).is_refusal(2, &["--iodpeth", "--iodepth"]);
+    lab.kurabe(&["fio", "--name=a", "--rw=write", "--size=1m", "--readonly"]).is_refusal(2, &["--readonly"]);
+    let planned = lab.kurabe(&[&["fio", "--parse-only", "--on", text(&target)], &line[..]].concat()).ok().out;
+    assert!(planned.contains("cells that write: 1"), "{planned}");
+    assert_eq!(lab.list().len(), 2);
 }
 
 #[test]

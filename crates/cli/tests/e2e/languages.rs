@@ -79,7 +79,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 54] = [
+const LINES: [&str; 58] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -107,6 +107,10 @@ const LINES: [&str; 54] = [
     "export last --format markdown",
     "export last --format fio",
     "check",
+    "fio --on model:ideal-ram-disk --rw=randrw --size=4m --runtime=5ms --time_based --name=a --thinktime=9 --name=b --eta=never",
+    "fio --name=a --flow=2",
+    "fio --name=a --iodpeth=2",
+    "fio --bs=4k",
     "study list",
     "study show scsi-emulators",
     "catalogue",

@@ -111,6 +111,7 @@ fn cell(label: &str, block_bytes: u64) -> CellName {
             within: None,
             warm_up_passes: 0,
             times_as_long: 1,
+            beside: String::new(),
             nth: 0,
         },
         label: label.to_owned(),

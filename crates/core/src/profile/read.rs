@@ -88,6 +88,9 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     let (mut steps, mut ids, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     for value in values.elements() {
         let made = read_step(&value)?;
+        if let Some(key) = value.any_table()?.get("beside").filter(|_| made.iter().any(Step::is_beside)) {
+            check_beside(&key, steps.last(), &made)?;
+        }
         commands.push((made.iter().any(|step| matches!(step, Step::Command(_))), value.clone()));
         let id = value.any_table()?.get("id");
         if let Some(id) = id {
@@ -109,6 +112,23 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
             ))
             .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください"))),
     }
+}
+
+/// A step that runs beside the one before it: each is one cell, and nothing is done before it.
+fn check_beside(key: &Value<'_>, before: Option<&Step>, made: &[Step]) -> Result<()> {
+    let is_one_cell = |step: &Step| matches!(step, Step::Io(step) if step.directions.len() == 1 && step.warm_up_passes == 0);
+    if before.is_some_and(is_one_cell) && matches!(made, [step] if is_one_cell(step)) {
+        return Ok(());
+    }
+    Err(key
+        .error(&text!(
+            "two steps run at once only if each is of one direction",
+            "同時に動かせるのは、方向が 1 つだけの io ステップどうしです"
+        ))
+        .remedy(text!(
+            "give this step and the one before it one direction each, and no warm_up_passes",
+            "このステップと前のステップの directions を 1 つにし、warm_up_passes を外してください"
+        )))
 }
 
 /// An `id` that a formula can name, and that no step before has.
@@ -135,6 +155,7 @@ fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
     if let Some(kind) = table.get("kind") {
         kind.choice(&[("io", ())])?;
     }
+    refuse_idle(&table, "beside", false, "`[[step]]`")?;
     read_io(&table)
 }
 

@@ -4,7 +4,10 @@
 //! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
 
 use crate::profile::{Rules, Task, TaskCell, Work};
-use crate::workload::{BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
+use crate::workload::{
+    AccessZone, BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, Thinking, ThreadShare,
+    Workload, is_zero,
+};
 use crate::{measure::Measure, quantity::format_bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +68,24 @@ pub struct IoStep {
     pub open_loop: Option<OpenLoop>,
     /// Warm-up.
     pub warm_up_ns: u64,
+    /// Whether it runs at the same time as the step before it. Both have one direction then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside: bool,
+    /// Time from the start of what runs at once until this begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_delay_ns: u64,
+    /// Pauses of each thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// Sizes of writes, where they are others than those of reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_block_sizes: Vec<BlockSize>,
+    /// What offsets are multiples of, in bytes, if that is not the smallest block size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alignment_bytes: Option<u32>,
+    /// Parts of the span, from which random blocks are drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<AccessZone>,
     /// Times that the span is covered in ascending order before each repetition, unrecorded: what is measured then is
     /// access again.
     #[serde(default)]
@@ -280,6 +301,11 @@ impl Step {
         }
     }
 
+    /// Whether it runs at the same time as the step before it.
+    pub fn is_beside(&self) -> bool {
+        matches!(self, Self::Io(step) if step.beside)
+    }
+
     /// Directions in which it measures, in its order; empty for a step without.
     pub fn directions(&self) -> Vec<Direction> {
         match self {
@@ -310,7 +336,7 @@ impl Step {
                 .directions
                 .iter()
                 .map(|direction| {
-                    let work = Work::Io(step.workload(rules, *direction, span_bytes));
+                    let work = Work::Io(vec![step.workload(rules, *direction, span_bytes)]);
                     let cells = vec![rate(direction)];
                     let warm_up = step.warm_up_workload(rules, *direction, span_bytes);
                     (*direction, Task { step_index, label: label.clone(), cells, warm_up, work })
@@ -403,6 +429,12 @@ impl IoStep {
             rewrite_every_reads: None,
             open_loop: None,
             warm_up_ns: 0,
+            beside: false,
+            start_delay_ns: 0,
+            thinking: None,
+            write_block_sizes: Vec::new(),
+            alignment_bytes: None,
+            zones: Vec::new(),
             warm_up_passes: 0,
             end: End::default(),
             sync: SyncRule::default(),
@@ -417,8 +449,12 @@ impl IoStep {
         }
         let pattern = match self.pattern {
             Pattern::Sequential | Pattern::Interleaved => "SEQ",
+            Pattern::Strided { gap_bytes } if gap_bytes < 0 => "BACK",
+            Pattern::Strided { .. } => "STRIDE",
             Pattern::Random | Pattern::Permutation => "RND",
             Pattern::Zipf { .. } => "ZIPF",
+            Pattern::Pareto { .. } => "PARETO",
+            Pattern::Normal { .. } => "NORMAL",
         };
         let sizes: Vec<String> =
             self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
@@ -444,6 +480,10 @@ impl IoStep {
             threads: 1,
             open_loop: None,
             warm_up_ns: 0,
+            thinking: None,
+            write_block_sizes: Vec::new(),
+            alignment_bytes: None,
+            zones: Vec::new(),
             end: End {
                 time_ns: Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP)),
                 passes: Some(self.warm_up_passes),
@@ -461,6 +501,8 @@ impl IoStep {
             Direction::Mix if self.rewrite_every_reads.is_some() => 100,
             Direction::Mix => self.read_percent,
         };
+        let writes =
+            if self.write_block_sizes.is_empty() { &self.block_sizes } else { &self.write_block_sizes };
         let rest = span_bytes.saturating_sub(self.offset_bytes);
         let mut end = self.end;
         if !end.is_given() {
@@ -474,7 +516,16 @@ impl IoStep {
         Workload {
             pattern: self.pattern,
             thread_share: self.thread_share,
-            block_sizes: self.block_sizes.clone(),
+            block_sizes: if direction == Direction::Write {
+                writes.clone()
+            } else {
+                self.block_sizes.clone()
+            },
+            write_block_sizes: if direction == Direction::Mix {
+                self.write_block_sizes.clone()
+            } else {
+                Vec::new()
+            },
             read_percent,
             rewrite_every_reads: self.rewrite_every_reads.filter(|_| direction == Direction::Mix),
             iodepth: self.iodepth,
@@ -483,6 +534,10 @@ impl IoStep {
             span_bytes: self.span_bytes.map_or(rest, |span| span.min(rest)),
             open_loop: self.open_loop,
             warm_up_ns: self.warm_up_ns,
+            start_delay_ns: self.start_delay_ns,
+            thinking: self.thinking,
+            alignment_bytes: self.alignment_bytes,
+            zones: self.zones.clone(),
             end,
             sync: self.sync,
             data: self.data.unwrap_or(rules.data),

@@ -14,6 +14,8 @@ pub struct ThreadsDevice {
     file: File,
     /// Who stamps what is written, in a run whose writes are verified.
     stamping: Option<Stamping>,
+    /// Whether a flush is fdatasync.
+    data_only: bool,
     leases: Vec<Lease>,
     pending: Option<Submission<Lease>>,
 }
@@ -25,15 +27,18 @@ impl ThreadsDevice {
     /// When there is no memory.
     pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
-        let Opened { file, stamping } = opened;
-        Ok((Self { file, stamping, leases, pending: None }, pages))
+        let Opened { file, stamping, data_only } = opened;
+        Ok((Self { file, stamping, data_only, leases, pending: None }, pages))
     }
 
     fn perform(&self, request: &mut Submission<Lease>) -> Transfer {
         let Submission { op, buffer } = request;
         let bytes = buffer.bytes_mut(op.length_bytes as usize);
         let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
-        let flush = || rustix::fs::fsync(&self.file);
+        let flush = || match self.data_only {
+            true => rustix::fs::fdatasync(&self.file),
+            false => rustix::fs::fsync(&self.file),
+        };
         let result = match (op.kind, &self.stamping) {
             (OpKind::Read, _) => pread(&self.file, &mut *bytes, op.offset_bytes),
             (OpKind::Write, None) => write(bytes),

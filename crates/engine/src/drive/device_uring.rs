@@ -12,7 +12,7 @@
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
 use crate::drive::rest::{FAREWELL_NS, PATIENCE_NS};
-use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
 pub use kurabe_core::issue::WaitMode;
@@ -76,6 +76,8 @@ struct Aim {
     raw_file: RawFd,
     fixed_file: bool,
     fixed_buffers: bool,
+    /// What a flush is.
+    flush: FsyncFlags,
 }
 
 impl Aim {
@@ -105,7 +107,7 @@ impl Aim {
                 with_file!(file => opcode::WriteFixed::new(file, address, length, 0).offset(at).build())
             }
             OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
-            OpKind::Sync => with_file!(file => opcode::Fsync::new(file).build()),
+            OpKind::Sync => with_file!(file => opcode::Fsync::new(file).flags(self.flush).build()),
         };
         entry.user_data(buffer.slot() as u64)
     }
@@ -178,8 +180,15 @@ impl Ring {
         let fixed_buffers = facts.note("registered-buffers", fixed_buffers);
         let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
         let fixed_file = facts.note("registered-file", fixed_file);
-        let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers };
+        let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers, flush: FsyncFlags::empty() };
         Ok((Self { ring, _file: file, _arena: arena, leases, wait, aim }, facts))
+    }
+
+    /// The same, with fdatasync or fsync for a flush.
+    #[must_use]
+    pub fn flushing(mut self, data_only: bool) -> Self {
+        self.aim.flush = if data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
+        self
     }
 
     /// The device that works on the ring, for the calling thread.

@@ -1,8 +1,9 @@
-//! One repetition of a workload on a real target, with all its threads.
+//! One repetition of a workload, or of several at once, on a real target, with all their threads.
 //!
 //! The model: with io_uring, one operating-system thread per thread of the workload, each with a ring as deep as
 //! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
-//! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together.
+//! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together, those of
+//! several workloads that run at once, too.
 
 use crate::context::IntervalListener;
 use crate::drive::content::Content;
@@ -17,7 +18,7 @@ use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
-use kurabe_core::workload::{Data, EndSync, Workload};
+use kurabe_core::workload::{Data, EndSync, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
 use kurabe_program::Stop;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -101,14 +102,24 @@ pub struct MeasuredRepetition {
     pub facts: RingFacts,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
+    /// Processor time of those threads.
+    thread_cpu_ns: u64,
     /// Every operation, by issuing thread, if they are listed.
     pub(crate) notes: Vec<ThreadNotes>,
 }
 
 /// What one operating-system thread is made of.
 struct Lane<'a, S> {
+    job: usize,
     source: &'a Mutex<S>,
     number: u64,
+}
+
+/// One of the things that run at once: sources of operations, a thread each, and how they are done.
+pub(crate) struct LaneGroup<S> {
+    pub(crate) sources: Vec<S>,
+    pub(crate) setup: Setup,
+    pub(crate) issue: Issue,
 }
 
 /// All of a repetition but its operations.
@@ -128,6 +139,12 @@ pub(crate) struct Setup {
     pub(crate) data: Data,
     /// Seed of the data.
     pub(crate) seed: u64,
+    /// Whether it writes.
+    pub(crate) writes: bool,
+    /// How what is written is made durable.
+    pub(crate) sync: SyncRule,
+    /// Time from the common start until it begins.
+    pub(crate) start_delay_ns: u64,
     /// Whether every operation is kept by itself.
     pub(crate) lists: bool,
 }
@@ -143,6 +160,9 @@ impl Setup {
             end_sync: if workload.writes() { workload.sync.at_end } else { EndSync::None },
             data: workload.data,
             seed: workload.seed,
+            writes: workload.writes(),
+            sync: workload.sync,
+            start_delay_ns: workload.start_delay_ns,
             lists: false,
         }
     }
@@ -160,48 +180,54 @@ pub fn measure(
     interrupt: &Stop,
     live: IntervalListener<'_>,
 ) -> Result<MeasuredRepetition> {
-    measure_sources(open, Generator::for_threads(workload), Setup::of(workload), issue, interrupt, live)
+    let job = LaneGroup { sources: Generator::for_threads(workload), setup: Setup::of(workload), issue };
+    let mut measured = measure_groups(&|_| open(), vec![job], interrupt, live)?;
+    measured.pop().ok_or_else(no_threads)
 }
 
-/// Runs sources of operations once, one thread each.
+/// Runs all jobs at once, each once; what each came to, in their order.
 ///
 /// # Errors
-/// When the engine cannot be had, or the target fails.
-pub(crate) fn measure_sources<S: Source + Send>(
-    open: &(dyn Fn() -> Result<Opened> + Sync),
-    sources: Vec<S>,
-    setup: Setup,
-    issue: Issue,
+/// When an engine cannot be had, or the target fails.
+pub(crate) fn measure_groups<S: Source + Send>(
+    open: &(dyn Fn(&Setup) -> Result<Opened> + Sync),
+    jobs: Vec<LaneGroup<S>>,
     interrupt: &Stop,
     live: IntervalListener<'_>,
-) -> Result<MeasuredRepetition> {
-    let threads = sources.len() as u32;
-    let sources: Vec<Mutex<S>> = sources.into_iter().map(Mutex::new).collect();
-    let lanes_per_thread = if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
-    let lane_count = lanes_per_thread.saturating_mul(threads);
+) -> Result<Vec<MeasuredRepetition>> {
+    let lanes_per_thread =
+        |issue: Issue, setup: Setup| if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
+    let lane_count = jobs.iter().fold(0u32, |count, job| {
+        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
+        count.saturating_add(of_job)
+    });
     if lane_count > MOST_LANES {
         return Err(too_many_lanes(lane_count));
     }
-    let lanes: Vec<Lane<'_, S>> = (0..lane_count)
-        .map(|number| Lane {
-            source: &sources[(number / lanes_per_thread) as usize],
-            number: u64::from(number),
-        })
-        .collect();
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
-    let room = setup.lists.then(|| Room::for_operations(MOST_OPERATIONS));
-    let work = SharedByLanes { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop };
+    let room = jobs.iter().any(|job| job.setup.lists).then(|| Room::for_operations(MOST_OPERATIONS));
+    let (mut shared, mut sources): (Vec<SharedByLanes<'_>>, Vec<(usize, Mutex<S>)>) = Default::default();
+    for (index, LaneGroup { sources: of_job, setup, issue }) in jobs.into_iter().enumerate() {
+        shared.push(SharedByLanes { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop });
+        sources.extend(of_job.into_iter().map(|source| (index, Mutex::new(source))));
+    }
+    let mut lanes: Vec<Lane<'_, S>> = Vec::new();
+    for (job, source) in &sources {
+        for _ in 0..lanes_per_thread(shared[*job].issue, shared[*job].setup) {
+            lanes.push(Lane { job: *job, source, number: lanes.len() as u64 });
+        }
+    }
 
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(lanes.len());
         let mut refused = None;
         for lane in lanes {
-            let (work, sender) = (&work, sender.clone());
+            let (job, work, sender) = (lane.job, &shared[lane.job], sender.clone());
             let thread =
                 std::thread::Builder::new().stack_size(LANE_STACK_BYTES).name("kurabe-io".to_owned());
             match thread.spawn_scoped(scope, move || work.run(&lane, sender)) {
-                Ok(handle) => threads.push(handle),
+                Ok(handle) => threads.push((job, handle)),
                 Err(error) => {
                     refused = Some(error);
                     stop.ask();
@@ -213,14 +239,23 @@ pub(crate) fn measure_sources<S: Source + Send>(
         let mut cpu = CpuWatch::start();
         gate.open(threads.len(), || cpu = CpuWatch::start());
         watch(&receiver, interrupt, &stop, live);
-        let ended: Vec<_> = threads.into_iter().map(join).collect();
+        let mut ended: Vec<Vec<LaneEnd>> = shared.iter().map(|_| Vec::new()).collect();
+        threads.into_iter().for_each(|(job, handle)| ended[job].push(join(handle)));
         let cpu = cpu.used();
         if let Some(error) = refused {
             return Err(Error::no_thread(&error));
         }
-
-        let mut measured = together(ended, setup.end_sync)?;
-        measured.recorded.cpu = cpu;
+        let mut measured = Vec::with_capacity(ended.len());
+        for (lanes, work) in ended.into_iter().zip(&shared) {
+            measured.push(together(lanes, work.setup.end_sync)?);
+        }
+        // The time is known of the process, kernel workers among it; jobs share it by the time of their own threads.
+        let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
+        for job in &mut measured {
+            let share = job.thread_cpu_ns.max(1) as f64 / whole_ns.max(1) as f64;
+            let part = |time_ns: u64| (time_ns as f64 * share) as u64;
+            job.recorded.cpu = CpuUse { user_ns: part(cpu.user_ns), system_ns: part(cpu.system_ns) };
+        }
         Ok(measured)
     })
 }
@@ -230,27 +265,26 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
     let issuing_threads = ended.len() as u32;
     let mut recorders = Vec::with_capacity(ended.len());
     let mut outcomes = Vec::with_capacity(ended.len());
-    let mut notes = Vec::new();
+    let (mut notes, mut thread_cpu_ns) = (Vec::new(), 0);
     let mut facts: Option<RingFacts> = None;
     for lane in ended {
-        let (recorder, outcome, lane_facts, lane_notes) = lane?;
+        let (recorder, outcome, lane_facts, lane_notes, cpu_ns) = lane?;
+        thread_cpu_ns += cpu_ns;
         recorders.push(recorder);
         notes.push(lane_notes);
         outcomes.push(outcome.part(end_sync == EndSync::Timed));
         let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
         facts = Some(RingFacts { workers, ..lane_facts });
     }
-    let facts = facts.ok_or_else(|| {
-        ErrorKind::Usage.error(text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"))
-    })?;
+    let facts = facts.ok_or_else(no_threads)?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));
-    Ok(MeasuredRepetition { recorded, facts, issuing_threads, notes })
+    Ok(MeasuredRepetition { recorded, facts, issuing_threads, thread_cpu_ns, notes })
 }
 
-/// What all lanes share.
+/// What all lanes of a job share.
 struct SharedByLanes<'a> {
-    open: &'a (dyn Fn() -> Result<Opened> + Sync),
+    open: &'a (dyn Fn(&Setup) -> Result<Opened> + Sync),
     setup: Setup,
     issue: Issue,
     /// Where every operation is kept, if that is wanted.
@@ -259,7 +293,7 @@ struct SharedByLanes<'a> {
     stop: &'a Stop,
 }
 
-type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes)>;
+type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes, u64)>;
 
 impl SharedByLanes<'_> {
     fn run<S: Source + Send>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd {
@@ -269,12 +303,12 @@ impl SharedByLanes<'_> {
             Engine::Uring => {
                 let depth = self.setup.iodepth as usize;
                 let mut ring;
-                let opened = match (self.open)().and_then(|opened| {
+                let opened = match (self.open)(&self.setup).and_then(|opened| {
                     debug_assert!(opened.stamping.is_none(), "writes are stamped by the other engine");
                     Ring::open(opened.file, depth, size, pages, wait)
                 }) {
                     Ok((open_ring, mut facts)) => {
-                        ring = open_ring;
+                        ring = open_ring.flushing(self.setup.sync.data_only);
                         Ok((ring.device(&mut facts), facts))
                     }
                     Err(error) => Err(error),
@@ -284,7 +318,7 @@ impl SharedByLanes<'_> {
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads => {
-                let opened = (self.open)()
+                let opened = (self.open)(&self.setup)
                     .and_then(|opened| ThreadsDevice::open(opened, size, pages))
                     .map(|(device, got)| (device, RingFacts::of_threads(pages, got)));
                 self.drive_lane(opened, &mut &*lane.source, lane.number, live)
@@ -310,6 +344,7 @@ impl SharedByLanes<'_> {
         }
         self.gate.wait();
         let (mut device, buffers, mut facts) = prepared?;
+        self.wait_for_start();
         let plan = Plan {
             warm_up_ns: self.setup.warm_up_ns,
             time_ns: self.setup.time_ns,
@@ -332,7 +367,19 @@ impl SharedByLanes<'_> {
         if self.issue.engine == Engine::Uring {
             facts.workers = platform::uring_worker_count();
         }
-        Ok((recorder, driven?, facts, notes?))
+        Ok((recorder, driven?, facts, notes?, platform::thread_cpu_ns()))
+    }
+
+    /// Sleeps until the job begins, unless it is stopped before.
+    fn wait_for_start(&self) {
+        let begins_ns = monotonic_ns().saturating_add(self.setup.start_delay_ns);
+        while !self.stop.is_asked() {
+            let left_ns = begins_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                return;
+            }
+            std::thread::sleep(TICK.min(Duration::from_nanos(left_ns)));
+        }
     }
 }
 
@@ -366,6 +413,10 @@ pub(crate) fn watch(
             shown_ns = now_ns;
         }
     }
+}
+
+fn no_threads() -> Error {
+    ErrorKind::Usage.error(text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"))
 }
 
 fn too_many_lanes(lane_count: u32) -> Error {

@@ -4,9 +4,12 @@
 //! It knows nothing of devices and reads no clock. Where one thread's queue depth is made of several
 //! operating-system threads, they share the generator behind a lock.
 
-use crate::{drive::permutation::Permutation, drive::zipf::Zipf};
+use crate::drive::permutation::Permutation;
+use crate::drive::places::Places;
 use kurabe_core::random::Random;
-use kurabe_core::workload::{Arrival, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload};
+use kurabe_core::workload::{
+    Arrival, BlockSize, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload,
+};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,6 +83,8 @@ impl<S: Source> Source for &Mutex<S> {
 enum OffsetOrder {
     /// From `start` to `end`, then again.
     Sequential { next: u64, start: u64, end: u64 },
+    /// With a gap behind each block, from one end to the other, then again.
+    Strided { next: i64, gap: i64, start: u64, end: u64 },
     /// The next block of the stream that all threads share.
     Interleaved { shared: Arc<AtomicU64> },
     /// Any of `positions`, one grain apart.
@@ -94,8 +99,8 @@ enum OffsetOrder {
         pass: u64,
         seed: u64,
     },
-    /// Popular blocks, scattered by a permutation.
-    Zipf { ranks: Zipf, scatter: Permutation },
+    /// Drawn by a law under which some are more often gone to than others.
+    Drawn(Places),
 }
 
 impl OffsetOrder {
@@ -110,8 +115,14 @@ impl OffsetOrder {
         let index = u64::from(thread);
         match workload.pattern {
             Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
+            Pattern::Strided { gap_bytes } => Self::Strided {
+                next: if gap_bytes < 0 { own.end as i64 + gap_bytes } else { own.start as i64 },
+                gap: gap_bytes,
+                start: own.start,
+                end: own.end,
+            },
             Pattern::Interleaved => Self::Interleaved { shared: Arc::clone(shared) },
-            Pattern::Random => Self::Random { positions },
+            Pattern::Random if workload.zones.is_empty() => Self::Random { positions },
             Pattern::Permutation => Self::Permutation {
                 order: Permutation::new(positions, workload.seed),
                 positions,
@@ -121,10 +132,9 @@ impl OffsetOrder {
                 pass: 0,
                 seed: workload.seed,
             },
-            Pattern::Zipf { exponent } => Self::Zipf {
-                ranks: Zipf::new(positions, exponent),
-                scatter: Permutation::new(positions, workload.seed),
-            },
+            Pattern::Random | Pattern::Zipf { .. } | Pattern::Pareto { .. } | Pattern::Normal { .. } => {
+                Self::Drawn(Places::of(workload, positions))
+            }
         }
     }
 }
@@ -142,9 +152,9 @@ struct Schedule {
 pub struct Generator {
     random: Random,
     order: OffsetOrder,
-    /// Sizes with the running sum of weights; one entry in the usual case.
-    sizes: Vec<(u32, u32)>,
-    weight_sum: u32,
+    sizes: Sizes,
+    /// Those of writes, where they are others.
+    write_sizes: Option<Sizes>,
     base: u64,
     span: u64,
     grain: u64,
@@ -165,6 +175,42 @@ pub struct Generator {
     plain: Option<Plain>,
 }
 
+/// A read or a write, by the share of reads.
+#[inline]
+fn kind(read_percent: u8, random: &mut Random) -> OpKind {
+    match read_percent {
+        100 => OpKind::Read,
+        0 => OpKind::Write,
+        percent if random.below(100) < u64::from(percent) => OpKind::Read,
+        _ => OpKind::Write,
+    }
+}
+
+/// Sizes with the running sum of weights; one entry in the usual case.
+#[derive(Clone, Debug)]
+struct Sizes(Vec<(u32, u32)>);
+
+impl Sizes {
+    fn of(blocks: &[BlockSize]) -> Self {
+        let mut weight_sum = 0;
+        let sum = |block: &BlockSize| {
+            weight_sum += block.weight;
+            (block.size_bytes, weight_sum)
+        };
+        Self(blocks.iter().map(sum).collect())
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Random) -> u32 {
+        if let [(size, _)] = self.0[..] {
+            return size;
+        }
+        let weight_sum = self.0.last().map_or(1, |(_, sum)| *sum);
+        let drawn = random.below(u64::from(weight_sum)) as u32;
+        self.0.iter().find(|(_, until)| drawn < *until).map_or(0, |(size, _)| *size)
+    }
+}
+
 /// The usual case of a fast target, of which a draw is the random offset and nothing else: one size, one direction,
 /// random order, closed loop, no end and no syncs of its own. What it gives is what the long way gives.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +224,7 @@ impl Plain {
     /// The draws of a workload, if they are of this kind as far as it says; its end is not looked at.
     fn of(workload: &Workload, positions: u64) -> Option<Self> {
         let bare = workload.pattern == Pattern::Random
+            && workload.zones.is_empty()
             && workload.rewrite_every_reads.is_none()
             && workload.open_loop.is_none()
             && workload.sync.every_writes.is_none();
@@ -210,7 +257,7 @@ impl Generator {
 
     fn new(workload: &Workload, thread: u32, shared: &Arc<AtomicU64>) -> Self {
         let largest = u64::from(workload.largest_block_bytes());
-        let grain = u64::from(workload.smallest_block_bytes());
+        let grain = u64::from(workload.grain_bytes());
         let (threads, index) = (u64::from(workload.threads), u64::from(thread));
         let span = workload.span_bytes;
         let positions = (span - largest) / grain + 1;
@@ -221,7 +268,7 @@ impl Generator {
         let mut budget = workload.end.bytes.map_or(u64::MAX, |bytes| bytes_of(bytes, grain, threads, index));
         if let Some(passes) = workload.end.passes {
             let covered = match workload.pattern {
-                Pattern::Sequential => (share.end - share.start) * grain,
+                Pattern::Sequential | Pattern::Strided { .. } => (share.end - share.start) * grain,
                 _ => part_of(span / grain, threads, index) * grain,
             };
             budget = budget.min(covered.saturating_mul(u64::from(passes)));
@@ -233,22 +280,13 @@ impl Generator {
             TimeCheck::Operations(count) => u64::from(count),
             TimeCheck::Pass => ((share.end - share.start) * grain / largest).max(1),
         };
-        let mut weight_sum = 0;
-        let sizes = workload
-            .block_sizes
-            .iter()
-            .map(|block| {
-                weight_sum += block.weight;
-                (block.size_bytes, weight_sum)
-            })
-            .collect();
         let endless = budget == u64::MAX && check_every == 0;
         Self {
             plain: Plain::of(workload, positions).filter(|_| endless),
             random: Random::new(workload.seed, index),
             order,
-            sizes,
-            weight_sum,
+            sizes: Sizes::of(&workload.block_sizes),
+            write_sizes: Some(Sizes::of(&workload.write_block_sizes)).filter(|sizes| !sizes.0.is_empty()),
             base: workload.offset_bytes,
             span,
             grain,
@@ -299,17 +337,21 @@ impl Generator {
             }
             due_ns = Some(due);
         }
-        let length = self.length();
+        let (length, kind) = match &self.write_sizes {
+            None => {
+                let length = self.sizes.draw(&mut self.random);
+                (length, kind(self.read_percent, &mut self.random))
+            }
+            Some(of_writes) => {
+                let kind = kind(self.read_percent, &mut self.random);
+                let sizes = if kind == OpKind::Write { of_writes } else { &self.sizes };
+                (sizes.draw(&mut self.random), kind)
+            }
+        };
         if u64::from(length) > self.budget {
             self.budget = 0;
             return Next::End;
         }
-        let kind = match self.read_percent {
-            100 => OpKind::Read,
-            0 => OpKind::Write,
-            percent if self.random.below(100) < u64::from(percent) => OpKind::Read,
-            _ => OpKind::Write,
-        };
         let offset = self.offset(u64::from(length));
         self.budget -= if self.budget == u64::MAX { 0 } else { u64::from(length) };
         if let Some(schedule) = &mut self.schedule {
@@ -325,15 +367,6 @@ impl Generator {
         }
         self.drawn += 1;
         Next::Op { op, due_ns }
-    }
-
-    #[inline]
-    fn length(&mut self) -> u32 {
-        if let [(size, _)] = self.sizes[..] {
-            return size;
-        }
-        let drawn = self.random.below(u64::from(self.weight_sum)) as u32;
-        self.sizes.iter().find(|(_, until)| drawn < *until).map_or(0, |(size, _)| *size)
     }
 
     #[inline(always)]
@@ -363,7 +396,17 @@ impl Generator {
                 *next += *stride;
                 at * self.grain
             }
-            OffsetOrder::Zipf { ranks, scatter } => scatter.at(ranks.draw(&mut self.random)) * self.grain,
+            OffsetOrder::Strided { next, gap, start, end } => {
+                let fits = |at: i64| at >= *start as i64 && at as u64 + length <= *end;
+                if !fits(*next) {
+                    *next = if *gap < 0 { *end as i64 + *gap } else { *start as i64 };
+                }
+                // A gap longer than the span is none.
+                let offset = if fits(*next) { *next as u64 } else { *start };
+                *next = offset as i64 + length as i64 + *gap;
+                offset
+            }
+            OffsetOrder::Drawn(places) => places.draw(&mut self.random) * self.grain,
         }
     }
 }
@@ -385,7 +428,7 @@ impl Schedule {
 
 /// What a thread that shares nothing with the others does by itself; `None` if it goes with them.
 fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
-    let grain = u64::from(workload.smallest_block_bytes());
+    let grain = u64::from(workload.grain_bytes());
     let (threads, index) = (u64::from(workload.threads), u64::from(thread));
     let part = match workload.thread_share {
         ThreadShare::Whole if workload.pattern != Pattern::Interleaved => 0..workload.span_bytes / grain,
@@ -434,7 +477,7 @@ fn part_of(count: u64, parts: u64, index: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::workload::{BlockSize, Data, End};
+    use kurabe_core::workload::{Data, End};
     use proptest::prelude::*;
 
     pub(crate) fn workload(pattern: Pattern, span_bytes: u64, block: u32, threads: u32) -> Workload {

@@ -191,7 +191,7 @@ fn begun_elsewhere(task: &Task, number: u32) -> Option<Task> {
         span_bytes: workload.span_bytes - moved_bytes,
         ..workload.clone()
     };
-    Some(Task { work: Work::Io(moved), ..task.clone() })
+    Some(Task { work: Work::Io(vec![moved]), ..task.clone() })
 }
 
 /// The seed of a repetition whose offsets are its own.

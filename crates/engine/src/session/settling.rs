@@ -88,7 +88,7 @@ impl<G: Ground> Session<'_, G> {
             let mut watched = lasting(&workload, length_ns - so_far_ns);
             let most_bytes = MOST_OPERATIONS * u64::from(workload.smallest_block_bytes());
             watched.end.bytes = Some(watched.end.bytes.map_or(most_bytes, |bytes| bytes.min(most_bytes)));
-            let part = Task { work: Work::Io(watched), ..ongoing.task.clone() };
+            let part = Task { work: Work::Io(vec![watched]), ..ongoing.task.clone() };
             let attempt = Attempt { seed, discarded: true, ..Attempt::default() };
             let done = self.ground.repeat(&mut self.context, &part, &mut ongoing.prepared, &attempt)?;
             let Some(Repetition { series, .. }) = done.repetitions.into_iter().next() else {
@@ -126,7 +126,8 @@ fn bytes_in(workload: &Workload, time_ns: u64) -> Option<u64> {
 /// Has each repetition of a task begin when it has settled, which takes so long, and go on for some turnovers of its queue; `each_ns`
 /// as [`Settling`] has it.
 pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64, each_ns: f64) {
-    let Work::Io(workload) = &mut task.work else { return };
+    let Work::Io(workloads) = &mut task.work else { return };
+    let [workload] = workloads.as_mut_slice() else { return };
     if !settles(workload) {
         return;
     }

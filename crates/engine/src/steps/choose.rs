@@ -174,7 +174,7 @@ impl Chooser {
             return Some("only direct I/O can be polled".to_owned());
         }
         if workload.writes()
-            && workload.sync != (SyncRule { o_sync: workload.sync.o_sync, ..SyncRule::default() })
+            && workload.sync != (SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync })
         {
             return Some("a fsync cannot be polled".to_owned());
         }
@@ -182,7 +182,7 @@ impl Chooser {
         if let Some(refusal) = self.polling.get(&writes) {
             return refusal.clone();
         }
-        let open = || target.open_lane(writes, workload.sync.o_sync);
+        let open = || target.open_lane(writes, workload.sync);
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Poll, ..wished };
         let tried = measure(&open, &trial_of(workload, 0), issue, interrupt, &mut |_, _, _| {});
         let refusal = tried.err().map(|error| error.cause().unwrap_or("refused").to_owned());
@@ -216,7 +216,7 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
         let trial = trial_of(workload, round);
         let mut medians = [0, 0];
         for (index, engine) in [Engine::Uring, Engine::Threads].into_iter().enumerate() {
-            let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
+            let open = || target.open_lane(workload.writes(), workload.sync);
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);
@@ -249,6 +249,10 @@ fn trial_of(workload: &Workload, round: u32) -> Workload {
         threads: 1,
         open_loop: NO_RATE,
         warm_up_ns: 0,
+        start_delay_ns: 0,
+        thinking: None,
+        zones: Vec::new(),
+        alignment_bytes: None,
         end: End {
             time_ns: Some(ROUND_TIME_NS),
             bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),

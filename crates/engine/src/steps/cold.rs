@@ -7,7 +7,7 @@
 use crate::real::{CachePolicy, Real};
 use crate::{context::Context, platform};
 use kurabe_core::record::{NoticeKind, TargetKind};
-use kurabe_core::{Error, Result, Text, mention::CACHE, text};
+use kurabe_core::{Error, Result, Text, mention::CACHE, text, workload::SyncRule};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, OFlags};
 use std::fs::File;
@@ -29,7 +29,7 @@ impl Real<'_> {
         if is_direct || target.facts().kind == TargetKind::CharacterDevice || self.cache_is_kept(context)? {
             return Ok(());
         }
-        let file = self.target.open_file(is_writable, false)?;
+        let file = self.target.open_file(is_writable, SyncRule::default())?;
         if is_writable {
             file.sync_all().map_err(|error| cannot_write_back(&error))?;
         }
@@ -46,7 +46,7 @@ impl Real<'_> {
         if self.target.facts().kind == TargetKind::CharacterDevice {
             return Ok(());
         }
-        let file = self.target.open_file(self.target.facts().writable, false)?;
+        let file = self.target.open_file(self.target.facts().writable, SyncRule::default())?;
         sync_file(&file).map_err(|error| cannot_write_back(&error))
     }
 

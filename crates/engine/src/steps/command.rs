@@ -85,7 +85,7 @@ impl Real<'_> {
             traffic,
             ..attempt.of(Repetition::default())
         };
-        Ok(Repeated { engine: None, repetitions: vec![repetition] })
+        Ok(Repeated { engines: Vec::new(), repetitions: vec![repetition] })
     }
 
     /// Runs `cleanup` and removes the folder.

@@ -134,7 +134,7 @@ impl Real<'_> {
         );
         let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
         let engine = facts.record(Engine::Threads, self.settings.engine.word(), reason, 1);
-        Ok(Repeated { engine: Some(engine), repetitions })
+        Ok(Repeated { engines: vec![engine], repetitions })
     }
 
     fn repeat_part(

@@ -1,8 +1,9 @@
-//! A repetition of a workload.
+//! A repetition of a workload, or of several at once.
 
 use crate::context::{Context, progress};
-use crate::drive::measure::{Engine, Issue, MeasuredRepetition, Setup, measure_sources};
+use crate::drive::measure::{Engine, Issue, LaneGroup, MeasuredRepetition, Setup, measure_groups};
 use crate::drive::source::{Generator, Source};
+use crate::drive::thoughtful::Thoughtful;
 use crate::real::{Real, Settings};
 use crate::task::{Attempt, Repeated};
 use crate::{drive::every_operation::InOrder, steps::choose::ChosenIssue};
@@ -20,44 +21,63 @@ impl Real<'_> {
         self.chooser.choose(engine, self.target, workload, issue, context.interrupt)
     }
 
-    /// Runs a workload once.
+    /// Runs workloads once, at the same time.
     pub(crate) fn repeat_io(
         &mut self,
         context: &mut Context<'_>,
-        workload: &Workload,
-        choice: &ChosenIssue,
+        workloads: &[Workload],
+        choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let workload = &Workload { seed: attempt.seed, ..workload.clone() };
-        let opening = (workload.writes(), workload.sync.o_sync);
-        let sources = Generator::for_threads(workload);
-        self.repeat_sources(context, sources, opening, Setup::of(workload), choice, attempt)
+        // What runs at once goes to places of its own.
+        let seeded = |(workload, place): (&Workload, u64)| Workload {
+            seed: attempt.seed.wrapping_add(place),
+            ..workload.clone()
+        };
+        if let ([workload], [choice]) = (workloads, choices)
+            && workload.thinking.is_none()
+        {
+            let workload = &seeded((workload, 0));
+            let (sources, setup) = (Generator::for_threads(workload), Setup::of(workload));
+            let job = LaneGroup { sources, setup, issue: choice.issue };
+            return self.repeat_groups(context, vec![job], choices, attempt);
+        }
+        let jobs = workloads.iter().zip(0..).map(seeded).zip(choices).map(|(workload, choice)| LaneGroup {
+            sources: Thoughtful::for_threads(&workload),
+            setup: Setup::of(&workload),
+            issue: choice.issue,
+        });
+        self.repeat_groups(context, jobs.collect(), choices, attempt)
     }
 
-    /// Runs sources of operations once, one thread each, on the target opened for writing and for synchronous writes or not.
-    pub(crate) fn repeat_sources<S: Source + Send>(
+    /// Runs jobs once, at the same time, each a cell; `choices` are those of their ways to issue operations.
+    pub(crate) fn repeat_groups<S: Source + Send>(
         &self,
         context: &mut Context<'_>,
-        sources: Vec<S>,
-        (writes, o_sync): (bool, bool),
-        setup: Setup,
-        choice: &ChosenIssue,
+        mut jobs: Vec<LaneGroup<S>>,
+        choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let mark = self.noise.start();
-        let setup = Setup { lists: context.operations.is_some(), ..setup };
-        let open = || self.target.open_lane(writes, o_sync);
-        let mut measured = context.watched(progress, |interrupt, live| {
-            measure_sources(&open, sources, setup, choice.issue, interrupt, live)
-        })?;
+        let delays: Vec<u64> = jobs.iter().map(|job| job.setup.start_delay_ns).collect();
+        jobs.iter_mut().for_each(|job| job.setup.lists = context.operations.is_some());
+        let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
+        let mut measured =
+            context.watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live))?;
         let noise = self.noise.finish(mark);
         if let Some(list) = &mut context.operations {
-            InOrder::of(std::mem::take(&mut measured.notes))
-                .try_for_each(|note| list(&note.listed(attempt.cell_index, attempt.number)))?;
+            for (job, cell_index) in measured.iter_mut().zip(attempt.cell_index..) {
+                InOrder::of(std::mem::take(&mut job.notes))
+                    .try_for_each(|note| list(&note.listed(cell_index, attempt.number)))?;
+            }
         }
-        let engine = self.engine_record(choice, &measured);
-        let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
-        Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
+        let pairs = measured.iter().zip(choices);
+        let engines = pairs.map(|(job, choice)| self.engine_record(choice, job)).collect();
+        let repetitions = measured.into_iter().zip(delays).map(|(job, delay_ns)| {
+            let attempt = Attempt { started_ns: attempt.started_ns + delay_ns, ..*attempt };
+            Repetition { noise, ..repetition_of(job, &attempt) }
+        });
+        Ok(Repeated { engines, repetitions: repetitions.collect() })
     }
 
     /// How a measurement's operations reached the kernel.

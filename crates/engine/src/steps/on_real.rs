@@ -47,7 +47,7 @@ pub enum PreparedTask {
     #[default]
     Nothing,
     /// How a workload is issued.
-    Io(ChosenIssue),
+    Io(Vec<ChosenIssue>),
     /// The memory beside the target.
     Copy(CopyWork),
     /// The folder with the files that programs work on.
@@ -91,7 +91,7 @@ impl Ground for Real<'_> {
         tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)> {
         let issue = self.choose(context, workload)?.issue;
-        let open = || self.target.open_lane(workload.writes(), workload.sync.o_sync);
+        let open = || self.target.open_lane(workload.writes(), workload.sync);
         let measured =
             context.watched(tell, |interrupt, live| measure(&open, workload, issue, interrupt, live))?;
         Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))
@@ -99,7 +99,10 @@ impl Ground for Real<'_> {
 
     fn prepare(&mut self, context: &mut Context<'_>, task: &Task) -> Result<PreparedTask> {
         Ok(match &task.work {
-            Work::Io(workload) => PreparedTask::Io(self.choose(context, workload)?),
+            Work::Io(workloads) => {
+                let choices = workloads.iter().map(|workload| self.choose(context, workload));
+                PreparedTask::Io(choices.collect::<Result<_>>()?)
+            }
             Work::Copy(_) => PreparedTask::Copy(self.prepare_copy(context)?),
             Work::Command(step) => PreparedTask::Command(Box::new(self.prepare_command(context, step)?)),
             Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => PreparedTask::Nothing,
@@ -108,14 +111,14 @@ impl Ground for Real<'_> {
 
     fn engine(prepared: &PreparedTask) -> Option<Engine> {
         match prepared {
-            PreparedTask::Io(choice) => Some(choice.issue.engine),
+            PreparedTask::Io(choices) => choices.first().map(|choice| choice.issue.engine),
             _ => None,
         }
     }
 
     fn use_threads(prepared: &mut PreparedTask) {
-        if let PreparedTask::Io(choice) = prepared {
-            choice.use_threads_as_others();
+        if let PreparedTask::Io(choices) = prepared {
+            choices.iter_mut().for_each(ChosenIssue::use_threads_as_others);
         }
     }
 
@@ -141,8 +144,8 @@ impl Ground for Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         match (&task.work, prepared) {
-            (Work::Io(workload), PreparedTask::Io(choice)) => {
-                self.repeat_io(context, workload, choice, attempt)
+            (Work::Io(workloads), PreparedTask::Io(choices)) => {
+                self.repeat_io(context, workloads, choices, attempt)
             }
             (Work::Positional(step), _) => self.sampled(context, &Sampling::Positions(step), attempt),
             (Work::AccessTime(step), _) => self.sampled(context, &Sampling::Accesses(step), attempt),

@@ -1,12 +1,13 @@
 //! A repetition of a trace.
 
 use crate::drive::device_uring::WaitMode;
+use crate::drive::measure::{LaneGroup, Setup};
 use crate::drive::replay::{ReplaySource, Span};
 use crate::task::{Attempt, Repeated};
-use crate::{context::Context, drive::measure::Setup, fit::writes_left_out, real::Real};
+use crate::{context::Context, fit::writes_left_out, real::Real};
 use kurabe_core::profile::{ReplayStep, Rules};
 use kurabe_core::record::{NoticeKind, TargetRecord};
-use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, Workload};
+use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, trace::Trace};
 use std::sync::Arc;
 
@@ -34,16 +35,13 @@ impl Real<'_> {
             end_sync: EndSync::None,
             data: context.profile.rules.data,
             seed: attempt.seed,
+            writes: has(&trace, OpKind::Write),
+            sync: SyncRule::default(),
+            start_delay_ns: 0,
             lists: false,
         };
-        self.repeat_sources(
-            context,
-            vec![source],
-            (has(&trace, OpKind::Write), false),
-            setup,
-            &choice,
-            attempt,
-        )
+        let job = LaneGroup { sources: vec![source], setup, issue: choice.issue };
+        self.repeat_groups(context, vec![job], &[choice], attempt)
     }
 
     /// A workload like the trace, by which the engine is chosen.

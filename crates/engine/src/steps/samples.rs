@@ -21,7 +21,7 @@ use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample, TargetRecord};
-use kurabe_core::workload::{Direction, Op, OpKind};
+use kurabe_core::workload::{Direction, Op, OpKind, SyncRule};
 use kurabe_core::{Error, ErrorKind, Result, Text, model::TimeSums, random::Random, text, words::Keyword};
 use kurabe_program::{Stop, interrupted};
 
@@ -378,14 +378,14 @@ pub(crate) enum Sampling<'a> {
 
 impl Sampling<'_> {
     /// Whether the target is opened for writing, and for synchronous writes.
-    fn opening(&self) -> (bool, bool) {
+    fn opening(&self) -> (bool, SyncRule) {
         match self {
             Self::Positions(step) => {
                 let writes = step.directions.contains(&Direction::Write);
                 // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
-                (writes, writes)
+                (writes, SyncRule { o_sync: writes, ..SyncRule::default() })
             }
-            Self::Accesses(step) => (step.direction == Direction::Write, false),
+            Self::Accesses(step) => (step.direction == Direction::Write, SyncRule::default()),
         }
     }
 
@@ -433,8 +433,8 @@ impl Real<'_> {
         sampling: &Sampling<'_>,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let (writes, o_sync) = sampling.opening();
-        let opened = self.target.open_lane(writes, o_sync)?;
+        let (writes, sync) = sampling.opening();
+        let opened = self.target.open_lane(writes, sync)?;
         let (mut device, pages) =
             ThreadsDevice::open(opened, sampling.largest_bytes() as usize, self.settings.pages)?;
         let engine = self.samples_engine(sampling.reason(), pages);
@@ -454,7 +454,7 @@ impl Real<'_> {
             // What others moved while both cells ran is told once, with the first.
             shared.noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
         }
-        Ok(Repeated { engine: Some(engine), repetitions })
+        Ok(Repeated { engines: vec![engine], repetitions })
     }
 
     fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {

@@ -5,7 +5,7 @@ use crate::task::{Attempt, Repeated};
 use crate::{context::Context, ground::Ground, real::Real};
 use kurabe_core::mention::{DIRECT, TRACE};
 use kurabe_core::profile::{Task, Work};
-use kurabe_core::{Error, Result, Text, record::NoticeKind, text};
+use kurabe_core::{Error, Result, Text, record::NoticeKind, text, workload::Workload};
 use kurabe_trace::SplitTrace;
 
 impl Real<'_> {
@@ -69,10 +69,11 @@ impl Real<'_> {
 /// The size of every operation of a task, if they are of one size.
 fn operation_bytes(task: &Task) -> Option<u64> {
     match &task.work {
-        Work::Io(workload) => match workload.block_sizes.as_slice() {
-            [one] => Some(u64::from(one.size_bytes)),
-            _ => None,
-        },
+        Work::Io(workloads) => {
+            let mut sizes = workloads.iter().flat_map(Workload::all_block_bytes).map(u64::from);
+            let first = sizes.next()?;
+            sizes.all(|size_bytes| size_bytes == first).then_some(first)
+        }
         Work::AccessTime(step) => Some(u64::from(step.block_bytes)),
         _ => None,
     }

@@ -181,7 +181,8 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    const WRITE: OpenHow = OpenHow { write: true, direct: false, o_sync: false, exclusive: false };
+    const WRITE: OpenHow =
+        OpenHow { write: true, direct: false, o_sync: false, data_only: false, exclusive: false };
 
     fn place() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();

@@ -86,7 +86,7 @@ fn workloads(name: &str, size_bytes: u64) -> Vec<(Direction, Workload)> {
         .filter_map(|task| {
             let direction = task.direction();
             match task.work {
-                Work::Io(workload) => direction.zip(Some(workload)),
+                Work::Io(workloads) => direction.zip(workloads.into_iter().next()),
                 _ => None,
             }
         })

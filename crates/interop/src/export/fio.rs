@@ -189,10 +189,18 @@ impl JobFile {
                 return;
             }
         };
-        self.job(&name, &workload, cell, &notes, place);
+        let is_beside = step(record, cell).is_some_and(Step::is_beside);
+        self.job(&name, &workload, cell, &notes, (place, is_beside));
     }
 
-    fn job(&mut self, name: &str, workload: &Workload, cell: &Cell, notes: &[Text], place: &JobTarget) {
+    fn job(
+        &mut self,
+        name: &str,
+        workload: &Workload,
+        cell: &Cell,
+        notes: &[Text],
+        (place, is_beside): (&JobTarget, bool),
+    ) {
         let job = Job::of(workload, cell.engine.as_ref(), place.direct);
         for note in notes.iter().chain(&job.notes) {
             self.comment(note);
@@ -217,7 +225,7 @@ impl JobFile {
         }
         for (index, options) in job.sections.iter().enumerate() {
             let mut options = options.clone();
-            if index == 0 {
+            if index == 0 && !is_beside {
                 options.insert(0, ("stonewall", "1".to_owned()));
             }
             let name = if index == 0 { name.to_owned() } else { format!("{name}, {}", index + 1) };

@@ -29,13 +29,13 @@ pub(super) struct JobGroup {
 pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<Text>) {
     // A record from elsewhere may hold any number.
     let block = u64::from(workload.largest_block_bytes()).max(1);
-    let grain = u64::from(workload.smallest_block_bytes()).max(1);
+    let grain = u64::from(workload.grain_bytes()).max(1);
     let threads = u64::from(workload.threads).clamp(1, u64::from(MOST_THREADS));
     let lanes = lanes.min(u64::from(MOST_IODEPTH));
     let (offset, span) = (workload.offset_bytes, workload.span_bytes);
     let part = span / grain / threads * grain;
     let own_part = match workload.thread_share {
-        ThreadShare::Usual => workload.pattern == Pattern::Sequential,
+        ThreadShare::Usual => matches!(workload.pattern, Pattern::Sequential | Pattern::Strided { .. }),
         ThreadShare::Parts => workload.pattern != Pattern::Interleaved,
         ThreadShare::Whole => false,
     };
@@ -98,7 +98,7 @@ fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGro
 
 /// Bytes that all threads together do, if an amount ends the workload.
 pub(super) fn total_bytes(workload: &Workload) -> Option<u64> {
-    let grain = u64::from(workload.smallest_block_bytes()).max(1);
+    let grain = u64::from(workload.grain_bytes()).max(1);
     let whole = workload.span_bytes / grain * grain;
     let streams = match (workload.pattern, workload.thread_share) {
         (Pattern::Interleaved, _) | (_, ThreadShare::Usual | ThreadShare::Parts) => 1,

@@ -6,7 +6,9 @@
 
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
-use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
+use kurabe_core::workload::{
+    AccessZone, Arrival, BlockSize, Data, EndSync, OpenLoop, Pattern, SyncRule, Thinking, TimeCheck, Workload,
+};
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
 /// The largest block whose every byte kurabe changes before it is written again; larger ones get a stamp in every
@@ -45,6 +47,11 @@ impl Job {
             span_bytes: _,
             open_loop,
             warm_up_ns,
+            start_delay_ns,
+            thinking,
+            write_block_sizes: _,
+            alignment_bytes,
+            zones,
             end,
             sync,
             data,
@@ -57,7 +64,11 @@ impl Job {
         let mut draft = JobDraft { options: Vec::new(), notes };
         draft.engine(engine, if threads_engine { 1 } else { *iodepth });
         draft.block_sizes(workload);
-        draft.order(*pattern, jobs);
+        draft.order(*pattern, zones, jobs);
+        draft.pauses(*start_delay_ns, *thinking);
+        if let Some(bytes) = alignment_bytes {
+            draft.set("blockalign", bytes.to_string());
+        }
         let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
         draft.end(workload, jobs, *warm_up_ns);
         if !direct && covers_again(workload) {
@@ -119,7 +130,11 @@ fn section(group: &JobGroup, pattern: Pattern, share: u8, common: &OptionList) -
         0 => "write",
         _ => "rw",
     };
-    let hole = if group.hole_bytes > 0 { format!(":{}", group.hole_bytes) } else { String::new() };
+    let hole = match pattern {
+        Pattern::Strided { gap_bytes } => format!(":{gap_bytes}"),
+        _ if group.hole_bytes > 0 => format!(":{}", group.hole_bytes),
+        _ => String::new(),
+    };
     let mut options = vec![("rw", format!("{prefix}{word}{hole}"))];
     if word == "rw" {
         options.push(("rwmixread", share.to_string()));
@@ -163,10 +178,18 @@ impl JobDraft {
     }
 
     fn block_sizes(&mut self, workload: &Workload) {
-        if let [block] = workload.block_sizes.as_slice() {
+        if let ([block], []) = (workload.block_sizes.as_slice(), workload.write_block_sizes.as_slice()) {
             return self.set("bs", block.size_bytes.to_string());
         }
-        let weights: Vec<u32> = workload.block_sizes.iter().map(|block| block.weight).collect();
+        let mut split = self.split(&workload.block_sizes);
+        if !workload.write_block_sizes.is_empty() {
+            split = format!("{split},{}", self.split(&workload.write_block_sizes));
+        }
+        self.set("bssplit", split);
+    }
+
+    fn split(&mut self, sizes: &[BlockSize]) -> String {
+        let weights: Vec<u32> = sizes.iter().map(|block| block.weight).collect();
         let (percents, exact) = percents(&weights);
         if !exact {
             self.note(text!(
@@ -174,16 +197,41 @@ impl JobDraft {
                 "fio ではブロックサイズの割合を整数のパーセントで指定するため、丸めています"
             ));
         }
-        let shares = workload.block_sizes.iter().zip(percents).filter(|(_, percent)| *percent > 0);
+        let shares = sizes.iter().zip(percents).filter(|(_, percent)| *percent > 0);
         let split: Vec<String> =
             shares.map(|(block, percent)| format!("{}/{percent}", block.size_bytes)).collect();
-        self.set("bssplit", split.join(":"));
+        split.join(":")
     }
 
-    fn order(&mut self, pattern: Pattern, jobs: u64) {
+    fn pauses(&mut self, start_delay_ns: u64, thinking: Option<Thinking>) {
+        if start_delay_ns > 0 {
+            self.set("startdelay", time_words(start_delay_ns));
+        }
+        if let Some(Thinking { time_ns, every_operations }) = thinking {
+            self.set("thinktime", time_words(time_ns));
+            self.set("thinktime_blocks", every_operations.to_string());
+        }
+    }
+
+    fn order(&mut self, pattern: Pattern, zones: &[AccessZone], jobs: u64) {
         match pattern {
-            Pattern::Sequential | Pattern::Interleaved => {}
-            Pattern::Random => self.turn_on("norandommap"),
+            Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => {}
+            Pattern::Random => {
+                if !zones.is_empty() {
+                    let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
+                    let zones: Vec<String> = zones.iter().map(zone).collect();
+                    self.set("random_distribution", format!("zoned:{}", zones.join(":")));
+                }
+                self.turn_on("norandommap");
+            }
+            Pattern::Pareto { skew } => {
+                self.set("random_distribution", format!("pareto:{skew}"));
+                self.turn_on("norandommap");
+            }
+            Pattern::Normal { deviation_percent } => {
+                self.set("random_distribution", format!("normal:{deviation_percent}"));
+                self.turn_on("norandommap");
+            }
             Pattern::Permutation if jobs > 1 => self.note(text!(
                 "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
                 "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
@@ -227,7 +275,7 @@ impl JobDraft {
     fn end(&mut self, workload: &Workload, jobs: u64, warm_up_ns: u64) {
         let amount = total_bytes(workload);
         if let Some(bytes) = amount {
-            let grain = u64::from(workload.smallest_block_bytes()).max(1);
+            let grain = u64::from(workload.grain_bytes()).max(1);
             let each = (bytes / jobs.max(1) / grain * grain).max(grain);
             let all = each.saturating_mul(jobs);
             if all != bytes {
@@ -283,11 +331,12 @@ impl JobDraft {
     }
 
     fn sync(&mut self, sync: &SyncRule) {
+        let (whole, flush) = if sync.data_only { ("dsync", "fdatasync") } else { ("1", "fsync") };
         if sync.o_sync {
-            self.turn_on("sync");
+            self.set("sync", whole);
         }
         if let Some(every) = sync.every_writes {
-            self.set("fsync", every.to_string());
+            self.set(flush, every.to_string());
         }
         match sync.at_end {
             EndSync::None => {}

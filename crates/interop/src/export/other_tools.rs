@@ -49,6 +49,10 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
             Some(text!("it has no random order without repetition", "重複のないランダム順ができません"))
         }
         Pattern::Zipf { .. } => Some(text!("it has no Zipf distribution", "Zipf 分布がありません")),
+        _ if workload.plain_order().is_none() => Some(text!(
+            "it has no such order of places, sizes and pauses",
+            "このような位置・大きさ・間隔の並びは指定できません"
+        )),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::json_tree::Json;
 use super::kit::*;
-use crate::job::{ONE_BY_ONE, time_ns};
+use crate::fio_values::{ONE_BY_ONE, size_bytes, time_ns};
 use kurabe_core::{words::Keyword, workload::Pattern};
 
 /// fio has fewer options than this; a job with more of them is damaged.
@@ -180,20 +180,6 @@ impl JobOptions {
         };
         size_bytes(sizes.get(place).or(sizes.last())?, self.kb_base())
     }
-}
-
-/// fio's sizes: with `kb_base` 1024, the default, `4k` and `4kB` are 4096 and `4ki` is 4000; with 1000 the other way.
-pub(crate) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
-    let words = words.trim().to_ascii_lowercase();
-    let digits = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
-    let (number, suffix) = words.split_at(digits);
-    let suffix = suffix.strip_suffix('b').unwrap_or(suffix);
-    let (letter, base) = match suffix.strip_suffix('i') {
-        Some(letter) if !letter.is_empty() => (letter, 2024 - kb_base),
-        _ => (suffix, kb_base),
-    };
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|prefix| *prefix == letter)?;
-    number.parse::<u64>().ok()?.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
 
 /// The pattern without the number or range that may follow it: `randread:8`.

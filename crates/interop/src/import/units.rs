@@ -383,7 +383,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_words_upset_the_parsers(words in "\\PC{0,40}", digits in "[0-9TZ:/+. -]{0,30}", json in "[{}\\[\\]\",:0-9a\\\\ \n-]{0,60}") {
-            use super::super::{dates, fio_options, json_tree};
+            use super::super::{dates, json_tree};
             for text in [&words, &digits] {
                 for unit in [MIB_PER_S, TIMES, unit_of_powers("B", Quantity::Bytes)] {
                     proptest::prop_assert!(unit.value(text).is_none_or(|value| value.is_finite() && value >= 0.0));
@@ -394,7 +394,7 @@ mod tests {
                         let _ = dates::seconds_of_iso(&iso);
                     }
                 }
-                let _ = (dates::seconds_of_iso(text), fio_options::size_bytes(text, 1024));
+                let _ = (dates::seconds_of_iso(text), crate::fio_values::size_bytes(text, 1024));
             }
             let _ = json_tree::documents(&format!("{{{json}"));
         }

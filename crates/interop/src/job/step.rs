@@ -2,16 +2,16 @@
 
 use super::options::{OptionReader, size_remedy};
 use super::{Notes, OwnStep};
+use crate::fio_values::ONE_BY_ONE;
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
+    AccessZone, Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking,
+    ThreadShare,
 };
-use kurabe_core::{Result, mention::ENGINE, text, words::Keyword};
+use kurabe_core::{Place, Result, mention::ENGINE, text, words::Keyword};
 
 /// Engines of fio with a queue of their own.
-const QUEUED: [&str; 3] = ["io_uring", "libaio", "posixaio"];
-/// Engines that do one operation after the other, whatever `iodepth` says.
-pub(crate) const ONE_BY_ONE: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
+const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
 
 /// What a section asks for.
 pub(super) struct SectionJob {
@@ -20,6 +20,12 @@ pub(super) struct SectionJob {
     pub(super) keeps_cache: bool,
     pub(super) seed: Option<u64>,
     pub(super) target: Option<String>,
+    /// Whether it waits for all jobs before it; else it begins with the one before it.
+    pub(super) waits: bool,
+    /// Whether it names its file; else it has one of its own.
+    pub(super) has_file: bool,
+    /// Where it is written.
+    pub(super) place: Place,
 }
 
 /// Reads a section.
@@ -28,10 +34,10 @@ pub(super) fn read_job(
     own: Option<&OwnStep>,
     notes: &mut Notes,
 ) -> Result<SectionJob> {
-    let is_idle = |name: &&str| own.is_none() || *name != "description";
-    notes.idle.extend(reader.idle().filter(is_idle).map(str::to_owned));
-    let (direction, is_random) = direction(reader, own)?;
-    let pattern = pattern(reader, is_random)?;
+    let is_idle = |(name, _): &(&str, _)| own.is_none() || *name != "description";
+    reader.idle().filter(is_idle).for_each(|(name, why)| notes.idle(name, why));
+    let (direction, order) = direction(reader, own)?;
+    let (pattern, zones) = pattern(reader, order)?;
     let is_interleaved = own.is_some_and(|own| own.is_interleaved) && pattern.is_sequential();
     let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
     let region = match own {
@@ -41,16 +47,16 @@ pub(super) fn read_job(
         None => region(reader, pattern, jobs, notes)?,
     };
     let iodepth = iodepth(reader, notes)?;
-    let block_sizes = block_sizes(reader, direction)?;
+    let [block_sizes, write_block_sizes] = block_sizes(reader, direction)?;
     let mut step = IoStep {
-        id: None,
-        label: None,
-        directions: vec![direction],
         read_percent: read_percent(reader)?,
-        pattern: if is_interleaved { Pattern::Interleaved } else { pattern },
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
-        block_sizes,
+        zones,
+        alignment_bytes: alignment(reader)?,
+        write_block_sizes: if write_block_sizes == block_sizes { Vec::new() } else { write_block_sizes },
+        start_delay_ns: reader.time_ns("startdelay")?.unwrap_or(0),
+        thinking: thinking(reader)?,
         iodepth: own.map_or(iodepth, |own| own.iodepth),
         threads: own.map_or_else(|| u32::try_from(jobs).unwrap_or(MOST_THREADS), |own| own.threads),
         offset_bytes: match own {
@@ -58,14 +64,15 @@ pub(super) fn read_job(
             None => reader.bytes("offset")?.unwrap_or(0),
         },
         span_bytes: region.span_bytes,
-        rewrite_every_reads: None,
-        open_loop: open_loop(reader, direction, jobs, notes)?,
+        open_loop: open_loop(reader, direction, jobs, &block_sizes, notes)?,
         warm_up_ns: reader.time_ns("ramp_time")?.unwrap_or(0),
-        warm_up_passes: 0,
         sync: sync(reader)?,
         data: data(reader)?,
+        block_sizes,
+        ..IoStep::plain(if is_interleaved { Pattern::Interleaved } else { pattern }, 4096, 1, vec![direction])
     };
-    refuse_the_rest(reader)?;
+    let is_off = reader.word("verify")?.is_none_or(|value| ["0", "none", "null"].contains(&value));
+    reader.require(is_off, "verify", text!("verify=0", "verify=0 にしてください"))?;
     step.label = Some(beside(&step.label(), reader.name, Some(direction)));
     let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
     Ok(SectionJob {
@@ -73,7 +80,10 @@ pub(super) fn read_job(
         direct,
         keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,
         seed: reader.number("randseed", 0..=u64::MAX)?,
-        target: reader.word("filename")?.or(reader.word("directory")?).map(|name| name.replace("\\:", ":")),
+        target: target(reader)?,
+        waits: reader.flag("stonewall")? || reader.has("wait_for"),
+        has_file: reader.has("filename"),
+        place: reader.place(),
     })
 }
 
@@ -89,43 +99,136 @@ pub(crate) fn beside(work: &str, job: &str, direction: Option<Direction>) -> Str
     }
 }
 
-/// Reads or writes, and whether at random; the hole behind each block (`rw=read:HOLE`) is kurabe's own.
-fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, bool)> {
-    let words = reader.word("rw")?.unwrap_or("read");
-    let word = words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word);
-    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(|| {
-        reader.wrong("rw").remedy(text!(
-                "read, write, rw, randread, randwrite and randrw are done, without a number behind them; trims are not",
-                "使えるのは read、write、rw、randread、randwrite、randrw です(後ろの数値と trim は不可)"
-            ))
-    })?;
-    Ok((direction, !pattern.is_sequential()))
+/// Where it goes: a file name is below the directory, if there is one.
+fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
+    let [directory, file] = ["directory", "filename"].map(|name| reader.word(name));
+    Ok(match (directory?, file?) {
+        (Some(directory), Some(file)) if !file.starts_with('/') => {
+            Some(format!("{}/{file}", directory.trim_end_matches('/')))
+        }
+        (directory, file) => file.or(directory).map(str::to_owned),
+    }
+    .map(|name| name.replace("\\:", ":")))
 }
 
-fn pattern(reader: &OptionReader<'_>, is_random: bool) -> Result<Pattern> {
-    reader.require(
-        !is_random || reader.number("percentage_random", 0..=100)?.is_none_or(|percent| percent == 100),
-        "percentage_random",
-        text!("100, or rw=read and rw=write", "100 にするか、rw=read、rw=write にしてください"),
-    )?;
-    let is_free = reader.flag("norandommap")?;
-    let distribution = reader.word("random_distribution")?.unwrap_or("random");
-    let zipf = |theta: &str| {
-        let exponent = theta.parse().ok().filter(|exponent: &f64| exponent.is_finite() && *exponent > 0.0);
-        exponent.map(|exponent| Pattern::Zipf { exponent })
+/// What stands behind `rw=`: whether at random, and the gap behind each block, as `rw=read:GAP` has it.
+struct RwOrder {
+    is_random: bool,
+    gap_bytes: i64,
+}
+
+/// Reads or writes, and their order; the gap behind blocks that kurabe wrote makes one stream of several jobs.
+fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, RwOrder)> {
+    let words = reader.word("rw")?.unwrap_or("read");
+    let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
+    let refuse = || {
+        reader.wrong("rw").remedy(text!(
+            "read, write, rw, randread, randwrite and randrw are done, and read:GAP, write:GAP and rw:GAP; trims are not",
+            "使えるのは read、write、rw、randread、randwrite、randrw と、read:間隔、write:間隔、rw:間隔 です(trim は不可)"
+        ))
     };
-    let pattern = match distribution.split_once(':') {
-        None if distribution == "random" => {
-            Some(if is_free { Pattern::Random } else { Pattern::Permutation })
+    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(refuse)?;
+    let is_random = !pattern.is_sequential();
+    let gap_bytes = match gap.filter(|_| own.is_none()) {
+        None => 0,
+        Some(gap) if is_random => {
+            // So many blocks in order before the next place: one is what is done without it.
+            if gap != "1" {
+                return Err(refuse());
+            }
+            0
         }
-        None if distribution == "zipf" => zipf("1.1"),
-        Some(("zipf", theta)) => zipf(theta),
+        Some(gap) => {
+            let (sign, size) = gap.strip_prefix('-').map_or((1, gap), |size| (-1, size));
+            let bytes = reader.size(size).and_then(|bytes| i64::try_from(bytes).ok()).ok_or_else(refuse)?;
+            sign * bytes
+        }
+    };
+    Ok((direction, RwOrder { is_random, gap_bytes }))
+}
+
+fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Pattern, Vec<AccessZone>)> {
+    let in_order = match order.gap_bytes {
+        0 => Pattern::Sequential,
+        gap_bytes => Pattern::Strided { gap_bytes },
+    };
+    let all_random =
+        reader.word("percentage_random")?.is_none_or(|words| words.split(',').all(|part| part == "100"));
+    let remedy = text!("100, or rw=read and rw=write", "100 にするか、rw=read、rw=write にしてください");
+    reader.require(all_random, "percentage_random", remedy)?;
+    let words = reader.word("random_distribution")?.unwrap_or("random");
+    let (law, parameter) =
+        words.split_once(':').map_or((words, None), |(law, parameter)| (law, Some(parameter)));
+    let number = |usual: f64| {
+        // A centre behind the number is of fio's, and lies elsewhere here.
+        let number = parameter.map_or(Some(usual), |word| word.parse().ok())?;
+        Some(number).filter(|number: &f64| number.is_finite() && *number > 0.0)
+    };
+    let mut zones = Vec::new();
+    let pattern = match law {
+        "random" if reader.flag("norandommap")? => Some(Pattern::Random),
+        "random" => Some(Pattern::Permutation),
+        "zipf" => number(1.1).map(|exponent| Pattern::Zipf { exponent }),
+        "pareto" => number(0.2).filter(|skew| *skew < 1.0).map(|skew| Pattern::Pareto { skew }),
+        "normal" => number(10.0).map(|deviation_percent| Pattern::Normal { deviation_percent }),
+        "zoned" => {
+            zones = parameter.and_then(zones_of).unwrap_or_default();
+            Some(Pattern::Random).filter(|_| !zones.is_empty())
+        }
         _ => None,
     };
     let pattern = pattern.ok_or_else(|| {
-        reader.wrong("random_distribution").remedy(text!("random or zipf:THETA", "random か zipf:THETA です"))
+        reader.wrong("random_distribution").remedy(text!(
+            "random, zipf:THETA, pareto:SKEW, normal:DEVIATION, or zoned:ACCESSES/SPAN:… with 100 of both in all",
+            "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
+        ))
     })?;
-    Ok(if is_random { pattern } else { Pattern::Sequential })
+    // What is said of random places is checked, and counts for them alone.
+    Ok(if order.is_random { (pattern, zones) } else { (in_order, Vec::new()) })
+}
+
+/// `60/10:30/20:8/30:2/40`: percents of the accesses and of the span.
+fn zones_of(words: &str) -> Option<Vec<AccessZone>> {
+    // Zones of writes and of trims, which may stand behind a comma, are those of reads.
+    let parts = words.split(',').next().unwrap_or(words).split(':');
+    let mut zones: Vec<AccessZone> = Vec::new();
+    for part in parts {
+        let (access, span) = part.split_once('/')?;
+        // What is left out is what the zones before have left.
+        let left = |of: fn(&AccessZone) -> u8| {
+            let taken: u32 = zones.iter().map(of).map(u32::from).sum();
+            100u32.checked_sub(taken).and_then(|left| u8::try_from(left).ok())
+        };
+        let percent = |word: &str, of| if word.is_empty() { left(of) } else { word.parse().ok() };
+        zones.push(AccessZone {
+            access_percent: percent(access, |zone| zone.access_percent)?,
+            span_percent: percent(span, |zone| zone.span_percent)?,
+        });
+    }
+    Some(zones).filter(|zones| AccessZone::are_whole(zones))
+}
+
+/// What offsets are multiples of, if that is not the smallest block.
+fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
+    let Some(words) = reader.word("ba")? else {
+        return Ok(if reader.flag("bs_unaligned")? { Some(512) } else { None });
+    };
+    let bytes = reader.size(words.split(',').next().unwrap_or(words));
+    let bytes = bytes.filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes));
+    bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
+}
+
+fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
+    let every_operations = reader.number("thinktime_blocks", 1..=u64::from(u32::MAX))?.unwrap_or(1) as u32;
+    // A bare number is microseconds here, and seconds everywhere else.
+    let time_ns = match reader.word("thinktime")? {
+        Some(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+            reader.number("thinktime", 0..=u64::from(u32::MAX))?.map(|micros| micros * 1000)
+        }
+        Some(_) => reader.time_ns("thinktime")?,
+        None => None,
+    };
+    Ok(time_ns.filter(|time_ns| *time_ns > 0).map(|time_ns| Thinking { time_ns, every_operations }))
 }
 
 /// What part of the target the jobs of a section cover.
@@ -140,13 +243,25 @@ fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut No
     let size = reader.word("size")?.filter(|size| *size != "100%");
     let is_share = size.is_some_and(|size| size.ends_with('%'));
     reader.require(!is_share, "size", text!("bytes, or 100%", "バイト数か 100% です"))?;
-    let each_bytes = if size.is_some() { reader.bytes("size")? } else { None };
+    let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);
+    if files > 1 {
+        notes.add(text!(
+            "nrfiles={files}: here they are one file of the size of all",
+            "nrfiles={files}: ここでは合計の大きさの 1 つのファイルを使います"
+        ));
+    }
+    let each_bytes = match (size, reader.word("filesize")?) {
+        (Some(_), _) => reader.bytes("size")?,
+        (None, Some(words)) => {
+            let largest = reader.size(words.rsplit('-').next().unwrap_or(words));
+            Some(largest.ok_or_else(|| reader.wrong("filesize").remedy(size_remedy()))?.saturating_mul(files))
+        }
+        (None, None) => None,
+    };
     reader.require(each_bytes != Some(0), "size", size_remedy())?;
     let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
     let remedy = text!("one file or device", "ファイルかデバイスを 1 つ指定してください");
     reader.require(has_one_name, "filename", remedy)?;
-    let has_one_file = reader.number("nrfiles", 1..=u64::MAX)?.is_none_or(|files| files == 1);
-    reader.require(has_one_file, "nrfiles", text!("one file", "ファイルは 1 つです"))?;
     let increment = reader.bytes("offset_increment")?.unwrap_or(0);
     let own_files = jobs > 1 && !reader.has("filename");
     if own_files {
@@ -162,9 +277,9 @@ fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut No
         text!("as much as size=, with a filename=", "filename= を指定し、size= と同じ値にしてください"),
     )?;
     let is_usual = match pattern {
-        Pattern::Sequential | Pattern::Interleaved => apart,
-        Pattern::Random | Pattern::Zipf { .. } => !apart,
+        Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,
         Pattern::Permutation => false,
+        _ => !apart,
     };
     let share = match apart {
         _ if is_usual || jobs == 1 => ThreadShare::Usual,
@@ -178,37 +293,59 @@ fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut No
     Ok(Region { each_bytes, span_bytes, share })
 }
 
-fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<Vec<BlockSize>> {
+/// Sizes of reads and of writes; of one direction both are its own.
+fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<[Vec<BlockSize>; 2]> {
     let block = |words: &str| {
         let bytes = reader.size(words).filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes))?;
         u32::try_from(bytes).ok()
     };
-    if let Some(split) = reader.word("bssplit")? {
-        let part = |words: &str| -> Option<BlockSize> {
-            let (size, percent) = words.split_once('/')?;
-            let weight = percent.parse().ok().filter(|percent| (1..=100).contains(percent))?;
-            Some(BlockSize { size_bytes: block(size)?, weight })
-        };
-        return split.split(':').map(part).collect::<Option<_>>().ok_or_else(|| {
-            reader
-                .wrong("bssplit")
-                .remedy(text!("sizes with percents, as 4k/90:64k/10", "4k/90:64k/10 のように書いてください"))
+    let one = |words: &str| Some(vec![BlockSize { size_bytes: block(words)?, weight: 1 }]);
+    let range = |words: &str| {
+        let (least, most) = words.split_once('-')?;
+        ascending_sizes(block(least)?, block(most)?)
+    };
+    let split = |words: &str| -> Option<Vec<BlockSize>> {
+        let parts = words.split(':').map(|part| {
+            let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+            let percent = if percent.is_empty() { Some(None) } else { percent.parse::<u32>().ok().map(Some) };
+            Some((block(size)?, percent?.filter(|percent| *percent <= 100)))
         });
-    }
-    let sizes: Vec<&str> = reader.word("bs")?.unwrap_or("4k").split(',').collect();
-    let of = |place: usize| sizes.get(place).or(sizes.last()).and_then(|words| block(words));
-    let size = match direction {
-        Direction::Read => of(0),
-        Direction::Write => of(1),
-        Direction::Mix => of(0).filter(|read| Some(*read) == of(1)),
+        let parts: Vec<(u32, Option<u32>)> = parts.collect::<Option<_>>()?;
+        // Those without a share have what is left, each as much.
+        let taken: u64 = parts.iter().filter_map(|(_, percent)| percent.map(u64::from)).sum();
+        let left = 100u64.checked_sub(taken)? as u32;
+        let open = parts.iter().filter(|(_, percent)| percent.is_none()).count().max(1) as u32;
+        let weight = |percent: Option<u32>| percent.map_or(left, |percent| percent * open);
+        let sizes = parts
+            .iter()
+            .map(|(size_bytes, percent)| BlockSize { size_bytes: *size_bytes, weight: weight(*percent) });
+        let sizes: Vec<BlockSize> = sizes.filter(|size| size.weight > 0).collect();
+        Some(sizes).filter(|sizes| !sizes.is_empty())
     };
-    let Some(size_bytes) = size else {
-        return Err(reader.wrong("bs").remedy(text!(
-            "a size such as 4k, the same for reads and writes of a mix, up to 1 GiB",
-            "4k のような大きさで、混合では読み書き同じ値、1 GiB までです"
-        )));
+    type ReadSizes<'a> = &'a dyn Fn(&str) -> Option<Vec<BlockSize>>;
+    let (name, read): (&str, ReadSizes<'_>) = match () {
+        () if reader.has("bssplit") => ("bssplit", &split),
+        () if reader.has("bsrange") => ("bsrange", &range),
+        () => ("bs", &one),
     };
-    Ok(vec![BlockSize { size_bytes, weight: 1 }])
+    let [reads, writes] = reader.of_direction(name, direction)?.unwrap_or(["4k"; 2]).map(read);
+    reads.zip(writes).map(|(reads, writes)| [reads, writes]).ok_or_else(|| {
+        reader.wrong(name).remedy(text!(
+            "sizes up to 1 GiB: bs=4k, bsrange=4k-64k, bssplit=4k/90:64k/10",
+            "大きさは 1 GiB までで、bs=4k、bsrange=4k-64k、bssplit=4k/90:64k/10 のように書いてください"
+        ))
+    })
+}
+
+/// Every multiple of the least size up to the most, each as often. Where these were very many, they are doubled each time.
+fn ascending_sizes(least: u32, most: u32) -> Option<Vec<BlockSize>> {
+    const MOST_SIZES: u32 = 256;
+    let weight = 1;
+    let doubling = most / least > MOST_SIZES;
+    let next = |size: &u32| if doubling { size.checked_mul(2) } else { size.checked_add(least) };
+    let sizes = std::iter::successors(Some(least), next).take_while(|size| *size <= most);
+    let sizes: Vec<BlockSize> = sizes.map(|size_bytes| BlockSize { size_bytes, weight }).collect();
+    Some(sizes).filter(|sizes| !sizes.is_empty())
 }
 
 fn read_percent(reader: &OptionReader<'_>) -> Result<u8> {
@@ -282,6 +419,7 @@ fn open_loop(
     reader: &OptionReader<'_>,
     direction: Direction,
     jobs: u64,
+    blocks: &[BlockSize],
     notes: &mut Notes,
 ) -> Result<Option<OpenLoop>> {
     let arrival = match reader.word("rate_process")?.unwrap_or("linear") {
@@ -293,39 +431,65 @@ fn open_loop(
                 .remedy(text!("linear or poisson", "linear か poisson です")));
         }
     };
-    let Some(words) = reader.word("rate_iops")? else { return Ok(None) };
-    let rates: Vec<&str> = words.split(',').collect();
-    let of = |place: usize| -> Option<u64> {
-        let word = rates.get(place).or(rates.first().filter(|_| rates.len() == 1))?;
-        if word.is_empty() { Some(0) } else { word.parse().ok() }
+    let (name, bytes) = match (reader.has("rate_iops"), reader.has("rate")) {
+        (true, _) => ("rate_iops", 1.0),
+        (false, true) => ("rate", mean_bytes(blocks)),
+        (false, false) => return Ok(None),
     };
+    let Some(rates) = reader.of_direction(name, direction)? else { return Ok(None) };
+    let [reads, writes] = rates.map(|word| match word {
+        "" => Some(0.0),
+        word => reader.size(word).map(|number| number as f64 / bytes),
+    });
     let each = match direction {
-        Direction::Read => of(0),
-        Direction::Write => of(1),
-        Direction::Mix => of(0).zip(of(1)).map(|(reads, writes)| reads.saturating_add(writes)),
+        Direction::Read => reads,
+        Direction::Write => writes,
+        // One rate is that of each of them.
+        Direction::Mix => reads.zip(writes).map(|(reads, writes)| reads + writes),
     };
-    let rate_iops = each.map(|each| each.saturating_mul(jobs) as f64);
-    let Some(rate_iops) = rate_iops.filter(|rate| (1.0..=MOST_RATE_IOPS).contains(rate)) else {
-        return Err(reader
-            .wrong("rate_iops")
-            .remedy(text!("a number, or READS,WRITES", "数値か、読み,書き です")));
+    if each == Some(0.0) {
+        return Ok(None);
+    }
+    let rate_iops = each.map(|each| each * jobs as f64);
+    let Some(rate_iops) = rate_iops.filter(|rate| *rate > 0.0 && *rate <= MOST_RATE_IOPS) else {
+        return Err(reader.wrong(name).remedy(text!("a number, or READS,WRITES", "数値か、読み,書き です")));
     };
     notes.add(text!(
-        "rate_iops: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
-        "rate_iops: kurabe のレイテンシは発行予定時刻から、fio は実際の発行時刻から数えます"
+        "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
+        "{name}: kurabe のレイテンシは発行予定時刻から、fio は実際の発行時刻から数えます"
     ));
     Ok(Some(OpenLoop { rate_iops, arrival }))
 }
 
+/// The mean size of a block.
+fn mean_bytes(blocks: &[BlockSize]) -> f64 {
+    let sum = |of: fn(&BlockSize) -> f64| blocks.iter().map(of).sum::<f64>();
+    sum(|block| f64::from(block.size_bytes) * f64::from(block.weight)) / sum(|block| f64::from(block.weight))
+}
+
 fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
-    let o_sync = match reader.word("sync")?.unwrap_or("0") {
-        "0" | "none" => false,
-        "1" | "sync" => true,
-        _ => return Err(reader.wrong("sync").remedy(text!("0, 1, none or sync", "0、1、none、sync です"))),
+    let (o_sync, is_dsync) = match reader.word("sync")?.unwrap_or("0") {
+        "0" | "none" => (false, false),
+        "1" | "sync" => (true, false),
+        "dsync" => (true, true),
+        _ => {
+            return Err(reader
+                .wrong("sync")
+                .remedy(text!("0, 1, none, sync or dsync", "0、1、none、sync、dsync です")));
+        }
     };
-    let every = reader.number("fsync", 0..=u64::from(u32::MAX))?.filter(|every| *every > 0);
-    let at_end = if reader.flag("end_fsync")? { EndSync::Timed } else { EndSync::None };
-    Ok(SyncRule { o_sync, every_writes: every.map(|every| every as u32), at_end })
+    let every =
+        |name| reader.number(name, 0..=u64::from(u32::MAX)).map(|every| every.filter(|every| *every > 0));
+    let (all, data_only) = (every("fsync")?, every("fdatasync")?);
+    let remedy = text!("one of fsync= and fdatasync=", "fsync= と fdatasync= のどちらか一方にしてください");
+    reader.require(all.is_none() || data_only.is_none(), "fdatasync", remedy)?;
+    let at_end = reader.flag("end_fsync")? || reader.flag("fsync_on_close")?;
+    Ok(SyncRule {
+        o_sync,
+        data_only: is_dsync || data_only.is_some(),
+        every_writes: all.or(data_only).map(|every| every as u32),
+        at_end: if at_end { EndSync::Timed } else { EndSync::None },
+    })
 }
 
 /// What is written; nothing if the job does not say.
@@ -344,22 +508,4 @@ fn data(reader: &OptionReader<'_>) -> Result<Option<Data>> {
     }
     let is_random = reader.flag("refill_buffers")? || reader.flag("scramble_buffers")?;
     Ok(is_random.then_some(Data::Random))
-}
-
-/// Options that would change the work if they were not nothing.
-fn refuse_the_rest(reader: &OptionReader<'_>) -> Result<()> {
-    for (name, remedy) in [
-        ("thinktime", text!("rate_iops= spaces operations", "間隔をあけるには rate_iops= を使ってください")),
-        (
-            "rate",
-            text!(
-                "rate_iops= limits operations per second",
-                "毎秒の I/O 数を制限するには rate_iops= を使ってください"
-            ),
-        ),
-        ("fdatasync", text!("fsync= is done", "fsync= なら行えます")),
-    ] {
-        reader.require(reader.word(name)?.is_none_or(|value| value == "0"), name, remedy)?;
-    }
-    Ok(())
 }

@@ -1,11 +1,14 @@
 use super::*;
 use kurabe_core::Lang;
 use kurabe_core::profile::IoStep;
-use kurabe_core::workload::{Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, ThreadShare};
+use kurabe_core::workload::{
+    AccessZone, Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, Thinking, ThreadShare,
+};
 use proptest::prelude::*;
 
 fn steps(source: &str) -> Vec<IoStep> {
-    let job = read_fio_job("a/job.fio", source).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
+    let job = read_fio_job("a/job.fio", source, &NoSurroundings)
+        .unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
     let step = |step: Step| match step {
         Step::Io(step) => step,
         other => panic!("{other:?}"),
@@ -21,7 +24,7 @@ fn step(options: &str) -> IoStep {
 fn sections_are_steps_and_global_holds_for_those_behind_it() {
     let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n[seq]\nrw=write\nbs=1M\n\
                   # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
-    let job = read_fio_job("jobs/mine.fio", source).unwrap();
+    let job = read_fio_job("jobs/mine.fio", source, &NoSurroundings).unwrap();
     let Profile { name, rules, differs, .. } = &job.profile;
     assert_eq!((name.as_str(), rules.direct, rules.size_bytes, rules.runs), ("mine.fio", true, 64 << 20, 1));
     assert!(differs.as_ref().unwrap().en.contains("--runs"));
@@ -60,7 +63,20 @@ fn each_option_is_what_fio_means_by_it() {
     assert_eq!(step("bssplit=4k/90:64k/10").block_sizes[1], BlockSize { size_bytes: 65536, weight: 10 });
     assert_eq!(step("rw=randread").pattern, Pattern::Permutation);
     assert_eq!(step("rw=randread\nrandom_distribution=zipf:1.2").pattern, Pattern::Zipf { exponent: 1.2 });
+    assert_eq!(step("rw=randread\nrandom_distribution=pareto:0.3").pattern, Pattern::Pareto { skew: 0.3 });
+    let zoned = step("rw=randread\nrandom_distribution=zoned:90/10:10/90");
+    assert_eq!(zoned.zones[1], AccessZone { access_percent: 10, span_percent: 90 });
+    assert_eq!(step("rw=read:-8k").pattern, Pattern::Strided { gap_bytes: -8192 });
     assert_eq!(step("rw=randrw\nrwmixwrite=30").read_percent, 70);
+    let mixed = step("rw=randrw\nbs=4k,64k");
+    assert_eq!((mixed.block_sizes[0].size_bytes, mixed.write_block_sizes[0].size_bytes), (4096, 65536));
+    assert_eq!(step("bsrange=4k-16k").block_sizes.len(), 4);
+    // What has no share of its own has what is left.
+    let split: Vec<u32> = step("bssplit=4k/60:8k/:64k/").block_sizes.iter().map(|size| size.weight).collect();
+    assert_eq!(split, [120, 40, 40]);
+    assert_eq!(step("size=(2*512m)").span_bytes, Some(1 << 30));
+    let pause = step("thinktime=500\nthinktime_blocks=4").thinking;
+    assert_eq!(pause, Some(Thinking { time_ns: 500_000, every_operations: 4 }));
     assert_eq!(step("rw=rw").read_percent, 50);
     assert_eq!(
         step("timeout=2m\nio_limit=8m").end,
@@ -71,6 +87,10 @@ fn each_option_is_what_fio_means_by_it() {
     assert_eq!(step("ramp_time=5").warm_up_ns, 5_000_000_000);
     let sync = step("rw=write\nsync=1\nfsync=8\nend_fsync=1").sync;
     assert_eq!((sync.o_sync, sync.every_writes, sync.at_end), (true, Some(8), EndSync::Timed));
+    let data_only = step("rw=write\nfdatasync=1").sync;
+    assert_eq!((data_only.data_only, data_only.every_writes), (true, Some(1)));
+    let rate = OpenLoop { rate_iops: 256.0, arrival: Arrival::Even };
+    assert_eq!(step("rw=write\nbs=4k\nrate=1m").open_loop, Some(rate));
     let poisson = OpenLoop { rate_iops: 300.0, arrival: Arrival::Poisson };
     assert_eq!(step("rw=randrw\nrate_iops=100,50\nrate_process=poisson\nnumjobs=2").open_loop, Some(poisson));
     assert_eq!(step("rw=write\nzero_buffers").data, Some(Data::Zero));
@@ -99,9 +119,50 @@ fn jobs_of_a_section_cover_what_fios_cover() {
 }
 
 #[test]
+fn jobs_that_do_not_wait_run_beside_each_other() {
+    let on_one = steps(
+        "[global]\nfilename=/x\nsize=1g\n[a]\n[b]\nrw=write\nstartdelay=2\n[c]\nstonewall\n[d]\nwait_for=c\n",
+    );
+    assert_eq!(on_one.iter().map(|step| step.beside).collect::<Vec<_>>(), [false, true, false, false]);
+    assert_eq!((on_one[1].start_delay_ns, on_one[1].offset_bytes), (2_000_000_000, 0));
+    // Each has a file of its own: a part of one here.
+    let apart = steps("[global]\nsize=1m\n[a]\n[b]\nsize=2m\n[c]\noffset=64k\n");
+    let places: Vec<u64> = apart.iter().map(|step| step.offset_bytes).collect();
+    assert_eq!(places, [0, 1 << 20, (3 << 20) + (64 << 10)]);
+}
+
+#[test]
+fn a_command_line_is_a_job_file() {
+    let read = |line: &str| {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        read_fio_line(&words)
+    };
+    let line = read(
+        "--bs=8k --name=a -rw=write --size 1m --direct 1 --group_reporting --name=b --time_based --runtime=5 --size=1m --eta=never",
+    );
+    let line = line.unwrap();
+    assert_eq!(
+        line.source,
+        "[global]\nbs=8k\n[a]\nrw=write\nsize=1m\ndirect=1\ngroup_reporting\n[b]\ntime_based\nruntime=5\nsize=1m\n"
+    );
+    assert_eq!(line.idle[0].0, "--eta");
+    let job = read_fio_jobs(&FioLine { sections: vec!["b".to_owned()], ..line }, &NoSurroundings).unwrap();
+    assert_eq!(job.profile.steps.len(), 1);
+    for (line, part) in [
+        ("--name=a --iodpeth=3", "did you mean --iodepth?"),
+        ("--name=a --bs", "--bs has no value"),
+        ("--bs=4k", "no job"),
+        ("--client=host --name=a", "fio's own program"),
+    ] {
+        let message = read(line).unwrap_err().render(Lang::En);
+        assert!(message.contains(part), "{line}: {message}");
+    }
+}
+
+#[test]
 fn an_engine_without_a_queue_has_none_here_either() {
     let source = "[a]\nsize=1m\niodepth=32\n";
-    let job = read_fio_job("a.fio", source).unwrap();
+    let job = read_fio_job("a.fio", source, &NoSurroundings).unwrap();
     assert_eq!(steps(source)[0].iodepth, 1);
     assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is 1"));
     assert_eq!(step("iodepth=32").iodepth, 32);
@@ -110,47 +171,56 @@ fn an_engine_without_a_queue_has_none_here_either() {
 #[test]
 fn what_cannot_be_done_is_refused_by_name_and_line() {
     for (source, line, parts) in [
-        ("[a]\nsize=1m\nverify=crc32c\n", 3, ["`verify`", "take it out"]),
+        ("[a]\nsize=1m\nverify=crc32c\n", 3, ["verify=crc32c", "verify=0"]),
         ("[a]\nsize=1m\niodpeth=3\n", 3, ["`iodpeth`", "`iodepth`"]),
         ("[a]\nsize=1m\nbs=4q\n", 3, ["bs=4q", "4k"]),
         ("[a]\nrw=trim\n", 2, ["rw=trim", "trims are not"]),
-        ("[a]\nrw=read:8k\n", 2, ["rw=read:8k", "without a number"]),
-        ("[a]\nsize=1m\n[b]\nsize=1m\n", 3, ["at the same time", "stonewall"]),
+        ("[a]\nrw=randread:8\n", 2, ["rw=randread:8", "read:GAP"]),
+        ("[a]\n[b]\nsize=1m\n", 1, ["how large", "size="]),
         ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "[global]"]),
         ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
         ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),
-        ("[a]\nsize=${SIZE}\n", 2, ["worked out", "value"]),
+        ("[a]\nsize=${SIZE}\n", 2, ["variable `SIZE`", "value"]),
+        ("[a]\nsize=(4*k)\n", 2, ["no sum", "value"]),
+        ("include other.fio\n", 0, ["other.fio cannot", "include"]),
         ("[a]\niodepth\n", 2, ["has no value", "iodepth=VALUE"]),
-        ("[a]\nthinktime=5\n", 2, ["thinktime=5", "rate_iops"]),
+        ("[a]\nflow=5\n", 2, ["`flow`", "rate_iops"]),
+        ("[a]\nfsync=1\nfdatasync=1\n", 3, ["fdatasync=1", "one of"]),
         ("size=4k\n", 1, ["before the first section", "[global]"]),
-        ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "--replay"]),
+        ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "trace"]),
     ] {
-        let error = read_fio_job("a.fio", source).unwrap_err();
+        let error = read_fio_job("a.fio", source, &NoSurroundings).unwrap_err();
         let message = error.render(Lang::En);
-        assert_eq!(error.place().map(|place| place.line), Some(line), "{message}");
+        assert_eq!(error.place().map_or(0, |place| place.line), line, "{message}");
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
         assert!(error.remedy_text().is_some_and(|remedy| remedy.ja != remedy.en), "{message}");
     }
     assert!(
-        read_fio_job("a.fio", "[global]\nsize=1m\n")
+        read_fio_job("a.fio", "[global]\nsize=1m\n", &NoSurroundings)
             .unwrap_err()
             .render(Lang::Ja)
             .contains("ジョブがありません")
     );
 }
 
+/// Options of job files that are done.
+fn done() -> Vec<&'static str> {
+    let groups = fio_options().iter().filter(|group| group.kind == FioOptionKind::Done && !group.of_line);
+    groups.flat_map(|group| &group.names).map(String::as_str).collect()
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(source in ".{0,300}") {
-        let _ = read_fio_job("a.fio", &source);
+        let _ = read_fio_job("a.fio", &source, &NoSurroundings);
     }
 
     #[test]
     fn any_values_make_a_sound_step_or_an_error(
-        options in prop::collection::vec((prop::sample::select(options::understood()), "[0-9a-z:,/%.]{0,8}"), 0..8),
+        options in prop::collection::vec((prop::sample::select(done()), "[0-9a-z:,/%.]{0,8}"), 0..8),
     ) {
         let lines: String = options.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
-        if let Ok(job) = read_fio_job("a.fio", &format!("[a]\n{lines}")) {
+        if let Ok(job) = read_fio_job("a.fio", &format!("[a]\n{lines}"), &NoSurroundings) {
             let Step::Io(step) = &job.profile.steps[0] else { panic!("a step") };
             prop_assert!(step.end.is_given() && step.iodepth > 0 && step.threads > 0);
             prop_assert!(step.block_sizes.iter().all(|block| block.size_bytes > 0 && block.weight > 0));

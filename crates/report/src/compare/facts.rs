@@ -295,7 +295,10 @@ pub(crate) fn full_label(key: &CellKey, label: &str) -> Text {
 /// What the name of its cell does not tell, to be written behind it: ` in 64 KiB`, ` #2`; mostly nothing.
 pub(crate) fn note(key: &CellKey, label: &str) -> Text {
     let mut notes = Vec::new();
-    if let CellKey::Io { within, warm_up_passes, times_as_long, .. } = key {
+    if let CellKey::Io { within, warm_up_passes, times_as_long, beside, .. } = key {
+        if !beside.is_empty() {
+            notes.push(text!(" beside {beside}", " ({beside} と同時)"));
+        }
         if let Some(TargetPart { offset_bytes: from @ 1.., .. }) = within {
             let from = format_bytes(*from);
             notes.push(text!(" from {from}", " ({from} から)"));
@@ -333,6 +336,7 @@ mod tests {
             within: length_bytes.map(|bytes| TargetPart { offset_bytes: 0, length_bytes: Some(bytes) }),
             warm_up_passes: 0,
             times_as_long,
+            beside: String::new(),
             nth,
         };
         let noted = |key| note(&key, "RND 4 KiB Q1 T1").en;

@@ -5,7 +5,9 @@ use crate::words::{self, present};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
 };
-use kurabe_core::workload::{Arrival, Direction, End, EndSync, SyncRule, ThreadShare, TimeCheck};
+use kurabe_core::workload::{
+    AccessZone, Arrival, Direction, End, EndSync, SyncRule, Thinking, ThreadShare, TimeCheck,
+};
 use kurabe_core::{Text, number, quantity::format_bytes, text};
 
 /// What a step does, and what else there is to say of it. Nothing of an `io` step.
@@ -67,6 +69,7 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
             passes => Some(text!("after {passes} passes over its span", "範囲を {passes} 周してから")),
         },
     ]);
+    items.extend(places_and_pauses(step));
     items.extend(end(&step.end));
     items.extend(match step.thread_share {
         ThreadShare::Usual => None,
@@ -77,6 +80,41 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     items.extend(syncs(&step.sync));
     items.extend(step.data.map(words::data));
     items
+}
+
+/// What else ran, when it begins and pauses, and which places and sizes it draws.
+fn places_and_pauses(step: &IoStep) -> Vec<Text> {
+    present([
+        step.beside.then(|| text!("at the same time as the step before", "前のステップと同時に")),
+        Some(step.start_delay_ns)
+            .filter(|ns| *ns > 0)
+            .map(number::planned_time)
+            .map(|time| text!("begins {time} after the start", "開始から {time} 後に始める"; time)),
+        step.thinking.map(|Thinking { time_ns, every_operations }| {
+            let pause = number::latency_ns(time_ns);
+            match every_operations {
+                1 => text!("pauses {pause} after each operation", "1 操作ごとに {pause} 休む"),
+                _ => text!(
+                    "pauses {pause} after {every_operations} operations",
+                    "{every_operations} 操作ごとに {pause} 休む"
+                ),
+            }
+        }),
+        (!step.write_block_sizes.is_empty()).then(|| {
+            let sizes = step.write_block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes)));
+            let sizes = sizes.collect::<Vec<_>>().join("/");
+            text!("writes of {sizes}", "書き込みは {sizes}")
+        }),
+        (!step.zones.is_empty()).then(|| {
+            let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
+            let zones = step.zones.iter().map(zone).collect::<Vec<_>>().join(":");
+            text!("zones {zones} (% of operations / % of the span)", "領域 {zones}(操作の % / 範囲の %)")
+        }),
+        step.alignment_bytes.map(|bytes| {
+            let unit = format_bytes(u64::from(bytes));
+            text!("places are multiples of {unit}", "位置は {unit} の倍数")
+        }),
+    ])
 }
 
 fn within(span_bytes: u64) -> Text {
@@ -107,11 +145,12 @@ fn end(end: &End) -> Vec<Text> {
 }
 
 fn syncs(sync: &SyncRule) -> Vec<Text> {
+    let (whole, flush) = if sync.data_only { ("O_DSYNC", "fdatasync") } else { ("O_SYNC", "fsync") };
     present([
-        sync.o_sync.then(|| Text::same("O_SYNC")),
+        sync.o_sync.then(|| Text::same(whole)),
         sync.every_writes.map(|every| match every {
-            1 => text!("fsync after every write", "書き込みごとに fsync"),
-            _ => text!("fsync every {every} writes", "書き込み {every} 回ごとに fsync"),
+            1 => text!("{flush} after every write", "書き込みごとに {flush}"),
+            _ => text!("{flush} every {every} writes", "書き込み {every} 回ごとに {flush}"),
         }),
         match sync.at_end {
             EndSync::None => None,

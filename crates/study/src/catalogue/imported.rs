@@ -48,7 +48,9 @@ fn fits(quantity: Quantity, unit: FormulaUnit) -> bool {
 
 fn is_same(measure: Measure, cell: &ImportedCell, work: &Work) -> bool {
     match work {
-        Work::Io(workload) => measure == Measure::Rate && is_workload(cell, workload),
+        Work::Io(workloads) => {
+            measure == Measure::Rate && workloads.iter().any(|workload| is_workload(cell, workload))
+        }
         // Samples spread over the target have no order of their own.
         Work::Positional(_) => measure == Measure::Rate && cell.sequential.is_none(),
         Work::AccessTime(_) => measure == Measure::AccessTime,

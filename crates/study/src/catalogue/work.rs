@@ -5,7 +5,7 @@
 //! means large blocks where offsets ascend; one that tells no depth means the depth that is best.
 
 use super::PublishedTable;
-use kurabe_core::profile::{Formula, FormulaUnit, Statistic, Work};
+use kurabe_core::profile::{Formula, FormulaUnit, Statistic};
 use kurabe_core::quantity::{KIB, parse_bytes};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::{Direction, Workload};
@@ -61,7 +61,7 @@ impl RateWork {
             profile.steps[task.step_index].id() == Some(&name.step)
                 && task.cells.iter().any(|cell| cell.part == name.part)
         })?;
-        let Work::Io(workload) = &task.work else { return None };
+        let workload = task.workload()?;
         let direction = task.cells.iter().find(|cell| cell.part == name.part)?.direction?;
         Self::of_workload(workload, direction)
     }

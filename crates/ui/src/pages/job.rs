@@ -12,7 +12,7 @@ use kurabe_core::shown::shell_word;
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Lang, Result, text};
-use kurabe_interop::read_fio_job;
+use kurabe_interop::{NoSurroundings, read_fio_job};
 use kurabe_lab::RunRequest;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ const PASTED: &str = "pasted.fio";
 /// # Errors
 /// When it holds what kurabe does not do.
 pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
-    Ok(request.with_job(read_fio_job(PASTED, job)?))
+    Ok(request.with_job(read_fio_job(PASTED, job, &NoSurroundings)?))
 }
 
 /// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
@@ -72,7 +72,7 @@ pub(crate) struct Pasted {
 
 /// `POST /job`: what a pasted job means, as fields of the form and as a command line.
 pub(crate) fn read(_: &App, lang: Lang, Json(Pasted { job, target }): Json<Pasted>) -> Result<Made> {
-    let profile = read_fio_job(PASTED, &job)?.profile;
+    let profile = read_fio_job(PASTED, &job, &NoSurroundings)?.profile;
     let notes = profile.differs.as_ref().map(|differs| differs.get(lang));
     let (words, fields) = match profile.steps.as_slice() {
         [Step::Io(step)] => {

@@ -27,10 +27,17 @@ struct TilePlace<'a> {
 
 /// The tiles of what goes on, or went on last; each step can be measured alone.
 pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
-    let cells = board.tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell.direction)));
+    let cells = board.tasks.iter().flat_map(|task| {
+        // Steps that run at once are a row each.
+        let are_steps = task.workloads().len() > 1;
+        task.cells.iter().enumerate().map(move |(place, cell)| match are_steps {
+            true => (task.step_index + place, &cell.label, cell.direction),
+            false => (task.step_index, &task.label, cell.direction),
+        })
+    });
     let places = (0..).zip(cells);
     let places = places
-        .map(|(index, (task, direction))| TilePlace::new(index, task.step_index, &task.label, direction));
+        .map(|(index, (step_index, label, direction))| TilePlace::new(index, step_index, label, direction));
     let places: Vec<TilePlace<'_>> = places.collect();
     Tiles { record: &board.record, now: board.now, likeness, can_measure: true }.markup(&places, lang)
 }

@@ -6,14 +6,15 @@ use super::{
 };
 use crate::data_file::{DataTable, Value};
 use crate::profile::{IoStep, Overrides};
-use crate::workload::{Arrival, BlockSize, Direction, Pattern, ThreadShare, TimeCheck};
+use crate::workload::{AccessZone, Arrival, BlockSize, Direction, Pattern, Thinking, ThreadShare, TimeCheck};
 use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
 /// Keys of an `io` step.
 const IO_KEYS: &str = "kind id label directions read_percent each_read_percent pattern exponent thread_share block_size \
     each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
     warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
-    sync_at_end data zero_percent";
+    sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
+    skew deviation_percent data_only";
 
 /// A table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
@@ -55,7 +56,17 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
     for key in ["read_percent", "each_read_percent", "rewrite_every_reads"] {
         refuse_idle(table, key, mixes, "`directions = [\"mix\"]`")?;
     }
-    refuse_idle(table, "exponent", matches!(step.pattern, Pattern::Zipf { .. }), "`pattern = \"zipf\"`")?;
+    for (key, works, with) in [
+        ("exponent", matches!(step.pattern, Pattern::Zipf { .. }), "`pattern = \"zipf\"`"),
+        ("skew", matches!(step.pattern, Pattern::Pareto { .. }), "`pattern = \"pareto\"`"),
+        ("deviation_percent", matches!(step.pattern, Pattern::Normal { .. }), "`pattern = \"normal\"`"),
+        ("gap", matches!(step.pattern, Pattern::Strided { .. }), "`pattern = \"strided\"`"),
+        ("zones", matches!(step.pattern, Pattern::Random), "`pattern = \"random\"`"),
+        ("think_operations", step.thinking.is_some(), "`think_time`"),
+        ("write_block_size", mixes, "`directions = [\"mix\"]`"),
+    ] {
+        refuse_idle(table, key, works, with)?;
+    }
     refuse_idle(table, "arrival", step.open_loop.is_some(), "`rate_iops`")?;
     let counted = matches!(step.end.time_check, TimeCheck::Operations(_));
     refuse_idle(table, "time_check_operations", counted, "`time_check = \"operations\"`")
@@ -63,12 +74,22 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
 
 fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
     let exponent = table.read("exponent", Value::positive)?.unwrap_or(1.1);
+    let skew = table.read("skew", Value::positive)?.unwrap_or(0.2);
+    if skew >= 1.0 {
+        let value = table.require("skew")?;
+        return Err(value.error(&text!("a share is below 1", "割合は 1 より小さい値です")));
+    }
+    let deviation_percent = table.read("deviation_percent", Value::positive)?.unwrap_or(10.0);
+    let gap_bytes = table.read("gap", read_gap)?.unwrap_or(0);
     let pattern = table.require("pattern")?.choice(&[
         ("sequential", Pattern::Sequential),
         ("interleaved", Pattern::Interleaved),
         ("random", Pattern::Random),
         ("permutation", Pattern::Permutation),
         ("zipf", Pattern::Zipf { exponent }),
+        ("pareto", Pattern::Pareto { skew }),
+        ("normal", Pattern::Normal { deviation_percent }),
+        ("strided", Pattern::Strided { gap_bytes }),
     ])?;
     table.refuse_both("block_size", "each_block_size")?;
     let block_sizes = match table.get("each_block_size") {
@@ -86,6 +107,12 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
             .map(|count| count as u32),
         warm_up_passes: integer_or(table, "warm_up_passes", 0..=1000, 0)? as u32,
         data: read_data(table)?,
+        beside: table.read("beside", Value::boolean)?.unwrap_or(false),
+        start_delay_ns: table.read("start_delay", positive_duration)?.unwrap_or(0),
+        thinking: read_thinking(table)?,
+        write_block_sizes: table.read("write_block_size", read_block_sizes)?.unwrap_or_default(),
+        alignment_bytes: table.read("alignment", |value| value.parsed(parse_block_size))?,
+        zones: read_zones(table)?,
         ..IoStep::plain(pattern, 4096, 1, read_directions(table)?)
     };
     Overrides::of_step(table)?.change_step(&mut step);
@@ -93,11 +120,46 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
     if let Some(open_loop) = &mut step.open_loop {
         open_loop.arrival = arrival;
     }
+    step.sync.data_only = table.read("data_only", Value::boolean)?.unwrap_or(false);
     step.end.time_ns = table.read("time", positive_duration)?;
     step.end.time_check = read_time_check(table)?;
     step.id = table.read("id", Value::words)?;
     step.label = table.read("label", Value::words)?;
     Ok(step)
+}
+
+/// Bytes between two blocks; with a minus back from the end of the one before.
+fn read_gap(value: &Value<'_>) -> Result<i64> {
+    let words = value.words()?;
+    let (sign, size) = words.strip_prefix('-').map_or((1, words.as_str()), |size| (-1, size));
+    value.parsed(|_| Ok(sign * parse_block_size(size).map(i64::from)?))
+}
+
+fn read_thinking(table: &DataTable<'_>) -> Result<Option<Thinking>> {
+    let every_operations = integer_or(table, "think_operations", 1..=u64::from(u32::MAX), 1)? as u32;
+    Ok(table.read("think_time", positive_duration)?.map(|time_ns| Thinking { time_ns, every_operations }))
+}
+
+/// Parts of the span, `[accesses, span]` each, in percent, 100 of both in all.
+fn read_zones(table: &DataTable<'_>) -> Result<Vec<AccessZone>> {
+    let Some(list) = table.get("zones") else { return Ok(Vec::new()) };
+    let zones = list.each(|zone| match zone.elements().as_slice() {
+        [access, span] => Ok(AccessZone {
+            access_percent: access.integer(0..=100)? as u8,
+            span_percent: span.integer(1..=100)? as u8,
+        }),
+        _ => Err(zone.error(&text!(
+            "a zone is [percent of the accesses, percent of the span]",
+            "領域は [アクセスの割合, 範囲の割合](%)です"
+        ))),
+    })?;
+    match AccessZone::are_whole(&zones) {
+        true => Ok(zones),
+        false => Err(list.error(&text!(
+            "accesses and spans of all zones are 100 percent each",
+            "アクセスと範囲の割合は、それぞれ合計 100 % にしてください"
+        ))),
+    }
 }
 
 fn read_time_check(table: &DataTable<'_>) -> Result<TimeCheck> {

@@ -1,0 +1,260 @@
+//! A run in the layouts of fio's results, JSON and the terse line, for programs that read fio's.
+//!
+//! The model: a cell is a job; its repetitions together are what fio does once. kurabe's latency is from submission to completion, which
+//! is fio's `lat_ns`; nothing is known of submission by itself, so `slat_ns` is empty and `clat_ns` is the same as `lat_ns`. What kurabe
+//! does not count (context switches, faults, the sizes of batches) is 0. What fio has no place for stands under `kurabe`. The layout is
+//! that of fio 3.36.
+
+use super::fio_options::Job;
+use kurabe_core::quantity::NS_PER_S;
+use kurabe_core::record::{Cell, Interval, LatencyRecord, OpsRecord, Repetition, RunRecord};
+use kurabe_stats::percentile_ns;
+use serde_json::{Map, Value, json};
+
+/// fio's own list.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+/// Bounds of fio's three distributions of latency, in their units.
+const NS_BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+/// Classes of queue depths.
+const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+/// As many percentiles as fio can be asked for have a place in the terse line.
+const TERSE_PERCENTILES: usize = 20;
+/// Names of how many operations go out and come back at once.
+const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+const MS_BOUNDS: [u64; 12] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX];
+
+/// Writes the document of a run.
+pub(super) fn write(record: &RunRecord) -> String {
+    let header = &record.header;
+    let started = header.measured_at();
+    let direct = header.target.as_ref().is_none_or(|target| target.direct);
+    let jobs: Vec<Value> = record.cells.iter().map(|cell| job(cell, direct)).collect();
+    let document = json!({
+        "fio version": format!("kurabe-{}", env!("CARGO_PKG_VERSION")),
+        "time": started,
+        "global options": { "direct": u8::from(direct).to_string() },
+        "kurabe": {
+            "run": header.id,
+            "origin": if header.model.is_some() { "modelled" } else { "measured" },
+            "model": header.model.as_ref().map(|model| &model.title.en),
+        },
+        "jobs": jobs,
+        "disk_util": [],
+    });
+    // What is made of numbers and strings can be written.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+/// Writes a line for each job, as fio's terse output of version 3 has it.
+pub(super) fn terse(record: &RunRecord) -> String {
+    let direct = record.header.target.as_ref().is_none_or(|target| target.direct);
+    record.cells.iter().map(|cell| terse_line(&job(cell, direct)) + "\n").collect()
+}
+
+fn terse_line(job: &Value) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let whole = |value: &Value| (value.as_f64().unwrap_or(0.0) as u64).to_string();
+    let number = |value: &Value, scale: f64| format!("{:.6}", value.as_f64().unwrap_or(0.0) / scale);
+    let tool = format!("kurabe-{}", env!("CARGO_PKG_VERSION"));
+    let mut fields = vec!["3".to_owned(), tool, text(&job["jobname"]), "0".to_owned(), "0".to_owned()];
+    for direction in ["read", "write"] {
+        let part = &job[direction];
+        // Times of this output are microseconds.
+        let times = |key: &str| {
+            let micros = |of: &str| (part[key][of].as_u64().unwrap_or(0) / 1000).to_string();
+            [micros("min"), micros("max"), number(&part[key]["mean"], 1e3), number(&part[key]["stddev"], 1e3)]
+        };
+        fields.extend(["io_kbytes", "bw", "iops", "runtime"].map(|key| whole(&part[key])));
+        fields.extend(["slat_ns", "clat_ns"].into_iter().flat_map(times));
+        for percent in PERCENTILES {
+            let name = format!("{percent:.6}");
+            let time_ns = part["clat_ns"]["percentile"][&name].as_u64().unwrap_or(0);
+            fields.push(format!("{name}%={}", time_ns / 1000));
+        }
+        fields.extend(["0%=0"; TERSE_PERCENTILES - PERCENTILES.len()].map(str::to_owned));
+        fields.extend(times("lat_ns"));
+        fields.extend(["bw_min", "bw_max"].map(|key| whole(&part[key])));
+        fields.push(number(&part["bw_agg"], 1.0) + "%");
+        fields.extend(["bw_mean", "bw_dev"].map(|key| number(&part[key], 1.0)));
+    }
+    fields.extend(["usr_cpu", "sys_cpu"].map(|key| number(&job[key], 1.0) + "%"));
+    fields.extend(["ctx", "majf", "minf"].map(|key| whole(&job[key])));
+    let share = |object: &str, key: &str, digits: usize| {
+        format!("{:.digits$}%", job[object][key].as_f64().unwrap_or(0.0))
+    };
+    fields.extend(DEPTHS.map(|key| share("iodepth_level", key, 1)));
+    fields.extend(NS_BOUNDS.map(|bound| share("latency_us", &bound.to_string(), 2)));
+    fields.extend(MS_BOUNDS.map(|bound| share("latency_ms", &ms_name(bound), 2)));
+    fields.join(";")
+}
+
+fn job(cell: &Cell, direct: bool) -> Value {
+    let name = cell.label.split_once(" · ").map_or(cell.label.as_str(), |(_, job)| job);
+    let counted: Vec<&Repetition> = cell.counted().collect();
+    let elapsed_ns: u64 = counted.iter().map(|repetition| repetition.elapsed_ns).sum();
+    let cpu = |of: fn(&Repetition) -> u64| {
+        let used_ns: u64 = counted.iter().map(|repetition| of(repetition)).sum();
+        100.0 * used_ns as f64 / elapsed_ns.max(1) as f64
+    };
+    let latencies = |kind: fn(&Repetition) -> &OpsRecord| -> LatencyRecord {
+        LatencyRecord::together(counted.iter().map(|repetition| &kind(repetition).latency))
+    };
+    let (read, write, sync) =
+        (latencies(|one| &one.read), latencies(|one| &one.write), latencies(|one| &one.sync));
+    let both = LatencyRecord::together([&read, &write]);
+    let options = cell.workload.as_ref().map(|workload| {
+        let sections = Job::of(workload, cell.engine.as_ref(), direct).sections;
+        let options = sections.into_iter().next().unwrap_or_default();
+        options.into_iter().map(|(key, value)| (key.to_owned(), Value::String(value))).collect::<Map<_, _>>()
+    });
+    let direction =
+        |latency: &LatencyRecord, kind: fn(&Repetition) -> &OpsRecord, of: fn(&Interval) -> (u64, u32)| {
+            let bytes = counted.iter().map(|repetition| kind(repetition).bytes).sum();
+            direction(latency, bytes, elapsed_ns, &samples(&counted, of))
+        };
+    let iodepth = cell.workload.as_ref().map_or(1, |workload| workload.iodepth);
+    let distribution = |unit_ns: u64, from_ns: u64, bounds: &[u64]| shares(&both, unit_ns, from_ns, bounds);
+    json!({
+        "jobname": name,
+        "groupid": 0,
+        "error": 0,
+        "eta": 0,
+        "elapsed": elapsed_ns.div_ceil(NS_PER_S),
+        "job options": options.unwrap_or_default(),
+        "read": direction(&read, |one| &one.read, |interval| (interval.read_bytes, interval.read_operations)),
+        "write": direction(&write, |one| &one.write, |interval| (interval.write_bytes, interval.write_operations)),
+        "trim": self::direction(&LatencyRecord::default(), 0, 0, &[]),
+        "sync": { "total_ios": sync.count, "lat_ns": latency(&sync, true) },
+        "job_runtime": elapsed_ns / 1_000_000,
+        "usr_cpu": cpu(|one| one.cpu.user_ns),
+        "sys_cpu": cpu(|one| one.cpu.system_ns),
+        "ctx": 0,
+        "majf": 0,
+        "minf": 0,
+        "iodepth_level": depths(iodepth, DEPTHS),
+        "iodepth_submit": depths(0, BATCHES),
+        "iodepth_complete": depths(0, BATCHES),
+        "latency_ns": distribution(1, 0, &NS_BOUNDS),
+        "latency_us": distribution(1_000, 1_000, &NS_BOUNDS),
+        "latency_ms": distribution(1_000_000, 1_000_000, &MS_BOUNDS),
+        "latency_depth": iodepth,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    })
+}
+
+/// All at one depth, as a closed loop keeps it; nothing at the depth 0, where nothing was counted.
+fn depths(iodepth: u32, names: [&str; 7]) -> Value {
+    let class = iodepth.checked_ilog2().map(|class| class.min(6) as usize);
+    let share = |(place, name): (usize, &str)| {
+        (name.to_owned(), Value::from(if class == Some(place) { 100.0 } else { 0.0 }))
+    };
+    names.into_iter().enumerate().map(share).collect::<Map<_, _>>().into()
+}
+
+/// A direction: what was done in all, and the rates of the intervals.
+fn direction(latencies: &LatencyRecord, bytes: u64, elapsed_ns: u64, samples: &[(f64, f64)]) -> Value {
+    let seconds = elapsed_ns as f64 / NS_PER_S as f64;
+    let per_second = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
+    let (bandwidth, iops): (Vec<f64>, Vec<f64>) = samples.iter().copied().unzip();
+    let [(bw_min, bw_max, bw_mean, bw_dev), (iops_min, iops_max, iops_mean, iops_dev)] =
+        [spread(&bandwidth), spread(&iops)];
+    let had_any = latencies.count > 0;
+    json!({
+        "io_bytes": bytes,
+        "io_kbytes": bytes / 1024,
+        "bw_bytes": per_second(bytes) as u64,
+        "bw": (per_second(bytes) / 1024.0) as u64,
+        "iops": per_second(latencies.count),
+        "runtime": if had_any { elapsed_ns / 1_000_000 } else { 0 },
+        "total_ios": latencies.count,
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": latency(&LatencyRecord::default(), false),
+        "clat_ns": latency(latencies, true),
+        "lat_ns": latency(latencies, true),
+        "bw_min": bw_min as u64,
+        "bw_max": bw_max as u64,
+        "bw_agg": if had_any { 100.0 } else { 0.0 },
+        "bw_mean": bw_mean,
+        "bw_dev": bw_dev,
+        "bw_samples": bandwidth.len(),
+        "iops_min": iops_min as u64,
+        "iops_max": iops_max as u64,
+        "iops_mean": iops_mean,
+        "iops_stddev": iops_dev,
+        "iops_samples": iops.len(),
+    })
+}
+
+/// KiB/s and operations per second of each whole interval in which anything was done.
+fn samples(counted: &[&Repetition], of: fn(&Interval) -> (u64, u32)) -> Vec<(f64, f64)> {
+    let of_repetition = |repetition: &&Repetition| {
+        let per_second = NS_PER_S as f64 / repetition.series.interval_ns.max(1) as f64;
+        let intervals = repetition.series.intervals.iter().map(of).filter(|(bytes, _)| *bytes > 0);
+        let rates = intervals.map(move |(bytes, operations)| {
+            (bytes as f64 / 1024.0 * per_second, f64::from(operations) * per_second)
+        });
+        rates.collect::<Vec<_>>()
+    };
+    counted.iter().flat_map(of_repetition).collect()
+}
+
+/// Least, most, mean and standard deviation.
+fn spread(values: &[f64]) -> (f64, f64, f64, f64) {
+    if values.is_empty() {
+        return (0.0, 0.0, 0.0, 0.0);
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+    let (least, most) = (f64::min, f64::max);
+    (
+        values.iter().copied().fold(f64::INFINITY, least),
+        values.iter().copied().fold(0.0, most),
+        mean,
+        variance.sqrt(),
+    )
+}
+
+fn latency(latencies: &LatencyRecord, with_percentiles: bool) -> Value {
+    let mean = latencies.mean_ns().unwrap_or(0.0);
+    let squares =
+        latencies.buckets.iter().map(|(start_ns, count)| (*start_ns as f64 - mean).powi(2) * *count as f64);
+    // A sum of nothing is a negative zero.
+    let deviation = (squares.sum::<f64>().max(0.0) / latencies.count.max(1) as f64).sqrt();
+    let mut value = json!({
+        "min": latencies.min_ns,
+        "max": latencies.max_ns,
+        "mean": mean,
+        "stddev": deviation,
+        "N": latencies.count,
+    });
+    if with_percentiles && latencies.count > 0 {
+        let percentile = |percent: f64| {
+            let time_ns = percentile_ns(latencies, percent / 100.0).unwrap_or(0);
+            (format!("{percent:.6}"), Value::from(time_ns))
+        };
+        value["percentile"] = PERCENTILES.map(percentile).into_iter().collect::<Map<_, _>>().into();
+    }
+    value
+}
+
+/// A class of latencies; the last has no end.
+fn ms_name(bound: u64) -> String {
+    if bound == u64::MAX { ">=2000".to_owned() } else { bound.to_string() }
+}
+
+/// The share, in percent, of the latencies up to each bound and above the one before it, from a time on.
+fn shares(latencies: &LatencyRecord, unit_ns: u64, from_ns: u64, bounds: &[u64]) -> Value {
+    let mut below_ns = from_ns;
+    let share = |bound: &u64| {
+        let up_to_ns = bound.saturating_mul(unit_ns);
+        let lies = |(start_ns, _): &&(u64, u64)| (below_ns..up_to_ns).contains(start_ns);
+        let count: u64 = latencies.buckets.iter().filter(lies).map(|(_, count)| *count).sum();
+        below_ns = up_to_ns;
+        (ms_name(*bound), Value::from(100.0 * count as f64 / latencies.count.max(1) as f64))
+    };
+    bounds.iter().map(share).collect::<Map<_, _>>().into()
+}

@@ -1,0 +1,164 @@
+//! The table of fio's options: what each is here.
+//!
+//! The model: `options.toml` has every option of fio 3.36 in one of its groups. What is read by `step.rs` or names an option of a
+//! workload is done; the rest is idle or refused, each with its reason.
+
+use kurabe_core::{DataFile, Result, Text};
+use std::sync::LazyLock;
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioOptionKind {
+    /// It is done as fio does it.
+    Done,
+    /// It is taken and changes nothing.
+    Idle,
+    /// It is an error.
+    Refused,
+}
+
+/// Options that have the same fate.
+#[derive(Clone, Debug)]
+pub struct FioOptions {
+    /// Which fate.
+    pub kind: FioOptionKind,
+    /// Whether they are words of the command line and of no job file.
+    pub of_line: bool,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Why; none of what is done.
+    pub why: Option<Text>,
+}
+
+/// Other names of options.
+pub(super) const ALIASES: [(&str, &str); 25] = [
+    ("readwrite", "rw"),
+    ("blocksize", "bs"),
+    ("blocksize_range", "bsrange"),
+    ("blockalign", "ba"),
+    ("blocksize_unaligned", "bs_unaligned"),
+    ("timeout", "runtime"),
+    ("io_limit", "io_size"),
+    ("fileoffset", "offset"),
+    ("wait_for_previous", "stonewall"),
+    ("iodepth_batch_submit", "iodepth_batch"),
+    ("iodepth_batch_complete", "iodepth_batch_complete_min"),
+    ("allrandrepeat", "randrepeat"),
+    ("nr_files", "nrfiles"),
+    ("ratemin", "rate_min"),
+    ("ratecycle", "rate_cycle"),
+    ("log_unix_epoch", "log_alternate_epoch"),
+    ("disable_bw", "disable_bw_measurement"),
+    ("ss", "steadystate"),
+    ("ss_dur", "steadystate_duration"),
+    ("ss_ramp", "steadystate_ramp_time"),
+    ("ss_interval", "steadystate_check_interval"),
+    ("fill_fs", "fill_device"),
+    ("iomem", "mem"),
+    ("mem_align", "iomem_align"),
+    ("proto", "protocol"),
+];
+
+/// Options that are on where they have no value.
+pub(super) const BARE: [&str; 14] = [
+    "bs_unaligned",
+    "exitall",
+    "exitall_on_error",
+    "group_reporting",
+    "hipri",
+    "new_group",
+    "norandommap",
+    "refill_buffers",
+    "stonewall",
+    "thread",
+    "time_based",
+    "verify_only",
+    "zero_buffers",
+    "fixedbufs",
+];
+
+/// Words of the command line without a value.
+pub(super) const BARE_WORDS: [&str; 10] = [
+    "parse-only",
+    "merge-blktrace-only",
+    "bandwidth-log",
+    "minimal",
+    "append-terse",
+    "cpuclock-test",
+    "showcmd",
+    "readonly",
+    "warnings-fatal",
+    "prep",
+];
+
+/// All options.
+pub fn fio_options() -> &'static [FioOptions] {
+    static TABLE: LazyLock<Vec<FioOptions>> = LazyLock::new(|| {
+        // A mistake in the table is found by its test.
+        read("options.toml", include_str!("options.toml")).unwrap_or_default()
+    });
+    &TABLE
+}
+
+fn read(file: &str, source: &str) -> Result<Vec<FioOptions>> {
+    let data = DataFile::parse(file, source)?;
+    let root = data.root(&["group"])?;
+    root.each("group", |group| {
+        let table = group.table(&["kind", "options", "on", "why"])?;
+        let kind = table.require("kind")?.choice(&[
+            ("done", FioOptionKind::Done),
+            ("idle", FioOptionKind::Idle),
+            ("refused", FioOptionKind::Refused),
+        ])?;
+        Ok(FioOptions {
+            kind,
+            of_line: table.get("on").is_some(),
+            names: table.words("options")?.split(' ').map(str::to_owned).collect(),
+            why: table.read("why", kurabe_core::Value::text)?,
+        })
+    })
+}
+
+/// The group of an option.
+pub(super) fn group_of(name: &str) -> Option<&'static FioOptions> {
+    fio_options().iter().find(|group| group.names.iter().any(|other| other == name))
+}
+
+/// The name of an option, whatever it is called.
+pub(super) fn plain_name(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::profile::OPTIONS;
+
+    /// The options of fio 3.36's documentation, by their first names.
+    const DOCUMENTED: &str = include_str!("documented.txt");
+
+    #[test]
+    fn every_documented_option_is_once_in_the_table() {
+        let table = read("options.toml", include_str!("options.toml")).unwrap();
+        let names: Vec<&String> = table.iter().flat_map(|group| &group.names).collect();
+        for name in DOCUMENTED.split_whitespace() {
+            let count = names.iter().filter(|other| **other == plain_name(name)).count();
+            assert_eq!(count, 1, "{name}");
+        }
+        assert!(table.iter().all(|group| (group.kind == FioOptionKind::Done) == group.why.is_none()));
+        for name in BARE.iter().chain(&BARE_WORDS) {
+            assert!(group_of(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_workload_has_a_word_for_is_done() {
+        for name in OPTIONS.iter().flat_map(|option| option.fio.iter()) {
+            assert_eq!(
+                group_of(plain_name(name)).map(|group| group.kind),
+                Some(FioOptionKind::Done),
+                "{name}"
+            );
+        }
+    }
+}
