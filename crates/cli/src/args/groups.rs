@@ -15,8 +15,13 @@ const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
 ];
 
-/// How the help is laid out: clap knows one list of commands only.
+/// How the help is laid out: clap knows one list of commands only. Whoever asks for no help does not wait for all commands to be made
+/// once more for it.
 pub(super) fn template() -> String {
+    let asks = |word: &std::ffi::OsString| ["help", "--help", "-h"].iter().any(|help| word == help);
+    if !std::env::args_os().any(|word| asks(&word)) {
+        return "{usage}".to_owned();
+    }
     // What clap adds by itself, it adds later.
     let help = Command::new("help")
         .about(t("Print this message or the help of a command", "各コマンドのヘルプを表示"));

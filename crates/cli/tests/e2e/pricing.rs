@@ -43,6 +43,11 @@ fn json_of(lab: &Lab, words: &[&str]) -> Value {
     ended.json_lines().remove(0)
 }
 
+/// Whether a count is of what was read.
+fn is_of_reads(count: &str) -> bool {
+    count.contains("read")
+}
+
 #[test]
 fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     if !can_price() {
@@ -54,9 +59,10 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     let first = json_of(&lab, &[&["price", "--save", text(&base)][..], &of("table")].concat());
     for (count, values) in first["counts"].as_object().unwrap() {
         let values = values.as_array().unwrap();
-        // One flush of nothing more or less is the journal's.
+        // One flush of nothing more or less is the journal's; and what is read depends on whether another test has the machine
+        // drop its page cache meanwhile.
         assert!(
-            count == "empty_flushes" || values.iter().all(|value| *value == values[0]),
+            count == "empty_flushes" || is_of_reads(count) || values.iter().all(|value| *value == values[0]),
             "{count}: {values:?}"
         );
     }
@@ -66,7 +72,8 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     assert!(names.contains(&"log") && names.contains(&"table") && names.contains(&"(journal)"), "{names:?}");
 
     let again = json_of(&lab, &[&["price", "--against", text(&base)][..], &of("table")].concat());
-    assert_eq!(again["changes"]["counts"], Value::Array(Vec::new()));
+    let changed = again["changes"]["counts"].as_array().unwrap();
+    assert!(changed.iter().all(|change| is_of_reads(change["count"].as_str().unwrap())), "{changed:?}");
     let making = making_loop_devices();
     let words = [&["price", "--against", text(&base), "--fail-on", "slower"][..], &of("both")].concat();
     let costs_more = lab.kurabe(&words);

@@ -116,7 +116,11 @@ impl OffsetOrder {
         match workload.pattern {
             Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
             Pattern::Strided { gap_bytes } => Self::Strided {
-                next: if gap_bytes < 0 { own.end as i64 + gap_bytes } else { own.start as i64 },
+                next: if gap_bytes < 0 {
+                    (own.end as i64).saturating_add(gap_bytes)
+                } else {
+                    own.start as i64
+                },
                 gap: gap_bytes,
                 start: own.start,
                 end: own.end,
@@ -399,11 +403,11 @@ impl Generator {
             OffsetOrder::Strided { next, gap, start, end } => {
                 let fits = |at: i64| at >= *start as i64 && at as u64 + length <= *end;
                 if !fits(*next) {
-                    *next = if *gap < 0 { *end as i64 + *gap } else { *start as i64 };
+                    *next = if *gap < 0 { (*end as i64).saturating_add(*gap) } else { *start as i64 };
                 }
                 // A gap longer than the span is none.
                 let offset = if fits(*next) { *next as u64 } else { *start };
-                *next = offset as i64 + length as i64 + *gap;
+                *next = (offset as i64 + length as i64).saturating_add(*gap);
                 offset
             }
             OffsetOrder::Drawn(places) => places.draw(&mut self.random) * self.grain,

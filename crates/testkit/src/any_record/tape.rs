@@ -88,6 +88,10 @@ impl<'de> Deserializer<'de> for &mut Tape {
         visitor.visit_i32((self.number() >> 32) as i32)
     }
 
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_i64(self.number() as i64)
+    }
+
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let shift = match self.field {
             field if ADDED_UP.contains(&field) => 5,
@@ -150,7 +154,7 @@ impl<'de> Deserializer<'de> for &mut Tape {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i64 u16 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple_struct identifier ignored_any
+        i8 i16 u16 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple_struct identifier ignored_any
     }
 }
 
