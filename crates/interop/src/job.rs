@@ -88,7 +88,7 @@ impl Notes {
 /// # Errors
 /// With the line of what is wrong, or not understood, or cannot be done.
 pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
-    jobs_of(file, sections(file, source, around)?, Notes::default())
+    jobs_of(file, &sections(file, source, around)?, Notes::default())
 }
 
 /// Reads the jobs of a command line.
@@ -101,10 +101,10 @@ pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<Fio
     sections.retain(|section| line.sections.is_empty() || line.sections.contains(&section.name));
     let mut notes = Notes::default();
     line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
-    jobs_of(&line.name, sections, notes)
+    jobs_of(&line.name, &sections, notes)
 }
 
-fn jobs_of(file: &str, sections: Vec<JobSection>, mut notes: Notes) -> Result<FioJob> {
+fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJob> {
     let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
     let mut at = 0;
     while let Some(section) = sections.get(at) {

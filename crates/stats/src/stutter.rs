@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use kurabe_core::record::{Interval, Measure};
     use kurabe_core::record::{LatencyRecord, OpsRecord};
-    use kurabe_core::workload::{BlockSize, Data, End, OpKind, Pattern, SyncRule, ThreadShare, Workload};
+    use kurabe_core::workload::{OpKind, Pattern, Workload};
 
     fn stall(at_ns: u64, length_ns: u64) -> Stall {
         Stall { at_ns, length_ns, kind: OpKind::Write, offset_bytes: 0, operations: 1, longest_ns: length_ns }

@@ -112,6 +112,7 @@ fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
 }
 
 /// What stands behind `rw=`: whether at random, and the gap behind each block, as `rw=read:GAP` has it.
+#[derive(Clone, Copy)]
 struct RwOrder {
     is_random: bool,
     gap_bytes: i64,
