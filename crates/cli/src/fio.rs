@@ -4,7 +4,7 @@ use crate::args::{FioArgs, Global};
 use crate::compare::{compare_runs, load};
 use crate::lang::lang;
 use crate::output::{style, write_out};
-use crate::run::{measured, print_done, say_how_it_differs};
+use crate::run::{measured, print_done, say_how_it_differs, verified};
 use kurabe_core::Result;
 use kurabe_interop::export;
 use kurabe_lab::files::{Existing, refuse_existing};
@@ -28,13 +28,14 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
     let Some(done) = measured(request, None, is_dry, global, command_line)? else { return Ok(()) };
     print(&done, &line, global)?;
+    let verified = verified(&done, global);
     let compared = match (against.filter(|_| done.outcome.is_ok()), &done.record) {
         (Some(against), Some(record)) => {
             compare_runs(&[against, record.header.id.clone()], &args.judged, &args.fail_on, global)
         }
         _ => Ok(()),
     };
-    done.outcome.and(compared)
+    done.outcome.and(verified).and(compared)
 }
 
 /// Prints what was measured, or writes it where and as the line says.

@@ -3,8 +3,8 @@
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::lang::{lang, t};
 use crate::output::{
-    error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
-    write_out,
+    error_style, print_json, print_page, print_record, print_texts, progress_mode, result_follows_progress,
+    say, style, write_out,
 };
 use crate::{signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
@@ -12,8 +12,8 @@ use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
-    Progress, headline, render_foreseen, render_rescued, render_result, render_run, render_sweep_result,
-    render_sweep_run,
+    Progress, headline, image_error, image_json, image_lines, render_foreseen, render_rescued, render_result,
+    render_run, render_sweep_result, render_sweep_run,
 };
 use std::path::Path;
 
@@ -33,7 +33,8 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let Some(done) = measured(request, list, args.dry_run, global, command_line)? else { return Ok(()) };
     let listed = list_writes(args, &done, global);
     print_done(&done, global)?;
-    done.outcome.and(listed)
+    let verified = verified(&done, global);
+    done.outcome.and(listed).and(verified)
 }
 
 /// Says what of a job is done otherwise than fio does it.
@@ -43,6 +44,20 @@ pub fn say_how_it_differs(request: &RunRequest, global: &Global) {
     {
         say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
     }
+}
+
+/// Says what was read back of what was written.
+pub fn verified(done: &Done, global: &Global) -> Result<()> {
+    let (Some(report), Some(record)) = (&done.read_back, &done.record) else { return Ok(()) };
+    if report.check.is_sound() {
+        return Ok(());
+    }
+    if global.json {
+        print_json(&image_json(report))?;
+    } else {
+        print_texts(&image_lines(report))?;
+    }
+    Err(image_error(Path::new(&record.header.target_name()), &report.check))
 }
 
 /// Prints what was measured, if anything was.

@@ -17,7 +17,7 @@ use crate::target::held::{HeldFile, Looked};
 use crate::target::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::target::mark::RunMark;
 use crate::target::test_file::{Container, Remains, Scratch, Scratches, TestFile};
-use crate::verify::{Ledger, Stamping};
+use crate::verify::{ImageCheck, Ledger, Stamping, check_image};
 use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
@@ -73,6 +73,8 @@ pub struct Target {
     container: Option<Container>,
     /// What is written, if that is verified.
     ledger: Option<Arc<Ledger>>,
+    /// Whether that is read back before the target goes.
+    reads_back: bool,
 }
 
 /// The target, open for one thread of a repetition.
@@ -136,7 +138,7 @@ impl Target {
     /// What nothing is open of yet.
     fn of(facts: TargetRecord, path: PathBuf) -> Self {
         let (held, scratch, test_file) = (None, None, None);
-        Self { facts, path, held, scratch, test_file, container: None, ledger: None }
+        Self { facts, path, held, scratch, test_file, container: None, ledger: None, reads_back: false }
     }
 
     /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
@@ -319,9 +321,29 @@ impl Target {
         Ok(Opened { file: self.open_file(write, sync)?, stamping, data_only })
     }
 
-    /// From now on every write is stamped and listed, for as long as workloads alone write.
-    pub fn verify(&mut self, ledger: Arc<Ledger>) {
-        self.ledger = Some(ledger);
+    /// From now on every write is stamped and listed, for as long as workloads alone write. What is read back by [`Self::read_back`]
+    /// need not be there afterwards.
+    pub fn verify(&mut self, ledger: Arc<Ledger>, reads_back: bool) {
+        (self.ledger, self.reads_back) = (Some(ledger), reads_back);
+    }
+
+    /// Whether the target may go with the run that is verified.
+    pub(crate) fn reads_back(&self) -> bool {
+        self.reads_back
+    }
+
+    /// Flushes what was written, and holds what is there against it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn read_back(&self, ledger: &Arc<Ledger>) -> Result<ImageCheck> {
+        let cannot = |error: &std::io::Error| {
+            Error::os(text!("what was written cannot be read back", "書いた内容を読み戻せません"), error)
+        };
+        let file = self.open_buffered()?;
+        let stamping = Stamping { ledger: Arc::clone(ledger), o_sync: false };
+        stamping.flush(|| file.sync_all()).map_err(|error| cannot(&error))?;
+        check_image(&file, &ledger.list(), &mut |_| {}).map_err(|error| cannot(&error))
     }
 
     /// Whether writes are stamped and listed.

@@ -23,7 +23,8 @@ use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
-use kurabe_core::{ErrorKind, Result, Text, text, workload::Data};
+use kurabe_core::workload::{Data, Direction};
+use kurabe_core::{ErrorKind, Result, Text, text};
 
 /// How a file is named whose content is jobs.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
@@ -37,6 +38,8 @@ pub struct FioJob {
     pub target: Option<String>,
     /// Whether the page cache is left as it is before each repetition (`invalidate=0`).
     pub keeps_cache: bool,
+    /// Whether what is written is to be read back and compared (`verify=`).
+    pub verifies: bool,
 }
 
 /// Whether a file's name says that it holds jobs.
@@ -123,7 +126,13 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJ
             continue;
         }
         check_alike(jobs.first(), &job, &reader)?;
-        jobs.push(job);
+        let (count, increment) = job.spread.unwrap_or((1, 0));
+        for number in 0..count {
+            let mut one = job.clone();
+            one.step.offset_bytes = one.step.offset_bytes.saturating_add(number.saturating_mul(increment));
+            one.waits &= number == 0;
+            jobs.push(one);
+        }
     }
     if jobs.is_empty() {
         return Err(ErrorKind::DataFile
@@ -134,12 +143,48 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJ
             )));
     }
     put_side_by_side(&mut jobs, &mut notes)?;
+    let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
     Ok(FioJob {
+        verifies,
         target: jobs.iter().find_map(|job| job.target.clone()),
         keeps_cache: jobs.iter().all(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
+}
+
+/// Whether what the jobs write is verified: in fio each verifies its own when it is done, here all is read back at the end.
+fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
+    let Some(asking) = jobs.iter().find(|job| job.verifies) else { return Ok(false) };
+    if !jobs.iter().any(|job| job.step.directions != [Direction::Read]) {
+        return Err(ErrorKind::Unsupported
+            .error(text!("nothing is written here that could be verified", "検証できる書き込みがありません"))
+            .at(asking.place.clone())
+            .remedy(text!(
+                "put the job that writes into the same file of jobs, or leave out verify=",
+                "書き込むジョブを同じファイルに入れるか、verify= を外してください"
+            )));
+    }
+    let sizes = |job: &SectionJob| {
+        job.step.block_sizes.iter().chain(&job.step.write_block_sizes).copied().collect::<Vec<_>>()
+    };
+    if let Some(odd) = jobs.iter().find(|job| sizes(job).iter().any(|size| size.size_bytes % 512 != 0)) {
+        return Err(ErrorKind::Unsupported
+            .error(text!(
+                "blocks that are no whole sectors cannot be verified",
+                "512 バイト単位でないブロックは検証できません"
+            ))
+            .at(odd.place.clone())
+            .remedy(text!(
+                "choose a multiple of 512 bytes, or leave out verify=",
+                "512 の倍数にするか、verify= を外してください"
+            )));
+    }
+    notes.add(text!(
+        "verify=: every write is stamped, and all of them are read back at the end; on a model there are no data to compare",
+        "verify=: 書き込みごとに印を付け、最後にすべて読み戻して比べます(モデルには比べるデータがありません)"
+    ));
+    Ok(true)
 }
 
 /// Has jobs that do not wait run at the same time as those before them. Where each has a file of its own, each has a part of one

@@ -2,18 +2,20 @@
 
 use crate::files::Growing;
 use crate::foreseen::Extent;
+use crate::image::ImageReport;
 use crate::journal::{Journal, rescued};
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
-use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Profile;
-use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, TargetRecord};
+use kurabe_core::{Result, text};
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
-    plan_tasks, planned_time_ns, unfilled_notice,
+    Contender, FollowUp, ImageCheck, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList,
+    model_target, plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
@@ -35,6 +37,7 @@ pub struct Open<'a> {
     pub(crate) follow_up: Option<FollowUp<'a>>,
     /// What is written, if that is verified.
     pub(crate) ledger: Option<Arc<Ledger>>,
+    pub(crate) reads_back: bool,
 }
 
 /// A target that is open.
@@ -55,6 +58,8 @@ pub struct Done {
     pub rescued: Option<PathBuf>,
     /// What was written, of a run that is verified.
     pub writes: Option<WriteList>,
+    /// What of it is there, if it was read back.
+    pub read_back: Option<ImageReport>,
     /// Whether it came to its end; the cells of the record hold in any case.
     pub outcome: Result<()>,
 }
@@ -90,7 +95,17 @@ impl Open<'_> {
     /// Measures. `operations` hears of every operation.
     fn measure_hearing(self, operations: Option<OperationList<'_>>) -> Done {
         let started = self.started();
-        let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up, ledger } = self;
+        let Self {
+            mut journal,
+            plan,
+            mut ground,
+            settings,
+            fills,
+            traced_devices,
+            follow_up,
+            ledger,
+            reads_back,
+        } = self;
         let handle = journal.lab.handle.clone();
         let mut list = operations.map(|tell| move |operation: &ListedOperation| tell(operation));
         let served = ground.served();
@@ -118,8 +133,20 @@ impl Open<'_> {
         });
         let served = journal.tell_served(&served);
         let outcome = outcome.and(served);
+        let read_back = match (&outcome, &ledger, ground.real()) {
+            (Ok(()), Some(ledger), Some(target)) if reads_back => Some(target.read_back(ledger)),
+            _ => None,
+        };
+        let (read_back, outcome) = match read_back.transpose() {
+            Ok(check) => (check, outcome),
+            Err(error) => (None, Err(error)),
+        };
+        let kept = read_back.as_ref().map_or(Ok(()), |check| journal.tell(read_back_notice(check)));
         let left = journal.left(ground.close());
-        Done { writes: ledger.map(|ledger| ledger.list()), ..journal.end(outcome.and(left)) }
+        let writes = ledger.map(|ledger| ledger.list());
+        let image =
+            read_back.zip(writes.as_ref()).map(|(check, list)| ImageReport { writes: list.writes, check });
+        Done { writes, read_back: image, ..journal.end(outcome.and(kept).and(left)) }
     }
 
     /// The first events.
@@ -142,6 +169,25 @@ impl Open<'_> {
             .chain(left_out.then(|| Event::Notice { notice: unfilled_notice() }))
             .collect())
     }
+}
+
+/// What a record keeps of what was read back.
+fn read_back_notice(check: &ImageCheck) -> Event {
+    let written = format_bytes(check.written_bytes);
+    let text = match check.is_sound() {
+        true => text!(
+            "{written} were read back and hold what was written to them",
+            "{written} を読み戻し、すべて書いたとおりでした"
+        ),
+        false => {
+            let faulty = format_bytes(check.fault_bytes.values().sum());
+            text!(
+                "of {written} that were read back, {faulty} do not hold what was written to them",
+                "読み戻した {written} のうち {faulty} が、書いた内容と違います"
+            )
+        }
+    };
+    Event::Notice { notice: Notice::new(NoticeKind::Other, text) }
 }
 
 impl OpenTarget {
@@ -203,6 +249,6 @@ impl Journal<'_> {
         let store = self.lab.store;
         let mut closed = self.close(outcome.as_ref().err());
         let (outcome, rescued) = rescued(store, std::slice::from_mut(&mut closed), outcome);
-        Done { id: closed.id, record: closed.record, rescued, writes: None, outcome }
+        Done { id: closed.id, record: closed.record, rescued, writes: None, read_back: None, outcome }
     }
 }

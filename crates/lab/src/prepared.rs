@@ -217,9 +217,10 @@ impl Prepared {
         let opened = self.open_target(&mut journal, turns);
         match opened {
             Ok((mut ground, plan, request)) => {
-                let ledger = if request.verify { Some(Arc::new(Ledger::new(random_word()?))) } else { None };
+                let stamps = request.verify || request.reads_back;
+                let ledger = if stamps { Some(Arc::new(Ledger::new(random_word()?))) } else { None };
                 if let (Some(ledger), OpenTarget::Real(target)) = (&ledger, &mut ground) {
-                    target.verify(Arc::clone(ledger));
+                    target.verify(Arc::clone(ledger), request.reads_back);
                 }
                 let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
                 let header = journal.record.header.clone();
@@ -239,6 +240,7 @@ impl Prepared {
                     traced_devices,
                     follow_up,
                     ledger,
+                    reads_back: request.reads_back,
                 })
             }
             Err(error) => {

@@ -19,6 +19,8 @@ pub struct RunRequest {
     pub overrides: Overrides,
     /// Whether each write is stamped and listed, so that an image can be checked later.
     pub verify: bool,
+    /// Whether each write is stamped, and read back at the end of the run.
+    pub reads_back: bool,
     /// Whether each cell gets a repetition more that the kernel's tracepoints follow.
     pub kernel_trace: bool,
     /// Labels of the run: key and value; a key without a value is no label.
@@ -42,6 +44,7 @@ impl Default for RunRequest {
             procedure: Procedure::default(),
             overrides: Overrides::default(),
             verify: false,
+            reads_back: false,
             kernel_trace: false,
             labels: Vec::new(),
             sets: Vec::new(),
@@ -58,7 +61,8 @@ impl RunRequest {
     pub fn with_job(self, job: FioJob) -> Self {
         let cache = if job.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
         let overrides = Overrides { cache, ..self.overrides };
-        Self { procedure: Procedure::Given(Box::new(job.profile)), overrides, ..self }
+        let reads_back = job.verifies;
+        Self { procedure: Procedure::Given(Box::new(job.profile)), overrides, reads_back, ..self }
     }
 }
 

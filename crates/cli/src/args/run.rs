@@ -107,6 +107,7 @@ impl RunArgs {
             procedure,
             overrides,
             verify: self.verify.is_some(),
+            reads_back: false,
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: self.modelled.sets()?,

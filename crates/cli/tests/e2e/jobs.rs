@@ -70,8 +70,6 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let lab = Lab::new();
     let target = lab.target();
     let of = |name: &str, source: String| lab.write(name, source);
-    let verify = of("verify.fio", format!("{JOBS}verify=crc32c\n"));
-    lab.kurabe(&["run", text(&verify), text(&target)]).is_refusal(3, &["verify=crc32c", "verify.fio:19:1"]);
     let flow = of("flow.fio", JOBS.replace("stonewall", "flow=2"));
     lab.kurabe(&["run", text(&flow), text(&target)])
         .is_refusal(10, &["`flow`", "rate_iops", "flow.fio:14:1"]);
@@ -116,6 +114,29 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
     let planned = lab.kurabe(&[&["fio", "--parse-only", "--on", text(&target)], &line[..]].concat()).ok().out;
     assert!(planned.contains("cells that write: 1"), "{planned}");
     assert_eq!(lab.list().len(), 2);
+}
+
+#[test]
+fn what_a_job_writes_is_read_back_where_it_says_verify() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let on = ["fio", "--on", text(&target)];
+    let jobs = "--size=2m --direct=1 --verify=crc32c --do_verify=1 --verify_fatal=1 --ioengine=libaio --iodepth=4 --name=a --rw=randwrite \
+                --bs=4k --name=b --rw=write --bs=64k";
+    let words: Vec<&str> = jobs.split_whitespace().collect();
+    let shown = lab.kurabe(&[&on[..], &words].concat()).ok().out;
+    assert!(shown.contains("4 MiB were read back and hold what was written"), "{shown}");
+    assert!(names(&target).is_empty(), "no test file stays");
+    for (jobs, part) in [
+        ("--name=a --rw=read --size=1m --verify=md5", "nothing is written"),
+        ("--name=a --rw=write --size=1m --bs=2300 --verify=md5", "whole sectors"),
+    ] {
+        let words: Vec<&str> = jobs.split_whitespace().collect();
+        lab.kurabe(&[&on[..], &words].concat()).is_refusal(10, &[part]);
+    }
+    // A model has no data: it runs, and says so.
+    let modelled = [&["fio", "--on", "model:hdd-nas"][..], &words].concat();
+    assert!(lab.kurabe(&modelled).ok().err.contains("no data to compare"));
 }
 
 #[test]

@@ -190,7 +190,8 @@ impl Real<'_> {
         if !target.is_verified() {
             return Ok(());
         }
-        if !matches!(target.facts().kind, TargetKind::File | TargetKind::BlockDevice) {
+        let stays = matches!(target.facts().kind, TargetKind::File | TargetKind::BlockDevice);
+        if !stays && !target.reads_back() {
             return Err(ErrorKind::Usage.error(text!(
                 "{VERIFY} needs a target that is there afterwards, and a test file is removed",
                 "{VERIFY} には測定後も残る対象が必要です(テストファイルは消えます)"

@@ -14,6 +14,7 @@ use kurabe_core::{Place, Result, mention::ENGINE, text, words::Keyword};
 const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
 
 /// What a section asks for.
+#[derive(Clone)]
 pub(super) struct SectionJob {
     pub(super) step: IoStep,
     pub(super) direct: bool,
@@ -26,6 +27,10 @@ pub(super) struct SectionJob {
     pub(super) has_file: bool,
     /// Where it is written.
     pub(super) place: Place,
+    /// How many such jobs there are, and how far each begins behind the one before.
+    pub(super) spread: Option<(u64, u64)>,
+    /// Whether it asks for what was written to be verified.
+    pub(super) verifies: bool,
 }
 
 /// Reads a section.
@@ -40,6 +45,8 @@ pub(super) fn read_job(
     let (pattern, zones) = pattern(reader, order)?;
     let is_interleaved = own.is_some_and(|own| own.is_interleaved) && pattern.is_sequential();
     let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
+    let spread = if own.is_none() { spread(reader, jobs)? } else { None };
+    let jobs = if spread.is_some() { 1 } else { jobs };
     let region = match own {
         Some(own) => {
             Region { each_bytes: reader.bytes("size")?, span_bytes: Some(own.span_bytes), share: own.share }
@@ -71,8 +78,6 @@ pub(super) fn read_job(
         block_sizes,
         ..IoStep::plain(if is_interleaved { Pattern::Interleaved } else { pattern }, 4096, 1, vec![direction])
     };
-    let is_off = reader.word("verify")?.is_none_or(|value| ["0", "none", "null"].contains(&value));
-    reader.require(is_off, "verify", text!("verify=0", "verify=0 にしてください"))?;
     step.label = Some(beside(&step.label(), reader.name, Some(direction)));
     let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
     Ok(SectionJob {
@@ -84,6 +89,8 @@ pub(super) fn read_job(
         waits: reader.flag("stonewall")? || reader.has("wait_for"),
         has_file: reader.has("filename"),
         place: reader.place(),
+        spread,
+        verifies: reader.word("verify")?.is_some_and(|method| !["0", "none", "null"].contains(&method)),
     })
 }
 
@@ -240,6 +247,23 @@ struct Region {
     share: ThreadShare,
 }
 
+/// Jobs of a section whose parts of a file do not join: how many, and how far each begins behind the one before.
+fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64, u64)>> {
+    /// Each is a cell of its own.
+    const MOST: u64 = 64;
+    let increment = reader.bytes("offset_increment")?.unwrap_or(0);
+    let joins = reader.word("size")?.and_then(|size| reader.size(size)) == Some(increment);
+    if jobs == 1 || increment == 0 || joins || !reader.has("filename") {
+        return Ok(None);
+    }
+    let remedy = text!(
+        "as much as size=, or at most {MOST} jobs",
+        "size= と同じ値か、ジョブを {MOST} 個までにしてください"
+    );
+    reader.require(jobs <= MOST, "offset_increment", remedy)?;
+    Ok(Some((jobs, increment)))
+}
+
 fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
     let size = reader.word("size")?.filter(|size| *size != "100%");
     let is_share = size.is_some_and(|size| size.ends_with('%'));
@@ -273,9 +297,12 @@ fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut No
     }
     let apart = jobs > 1 && (increment > 0 || own_files);
     reader.require(
-        increment == 0 || !own_files && Some(increment) == each_bytes,
+        increment == 0 || !own_files,
         "offset_increment",
-        text!("as much as size=, with a filename=", "filename= を指定し、size= と同じ値にしてください"),
+        text!(
+            "name the file that all of them go to: filename=",
+            "共通のファイルを filename= で指定してください"
+        ),
     )?;
     let is_usual = match pattern {
         Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,

@@ -125,6 +125,10 @@ fn jobs_that_do_not_wait_run_beside_each_other() {
     );
     assert_eq!(on_one.iter().map(|step| step.beside).collect::<Vec<_>>(), [false, true, false, false]);
     assert_eq!((on_one[1].start_delay_ns, on_one[1].offset_bytes), (2_000_000_000, 0));
+    // Jobs of one section whose parts do not join are a step each.
+    let spread = steps("[a]\nfilename=/x\nsize=1m\nnumjobs=3\noffset_increment=4m\n");
+    let places: Vec<(u64, bool)> = spread.iter().map(|step| (step.offset_bytes, step.beside)).collect();
+    assert_eq!(places, [(0, false), (4 << 20, true), (8 << 20, true)]);
     // Each has a file of its own: a part of one here.
     let apart = steps("[global]\nsize=1m\n[a]\n[b]\nsize=2m\n[c]\noffset=64k\n");
     let places: Vec<u64> = apart.iter().map(|step| step.offset_bytes).collect();
@@ -171,7 +175,7 @@ fn an_engine_without_a_queue_has_none_here_either() {
 #[test]
 fn what_cannot_be_done_is_refused_by_name_and_line() {
     for (source, line, parts) in [
-        ("[a]\nsize=1m\nverify=crc32c\n", 3, ["verify=crc32c", "verify=0"]),
+        ("[a]\nsize=1m\nverify=crc32c\n", 1, ["could be verified", "verify="]),
         ("[a]\nsize=1m\niodpeth=3\n", 3, ["`iodpeth`", "`iodepth`"]),
         ("[a]\nsize=1m\nbs=4q\n", 3, ["bs=4q", "4k"]),
         ("[a]\nrw=trim\n", 2, ["rw=trim", "trims are not"]),
