@@ -151,6 +151,9 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
     } else if error.use_stderr() {
         let in_japanese = wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja);
         output::say_page(&in_japanese.unwrap_or_else(|| help::coloured(error, output::error_style().color)));
+        if let Some(tip) = wrong_words::of_fio(error) {
+            output::say(tip);
+        }
     } else {
         let _ = output::print_page(&help::in_language(error));
     }

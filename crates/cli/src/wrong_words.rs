@@ -4,8 +4,10 @@
 //! clap tells (which argument, which value, which would be right). A kind of mistake that has no sentence here keeps
 //! clap's words.
 
+use crate::lang::t;
 use clap::error::{ContextKind, ErrorKind};
 use kurabe_core::{Text, phrases};
+use kurabe_interop::fio_options;
 use std::error::Error as _;
 
 /// What is wrong, in a line; for Japanese readers with what would be right.
@@ -27,6 +29,19 @@ pub fn in_japanese(error: &clap::Error) -> Option<String> {
     }
     message.push_str("\n詳しくは --help をご覧ください。\n");
     Some(message)
+}
+
+/// What to do with a word that is fio's and not kurabe's.
+pub fn of_fio(error: &clap::Error) -> Option<&'static str> {
+    let word = told(error, ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let is_option = fio_options().iter().any(|group| group.names.iter().any(|other| other == name));
+    is_option.then(|| {
+        t(
+            "  tip: that is one of fio's options; a line of fio's runs as it is behind `kurabe fio`",
+            "  ヒント: fio のオプションです。fio の行は `kurabe fio` の後にそのまま書けます",
+        )
+    })
 }
 
 /// A part that clap tells; nothing if it is empty.

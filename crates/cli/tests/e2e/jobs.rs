@@ -108,7 +108,9 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
         assert!(shown.err.contains(part), "{part}: {}", shown.err);
     }
     assert!(shown.out.contains("queries") && shown.out.contains("beside"), "{}", shown.out);
-    // Nobody else's words.
+    // Nobody else's words; and who takes kurabe run for fio is told where fio's words go.
+    let run = lab.kurabe(&["run", text(&target), "--group_reporting"]);
+    assert!(run.code() == Some(2) && run.err.contains("kurabe fio"), "{}", run.err);
     lab.kurabe(&["fio", "--name=a", "--iodpeth=3"]).is_refusal(2, &["--iodpeth", "--iodepth"]);
     lab.kurabe(&["fio", "--name=a", "--rw=write", "--size=1m", "--readonly"]).is_refusal(2, &["--readonly"]);
     let planned = lab.kurabe(&[&["fio", "--parse-only", "--on", text(&target)], &line[..]].concat()).ok().out;
