@@ -152,6 +152,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_is_read() {
+        let readers = [
+            include_str!("../job.rs"),
+            include_str!("step.rs"),
+            include_str!("options.rs"),
+            include_str!("line.rs"),
+        ];
+        for group in fio_options().iter().filter(|group| group.kind == FioOptionKind::Done) {
+            for name in &group.names {
+                assert!(readers.iter().any(|reader| reader.contains(&format!("\"{name}\""))), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn what_a_workload_has_a_word_for_is_done() {
         for name in OPTIONS.iter().flat_map(|option| option.fio.iter()) {
             assert_eq!(
