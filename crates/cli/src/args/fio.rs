@@ -85,8 +85,11 @@ pub fn sorted_words(words: Vec<OsString>) -> Vec<OsString> {
             own.push(word);
             continue;
         }
-        let flag =
-            name.strip_prefix("--").and_then(|name| flags.iter().find(|flag| flag.get_long() == Some(name)));
+        let is_named = |flag: &&&clap::Arg| match name.strip_prefix("--") {
+            Some(long) => flag.get_long() == Some(long),
+            None => flag.get_short().is_some_and(|short| name == format!("-{short}")),
+        };
+        let flag = flags.iter().find(is_named);
         let takes_value =
             flag.is_some_and(|flag| !matches!(flag.get_action(), ArgAction::SetTrue)) && !has_value;
         if flag.is_none() {
@@ -120,10 +123,25 @@ mod tests {
     #[test]
     fn kurabes_words_and_fios_stand_in_any_order() {
         let args = parsed(
-            "kurabe fio --name=a --on model:hdd-nas --bs 4k --runs=3 -rw=read --json job.fio --size=1m",
+            "kurabe fio --name=a --on model:hdd-nas --bs 4k --runs=3 -rw=read -q --json job.fio --size=1m",
         );
         assert_eq!(args.on, Some(PathBuf::from("model:hdd-nas")));
         assert_eq!(args.runs, Some(3));
         assert_eq!(args.words, ["--name=a", "--bs", "4k", "-rw=read", "job.fio", "--size=1m"]);
+    }
+
+    #[test]
+    fn no_word_is_kurabes_and_fios_at_once() {
+        let program = Cli::command();
+        let flags = program
+            .find_subcommand("fio")
+            .expect("the command")
+            .get_arguments()
+            .chain(program.get_arguments());
+        let of_fio = |name: &str| {
+            kurabe_interop::fio_options().iter().any(|group| group.names.iter().any(|other| other == name))
+        };
+        let both: Vec<&str> = flags.filter_map(clap::Arg::get_long).filter(|name| of_fio(name)).collect();
+        assert_eq!(both, Vec::<&str>::new());
     }
 }
