@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = below!("fio"))]
+#[command(override_usage = "kurabe fio [OPTIONS] <FIO'S WORDS>...", after_help = below!("fio"))]
 pub struct FioArgs {
     #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("Do the jobs here, whatever they name: model:NAME (see `kurabe models`), a directory, a file, a block device", "ジョブの指定にかかわらず、ここで行う: model:名前(`kurabe models` を参照)、ディレクトリ、ファイル、ブロックデバイス"))]
     pub on: Option<PathBuf>,
