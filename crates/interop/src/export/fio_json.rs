@@ -8,6 +8,7 @@
 use super::fio_options::Job;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{Cell, Interval, LatencyRecord, OpsRecord, Repetition, RunRecord};
+use kurabe_core::shown;
 use kurabe_stats::percentile_ns;
 use serde_json::{Map, Value, json};
 
@@ -32,12 +33,12 @@ pub(super) fn write(record: &RunRecord) -> String {
     let jobs: Vec<Value> = record.cells.iter().map(|cell| job(cell, direct)).collect();
     let document = json!({
         "fio version": format!("kurabe-{}", env!("CARGO_PKG_VERSION")),
-        "time": started,
+        "time": shown::line(&started.to_string()),
         "global options": { "direct": u8::from(direct).to_string() },
         "kurabe": {
-            "run": header.id,
+            "run": shown::line(&header.id),
             "origin": if header.model.is_some() { "modelled" } else { "measured" },
-            "model": header.model.as_ref().map(|model| &model.title.en),
+            "model": header.model.as_ref().map(|model| shown::line(&model.title.en)),
         },
         "jobs": jobs,
         "disk_util": [],
@@ -57,7 +58,9 @@ fn terse_line(job: &Value) -> String {
     let whole = |value: &Value| (value.as_f64().unwrap_or(0.0) as u64).to_string();
     let number = |value: &Value, scale: f64| format!("{:.6}", value.as_f64().unwrap_or(0.0) / scale);
     let tool = format!("kurabe-{}", env!("CARGO_PKG_VERSION"));
-    let mut fields = vec!["3".to_owned(), tool, text(&job["jobname"]), "0".to_owned(), "0".to_owned()];
+    // A semicolon ends a field.
+    let name = text(&job["jobname"]).replace(';', ",");
+    let mut fields = vec!["3".to_owned(), tool, name, "0".to_owned(), "0".to_owned()];
     for direction in ["read", "write"] {
         let part = &job[direction];
         // Times of this output are microseconds.
@@ -116,7 +119,7 @@ fn job(cell: &Cell, direct: bool) -> Value {
     let iodepth = cell.workload.as_ref().map_or(1, |workload| workload.iodepth);
     let distribution = |unit_ns: u64, from_ns: u64, bounds: &[u64]| shares(&both, unit_ns, from_ns, bounds);
     json!({
-        "jobname": name,
+        "jobname": shown::line(name),
         "groupid": 0,
         "error": 0,
         "eta": 0,
