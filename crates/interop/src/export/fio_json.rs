@@ -33,7 +33,7 @@ pub(super) fn write(record: &RunRecord) -> String {
     let jobs: Vec<Value> = record.cells.iter().map(|cell| job(cell, direct)).collect();
     let document = json!({
         "fio version": format!("kurabe-{}", env!("CARGO_PKG_VERSION")),
-        "time": shown::line(&started),
+        "time": shown::line(started),
         "global options": { "direct": u8::from(direct).to_string() },
         "kurabe": {
             "run": shown::line(&header.id),
