@@ -6,16 +6,15 @@ use crate::image::ImageReport;
 use crate::journal::{Journal, rescued};
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
+use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Profile;
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, TargetRecord};
-use kurabe_core::{Result, text};
+use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
-    Contender, FollowUp, ImageCheck, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList,
-    model_target, plan_tasks, planned_time_ns, unfilled_notice,
+    Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
+    plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
@@ -141,7 +140,8 @@ impl Open<'_> {
             Ok(check) => (check, outcome),
             Err(error) => (None, Err(error)),
         };
-        let kept = read_back.as_ref().map_or(Ok(()), |check| journal.tell(read_back_notice(check)));
+        let kept =
+            read_back.as_ref().map_or(Ok(()), |check| journal.tell(Event::Notice { notice: check.notice() }));
         let left = journal.left(ground.close());
         let writes = ledger.map(|ledger| ledger.list());
         let image =
@@ -169,25 +169,6 @@ impl Open<'_> {
             .chain(left_out.then(|| Event::Notice { notice: unfilled_notice() }))
             .collect())
     }
-}
-
-/// What a record keeps of what was read back.
-fn read_back_notice(check: &ImageCheck) -> Event {
-    let written = format_bytes(check.written_bytes);
-    let text = match check.is_sound() {
-        true => text!(
-            "{written} were read back and hold what was written to them",
-            "{written} を読み戻し、すべて書いたとおりでした"
-        ),
-        false => {
-            let faulty = format_bytes(check.fault_bytes.values().sum());
-            text!(
-                "of {written} that were read back, {faulty} do not hold what was written to them",
-                "読み戻した {written} のうち {faulty} が、書いた内容と違います"
-            )
-        }
-    };
-    Event::Notice { notice: Notice::new(NoticeKind::Other, text) }
 }
 
 impl OpenTarget {

@@ -3,6 +3,9 @@
 use super::list::{SectorRun, WriteList};
 use super::stamp::{Reading, SECTOR_BYTES, Stamp};
 use crate::{clock::monotonic_ns, drive::rest::PATIENCE_NS};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Notice, NoticeKind};
+use kurabe_core::text;
 use rustix::fs::{Advice, fadvise};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -69,6 +72,25 @@ impl ImageCheck {
     /// Whether all that was promised is there.
     pub fn is_sound(&self) -> bool {
         self.fault_bytes.is_empty()
+    }
+
+    /// What a record keeps of what was read back at the end of its run.
+    pub fn notice(&self) -> Notice {
+        let written = format_bytes(self.written_bytes);
+        let text = match self.is_sound() {
+            true => text!(
+                "{written} were read back and hold what was written to them",
+                "{written} を読み戻し、すべて書いたとおりでした"
+            ),
+            false => {
+                let faulty = format_bytes(self.fault_bytes.values().sum());
+                text!(
+                    "of {written} that were read back, {faulty} do not hold what was written to them",
+                    "読み戻した {written} のうち {faulty} が、書いた内容と違います"
+                )
+            }
+        };
+        Notice::new(NoticeKind::Other, text)
     }
 }
 
