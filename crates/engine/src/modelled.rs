@@ -163,10 +163,9 @@ impl<M: Model> Ground for Modelled<'_, M> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let repetitions = match &task.work {
-            Work::Io(workloads) => match workloads.as_slice() {
+            Work::Io(workloads) => match attempt.seeded(workloads).as_slice() {
                 [workload] if workload.thinking.is_none() => {
-                    let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                    vec![attempt.of(self.run_workload(context, &workload, Some(attempt), &mut progress)?)]
+                    vec![attempt.of(self.run_workload(context, workload, Some(attempt), &mut progress)?)]
                 }
                 workloads => self.run_together(context, workloads, attempt)?,
             },
@@ -275,22 +274,17 @@ impl<M: Model> Modelled<'_, M> {
         workloads: &[Workload],
         attempt: &Attempt,
     ) -> Result<Vec<Repetition>> {
-        let seeded = |(workload, place): (&Workload, u64)| Workload {
-            seed: attempt.seed.wrapping_add(place),
-            ..workload.clone()
-        };
-        let workloads: Vec<Workload> = workloads.iter().zip(0..).map(seeded).collect();
-        let (slots, turn) = (JointSource::slots(&workloads), JointTurn::default());
+        let (slots, turn) = (JointSource::slots(workloads), JointTurn::default());
         let o_sync = workloads.iter().all(|workload| workload.sync.o_sync);
         let mut device = self.model.device(Queues { threads: 1, iodepth: slots as u32, o_sync });
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let (sender, intervals) = channel();
-        let mut observer = JointObserver::of(&workloads, &sender, &turn);
+        let mut observer = JointObserver::of(workloads, &sender, &turn);
         drop(sender);
         let least = |workload: &Workload| least_operations(workload.end.time_ns, workload.iodepth as usize);
         let mut source = InTurn {
-            sources: vec![JointSource::of(&workloads, least, &turn)],
+            sources: vec![JointSource::of(workloads, least, &turn)],
             turn: 0,
             missing: 0,
             interrupt: context.interrupt,
@@ -308,7 +302,7 @@ impl<M: Model> Modelled<'_, M> {
         drop(device);
         source.failed.map_or(Ok(()), Err)?;
         context.check_interrupt()?;
-        let parts = observer.into_repetitions().into_iter().zip(sums).zip(&workloads);
+        let parts = observer.into_repetitions().into_iter().zip(sums).zip(workloads);
         let repetition = |((recorded, sums), workload): ((Repetition, TimeSums), &Workload)| {
             let account = Some(self.model.account(&sums));
             let started_ns = attempt.started_ns + workload.start_delay_ns;

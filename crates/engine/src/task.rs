@@ -5,7 +5,7 @@
 use crate::disturbance::NoiseSum;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell};
 use kurabe_core::record::{Cell, EngineRecord, Repetition};
-use kurabe_core::{Error, ErrorKind, text};
+use kurabe_core::{Error, ErrorKind, text, workload::Workload};
 
 /// A task under way.
 pub(crate) struct Ongoing<P> {
@@ -43,6 +43,15 @@ pub struct Repeated {
 }
 
 impl Attempt {
+    /// The workloads with the seeds of this repetition: what runs at once goes to places of its own.
+    pub(crate) fn seeded(&self, workloads: &[Workload]) -> Vec<Workload> {
+        let seeded = |(workload, place): (&Workload, u64)| Workload {
+            seed: self.seed.wrapping_add(place),
+            ..workload.clone()
+        };
+        workloads.iter().zip(0..).map(seeded).collect()
+    }
+
     /// What was recorded, as this repetition.
     pub(crate) fn of(&self, recorded: Repetition) -> Repetition {
         Repetition {

@@ -29,22 +29,17 @@ impl Real<'_> {
         choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        // What runs at once goes to places of its own.
-        let seeded = |(workload, place): (&Workload, u64)| Workload {
-            seed: attempt.seed.wrapping_add(place),
-            ..workload.clone()
-        };
-        if let ([workload], [choice]) = (workloads, choices)
+        let workloads = attempt.seeded(workloads);
+        if let ([workload], [choice]) = (workloads.as_slice(), choices)
             && workload.thinking.is_none()
         {
-            let workload = &seeded((workload, 0));
             let (sources, setup) = (Generator::for_threads(workload), Setup::of(workload));
             let job = LaneGroup { sources, setup, issue: choice.issue };
             return self.repeat_groups(context, vec![job], choices, attempt);
         }
-        let jobs = workloads.iter().zip(0..).map(seeded).zip(choices).map(|(workload, choice)| LaneGroup {
-            sources: Thoughtful::for_threads(&workload),
-            setup: Setup::of(&workload),
+        let jobs = workloads.iter().zip(choices).map(|(workload, choice)| LaneGroup {
+            sources: Thoughtful::for_threads(workload),
+            setup: Setup::of(workload),
             issue: choice.issue,
         });
         self.repeat_groups(context, jobs.collect(), choices, attempt)
