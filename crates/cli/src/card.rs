@@ -6,7 +6,7 @@ use crate::{lang::lang, stored::store_with_runs};
 use kurabe_chart::Theme;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};
-use kurabe_report::{card as picture_of, png};
+use kurabe_report::{ScriptLine, card as picture_of, png};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -26,9 +26,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let bytes = if is_png { png(&svg, 1.0)? } else { svg.into_bytes() };
     write(&path, &bytes, existing)?;
     if global.json {
-        return print_json(
-            &serde_json::json!({ "event": "card", "id": id, "file": path, "bytes": bytes.len() }),
-        );
+        return print_json(&ScriptLine::Card { id, file: shown::name(&path), bytes: bytes.len() });
     }
     if global.quiet {
         return Ok(());

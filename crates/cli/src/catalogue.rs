@@ -3,7 +3,7 @@
 use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
 use kurabe_core::{Result, record::RunRecord};
-use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry};
+use kurabe_report::{EntryLine, ScriptLine, render_beside, render_catalogue, render_entry};
 use kurabe_study::catalogue::{Catalogue, beside};
 
 /// Runs the command.
@@ -16,13 +16,13 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
         Some(CatalogueAction::Show { id }) => {
             let entry = catalogue.entry(id)?;
             if global.json {
-                print_json(&entry_json(&entry))
+                print_json(&EntryLine::from(&entry))
             } else {
                 print_page(&render_entry(&entry, &style()))
             }
         }
         None if global.json => {
-            catalogue.search(&args.words).iter().try_for_each(|entry| print_json(&entry_json(entry)))
+            catalogue.search(&args.words).iter().try_for_each(|entry| print_json(&EntryLine::from(entry)))
         }
         None => print_page(&render_catalogue(catalogue, &args.words, &style())),
     }
@@ -35,7 +35,7 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
 pub fn show_beside(record: &RunRecord, id: &str, catalogue: &Catalogue, global: &Global) -> Result<()> {
     let beside = beside(record, &catalogue.entry(id)?);
     if global.json {
-        return print_json(&serde_json::json!({ "event": "beside", "beside": beside }));
+        return print_json(&ScriptLine::Beside { beside: &beside });
     }
     print("\n")?;
     print_page(&render_beside(&beside, &style()))

@@ -5,7 +5,7 @@ use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_texts, say};
 use crate::share::Share;
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_report::{image_error, image_json, image_lines};
+use kurabe_report::{ScriptLine, image_error, image_lines};
 use kurabe_store::StoreCheck;
 use std::path::Path;
 
@@ -24,19 +24,14 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     let StoreCheck { runs, damages, remarks } = store.check()?;
     for (run, error) in &damages {
         if global.json {
-            let damage = serde_json::json!({
-                "event": "damage", "run": run, "what": error.what(), "cause": error.cause(),
-            });
-            print_json(&damage)?;
+            let (run, what, cause) = (run.as_deref(), error.what(), error.cause());
+            print_json(&ScriptLine::Damage { run, what, cause })?;
         } else {
             say(&error.render(lang()));
         }
     }
     if global.json {
-        let count = damages.len();
-        print_json(
-            &serde_json::json!({ "event": "check", "runs": runs, "damages": count, "remarks": remarks }),
-        )?;
+        print_json(&ScriptLine::Check { runs, damages: damages.len(), remarks: &remarks })?;
     } else {
         remarks.iter().for_each(|remark| say(&format!("kurabe: {}", remark.get(lang()))));
     }
@@ -63,7 +58,7 @@ fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
     let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;
     drop(share);
     match global.json {
-        true => print_json(&image_json(&report))?,
+        true => print_json(&ScriptLine::from(&report))?,
         false => print_texts(&image_lines(&report))?,
     }
     if report.check.is_sound() { Ok(()) } else { Err(image_error(image, &report.check)) }

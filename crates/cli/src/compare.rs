@@ -8,9 +8,9 @@ use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
 use kurabe_lab::{ModelSide, distinct_runs, observed, sides_of_runs};
 use kurabe_report::{
-    Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words, forests, history_doc,
-    pair_json, pairs_json, recommendation_doc, render_demerits, render_pair, render_pairs, render_pictures,
-    spoken_json,
+    ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
+    forests, history_doc, pair_line, recommendation_doc, render_demerits, render_pair, render_pairs,
+    render_pictures,
 };
 use kurabe_store::Filter;
 
@@ -51,12 +51,12 @@ pub fn compare_runs(
     let headers: Vec<_> = list.iter().map(|run| &run.header).collect();
     let printed = match (pairs.as_slice(), global.json) {
         ([], _) => Err(two_runs()),
-        ([pair], true) => print_json(&pair_json(pair, [list[0], list[1]], &judged.about)?),
+        ([pair], true) => print_json(&pair_line(pair, [list[0], list[1]], &judged.about)),
         ([pair], false) => print_page(&render_pair(pair, [headers[0], headers[1]], &judged.about, &style())),
         (several, is_json) => {
             let fastest = fastest_of(&list, judged.margin);
             match is_json {
-                true => print_json(&pairs_json("comparisons", several, fastest.as_ref())?),
+                true => print_json(&ScriptLine::Comparisons(SpokenPairs::new(several, fastest))),
                 false => print_page(&render_pairs(several, &headers, fastest, &judged.about, &style())),
             }
         }
@@ -83,9 +83,7 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
     let measured = kurabe_lab::measured_latencies(trace)?;
     let rows = demerits(run, &measured);
     if global.json {
-        return print_json(
-            &serde_json::json!({ "event": "demerit", "run": run.header.id, "demerits": rows }),
-        );
+        return print_json(&ScriptLine::Demerit { run: &run.header.id, demerits: rows });
     }
     if args.chart {
         return print_page(&render_pictures(&demerit_pictures(run, &measured, lang()), &style()));
@@ -117,10 +115,12 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let sides = sides_of_runs(&list);
     if global.json {
         let answer = answer_for(&recommendation, &names(&list));
-        let spoken = spoken_json(&recommendation, "/doubts", &recommendation.doubts)?;
-        return print_json(
-            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken, "models": sides }),
-        );
+        return print_json(&ScriptLine::Recommendation {
+            runs: ids,
+            answer,
+            recommendation: (&recommendation).into(),
+            models: sides,
+        });
     }
     let sides: Vec<ModelSide> = sides.into_iter().flatten().collect();
     print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
@@ -153,8 +153,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
         let history = kurabe_compare::history(&first, &last, ids, &digests, args.margin);
         if global.json {
-            let spoken = spoken_json(&history, "/change/differences", &history.change.differences)?;
-            print_json(&serde_json::json!({ "event": "history", "device": device, "history": spoken }))?;
+            print_json(&ScriptLine::History { device, history: (&history).into() })?;
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };

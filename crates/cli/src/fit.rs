@@ -5,7 +5,7 @@ use crate::output::{print_json, print_page, style};
 use crate::run::measured;
 use kurabe_compare::{Fit, Use};
 use kurabe_core::Result;
-use kurabe_report::{accept_fit, fit_answer, fit_doc};
+use kurabe_report::{ScriptLine, accept_fit, fit_answer, fit_doc};
 
 /// Runs the command.
 ///
@@ -18,8 +18,7 @@ pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<(
     let Some(record) = &done.record else { return done.outcome };
     let fit = Fit::of(&record.cells, &purpose, args.count());
     if global.json {
-        let answer = fit_answer(&fit);
-        print_json(&serde_json::json!({ "event": "fit", "run": done.id, "answer": answer, "fit": fit }))?;
+        print_json(&ScriptLine::Fit { run: &done.id, answer: fit_answer(&fit), fit: &fit })?;
     } else {
         print_page(&fit_doc(&fit, record).terminal(&style()))?;
     }

@@ -35,7 +35,8 @@ mod wrong_words;
 
 use args::{Cli, Command};
 use clap::Parser;
-use kurabe_core::{Error, ErrorKind, Lang, Result, shown, words::Keyword};
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
+use kurabe_report::ScriptLine;
 use std::process::ExitCode;
 
 /// What allocates in static binaries.
@@ -134,15 +135,8 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
 /// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
 fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
     if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
-        let kind = ErrorKind::Usage;
-        let line = serde_json::json!({
-            "event": "error",
-            "kind": kind.word(),
-            "exit_code": kind.exit_code(),
-            "what": wrong_words::what(error),
-        });
         // The exit code tells it anyway.
-        let _ = output::print_json(&line);
+        let _ = output::print_json(&ScriptLine::from(&ErrorKind::Usage.error(wrong_words::what(error))));
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         && command_line.len() == 1
@@ -163,18 +157,8 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
 /// The error, for people on standard error; for scripts also as a line of JSON.
 fn tell(cli: &Cli, error: &Error) {
     if cli.global.json && !output::reader_is_gone() {
-        let line = serde_json::json!({
-            "event": "error",
-            "kind": error.kind().word(),
-            "exit_code": error.kind().exit_code(),
-            "what": error.what(),
-            "cause": error.cause(),
-            "remedy": error.remedy_text(),
-            "file": error.place().map(|place| &place.file),
-            "line": error.place().map(|place| place.line),
-        });
         // Standard output may be the very thing that failed.
-        let _ = output::print_json(&line);
+        let _ = output::print_json(&ScriptLine::from(error));
     }
     output::say(&error.render(lang::lang()));
 }

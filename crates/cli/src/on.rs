@@ -10,8 +10,7 @@ use kurabe_lab::{
     run_on,
 };
 use kurabe_price::device_below;
-use kurabe_report::{Mode, Priced, crash_lines, served_lines};
-use serde_json::json;
+use kurabe_report::{Mode, Priced, ScriptLine, crash_lines, served_lines};
 use std::os::unix::process::ExitStatusExt;
 
 /// Answers that take longer than this beyond what the model says are not judged.
@@ -39,7 +38,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let slowdown = done.figures.lateness.slowdown;
     let priced = Priced { bill: done.bill, changes: None, budget: Vec::new() };
     if global.json {
-        print_json(&json!({ "event": "done", "bill": priced.json(), "figures": done.figures }))?;
+        print_json(&ScriptLine::OnDone { bill: priced.script(), figures: &done.figures })?;
     } else if !global.quiet {
         print_page(&priced.doc().terminal(&style()))?;
         print_texts(&served_lines(&done.figures))?;
@@ -79,7 +78,7 @@ fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) 
             say_over(&text!("{cuts} of {of} cuts", "電源断 {cuts}/{of} 回").take(lang()));
         }
         if global.json {
-            let _ = print_json(&json!({ "event": "cut", "trial": trial }));
+            let _ = print_json(&ScriptLine::Cut { trial });
         }
     })?;
     if is_terminal {

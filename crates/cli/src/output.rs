@@ -3,7 +3,7 @@
 use crate::{args::Global, lang::lang};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
 use kurabe_lab::files::{self, Existing};
-use kurabe_report::{Assessment, Mode, Style, run_figures};
+use kurabe_report::{Mode, ScriptLine, Style};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -139,12 +139,7 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_record(record: &RunRecord) -> Result<()> {
-    print_json(&serde_json::json!({
-        "event": "record",
-        "run": record,
-        "figures": run_figures(record),
-        "summary": Assessment::of(record),
-    }))
+    print_json(&ScriptLine::from(record))
 }
 
 /// Says what clap has said, which may be coloured, on standard error.
@@ -168,9 +163,9 @@ pub fn say(words: &str) {
 ///
 /// # Errors
 /// When standard output takes nothing more.
-pub fn tell(global: &Global, event: &str, id: &str, words: &str) -> Result<()> {
+pub fn tell(global: &Global, line: &ScriptLine<'_>, id: &str, words: &str) -> Result<()> {
     if global.json {
-        return print_json(&serde_json::json!({ "event": event, "id": id }));
+        return print_json(line);
     }
     if global.quiet { Ok(()) } else { print(&format!("{words} {id}\n")) }
 }

@@ -6,7 +6,7 @@ use crate::{lang::t, share::Share, stored::store_with_runs};
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::{ErrorKind, Result, digest::Digests, text};
 use kurabe_lab::assignments;
-use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
+use kurabe_report::{PIVOT_WORDS, ScriptLine, pivot_answer, render_pivot};
 use kurabe_store::Store;
 
 /// Fewer runs than this are read without a word.
@@ -42,9 +42,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     }
     let pivot = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &request, &PIVOT_WORDS)?;
     if global.json {
-        return print_json(
-            &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&pivot), "pivot": pivot }),
-        );
+        return print_json(&ScriptLine::Pivot { answer: pivot_answer(&pivot), pivot: &pivot });
     }
     print_page(&render_pivot(&pivot, &style()))
 }

@@ -62,7 +62,7 @@ fn hand_out(args: &PriceArgs, global: &Global, priced: &Priced) -> Result<()> {
     if let Some(path) = &args.junit {
         write(path, &priced.junit(lang()))?;
     }
-    if global.json { print_json(&priced.json()) } else { print_page(&priced.doc().terminal(&style())) }
+    if global.json { print_json(&priced.script()) } else { print_page(&priced.doc().terminal(&style())) }
 }
 
 /// What a script asked not to accept.

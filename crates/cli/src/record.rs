@@ -7,7 +7,7 @@ use crate::signals;
 use kurabe_core::Result;
 use kurabe_interop::write_iolog_v3;
 use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, files::refuse_unwritable, record_command};
-use kurabe_report::{recorded_json, recorded_lines};
+use kurabe_report::{recorded_lines, recorded_script};
 
 /// Runs the command.
 ///
@@ -28,7 +28,7 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
         write_out(&write_iolog_v3(&recorded.trace), output)?;
     }
     match global.json {
-        true => recorded_json(&done, output).iter().try_for_each(print_json)?,
+        true => recorded_script(&done, output).iter().try_for_each(print_json)?,
         false => print_texts(&recorded_lines(&done, output))?,
     }
     done.ended

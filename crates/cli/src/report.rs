@@ -8,7 +8,7 @@ use kurabe_chart::Theme;
 use kurabe_compare::check_about;
 use kurabe_core::{Error, ErrorKind, Result, number, record::RunRecord, shown, text, words::Keyword};
 use kurabe_lab::files::{Existing, refuse_existing, write};
-use kurabe_report::{MadeReport, Report, ReportFormat};
+use kurabe_report::{MadeReport, Report, ReportFormat, ScriptLine};
 use kurabe_store::without_paths;
 use std::io::Write;
 use std::path::Path;
@@ -101,9 +101,12 @@ fn tell_written(
 ) -> Result<()> {
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     if global.json {
-        return print_json(&serde_json::json!({
-            "event": "report", "file": shown::name(path), "format": format.word(), "bytes": bytes, "runs": ids,
-        }));
+        return print_json(&ScriptLine::Report {
+            file: shown::name(path),
+            format: format.word(),
+            bytes,
+            runs: ids,
+        });
     }
     if global.quiet {
         return Ok(());

@@ -6,6 +6,7 @@ use crate::output::{can_ask, say, tell};
 use crate::stored::store_with_runs;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::remove_run;
+use kurabe_report::ScriptLine;
 use kurabe_store::Store;
 use std::io::BufRead;
 
@@ -24,7 +25,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     }
     for id in ids {
         remove_run(&*store, &id, args.force)?;
-        tell(global, "removed", &id, t("removed", "削除しました:"))?;
+        tell(global, &ScriptLine::Removed { id: &id }, &id, t("removed", "削除しました:"))?;
     }
     Ok(())
 }

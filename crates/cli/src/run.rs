@@ -12,7 +12,7 @@ use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
-    Progress, headline, image_error, image_json, image_lines, render_foreseen, render_rescued, render_result,
+    Progress, ScriptLine, headline, image_error, image_lines, render_foreseen, render_rescued, render_result,
     render_run, render_sweep_result, render_sweep_run,
 };
 use std::path::Path;
@@ -53,7 +53,7 @@ pub fn verified(done: &Done, global: &Global) -> Result<()> {
         return Ok(());
     }
     if global.json {
-        print_json(&image_json(report))?;
+        print_json(&ScriptLine::from(report))?;
     } else {
         print_texts(&image_lines(report))?;
     }
@@ -101,8 +101,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     if let Some(record) = &done.record {
         if global.json {
             print_record(record)?;
-            let curves = explain_sweep(record).curves;
-            print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
+            print_json(&ScriptLine::Sweep { run: &done.id, curves: explain_sweep(record).curves })?;
         } else if let Some(file) = &done.rescued {
             print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
         } else {

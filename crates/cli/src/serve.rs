@@ -9,11 +9,10 @@ use kurabe_lab::{
     leave_terminal, log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
 use kurabe_report::{
-    Mode, attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_lines,
-    serving_json, serving_line, serving_lines, waiting_line,
+    Mode, ScriptLine, attached_lines, attached_script, detached_lines, kept_server_lines, power_cut_line,
+    served_lines, serving_line, serving_lines, serving_script, waiting_line,
 };
 use kurabe_serve::{Address, ControlRequest, ServedFigures, attachments_folder, read_answer};
-use serde_json::json;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -37,7 +36,7 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     let server = prepared.start()?;
     let (facts, first) = (server.facts(), server.figures());
     match global.json {
-        true => print_json(&serving_json(facts, first.as_ref()))?,
+        true => print_json(&serving_script(facts, first.as_ref()))?,
         false => print_texts(&serving_lines(facts, server.request(), first.as_ref()))?,
     }
     watch(&server, &ending, global);
@@ -69,7 +68,7 @@ fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
 fn end(server: RunningServer, global: &Global) -> Result<()> {
     let ended = server.end()?;
     match global.json {
-        true => print_json(&json!({ "event": "served", "figures": ended.figures() }))?,
+        true => print_json(&ScriptLine::Served { figures: ended.figures() })?,
         false => print_texts(&served_lines(ended.figures()))?,
     }
     ended.keep()
@@ -85,7 +84,7 @@ pub fn list(global: &Global) -> Result<()> {
         return print_texts(&kept_server_lines(&kept));
     }
     kept.iter().try_for_each(|server| {
-        print_json(&json!({ "event": "served", "kept_at": server.kept_at, "record": server.record }))
+        print_json(&ScriptLine::KeptServed { kept_at: &server.kept_at, record: &server.record })
     })
 }
 
@@ -121,7 +120,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
 fn announce(server: &RunningServer, lines: &[Text], global: &Global) -> Result<()> {
     let facts = server.facts();
     if global.json {
-        return print_json(&attached_json(facts, std::process::id()));
+        return print_json(&attached_script(facts, std::process::id()));
     }
     facts.devices.iter().try_for_each(|device| print(&format!("{}\n", shown::path(device))))?;
     lines.iter().for_each(|line| say(&line.clone().take(lang())));
@@ -137,8 +136,8 @@ pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
     if !global.json {
         return print_texts(&detached_lines(&detached));
     }
-    let names: Vec<String> = detached.devices.iter().map(shown::path).collect();
-    print_json(&json!({ "event": "detached", "devices": names, "figures": detached.figures }))
+    let devices = detached.devices.iter().map(shown::path).collect();
+    print_json(&ScriptLine::Detached { devices, figures: detached.figures.as_ref() })
 }
 
 /// `kurabe control`: asks a server, or tells it something.
@@ -164,7 +163,7 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     };
     let done = control_server(&args.socket, &request)?;
     if global.json {
-        return print_json(&json!({ "event": "done", "answer": done }));
+        return print_json(&ScriptLine::Done { answer: &done });
     }
     match request {
         ControlRequest::Stats => print_texts(&served_lines(&read_answer(done)?)),
@@ -183,7 +182,7 @@ fn watch_stats(args: &ControlArgs, global: &Global) -> Result<()> {
         };
         let last = figures.since(&before);
         match global.json {
-            true => print_json(&json!({ "event": "stats", "answer": figures, "last": last.lateness }))?,
+            true => print_json(&ScriptLine::Stats { answer: &figures, last: &last.lateness })?,
             false => print_texts(&[serving_line(&figures, &last)])?,
         }
         before = figures;

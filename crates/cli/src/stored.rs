@@ -12,8 +12,8 @@ use kurabe_core::{
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, movers_of, parse_label};
 use kurabe_report::{
-    Report, charts_of, explain, further_charts, headline, leftover_words, render_details, render_list,
-    render_pictures, render_run, render_why, run_figures,
+    Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
+    render_list, render_pictures, render_run, render_why, run_figures,
 };
 use kurabe_store::{Filter, Store, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
@@ -173,7 +173,7 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
     for (key, value) in labels {
         store.label(&id, &key, value.as_deref())?;
     }
-    tell(global, "labelled", &id, t("labelled", "ラベルを更新しました:"))
+    tell(global, &ScriptLine::Labelled { id: &id }, &id, t("labelled", "ラベルを更新しました:"))
 }
 
 /// `kurabe export`: other tools' formats, kurabe's own JSON, and the Markdown of `kurabe report`.
@@ -215,7 +215,12 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
     let mut shown = 0;
     let mut heard = |Imported { id, of_other_tool }| {
         if !of_other_tool || global.json {
-            return tell(global, "imported", &id, t("imported as run", "取り込みました:"));
+            return tell(
+                global,
+                &ScriptLine::Imported { id: &id },
+                &id,
+                t("imported as run", "取り込みました:"),
+            );
         }
         if global.quiet {
             return Ok(());
@@ -242,7 +247,7 @@ fn keep_device(name: &str, toml: &str, global: &Global) -> Result<()> {
     let file = format!("{name}.toml");
     write_out(toml, Some(Path::new(&file)))?;
     if global.json {
-        return print_json(&serde_json::json!({ "event": "device_imported", "file": file }));
+        return print_json(&ScriptLine::DeviceImported { file: &file });
     }
     let words = t("device file written; try", "デバイスファイルを書きました。次のように使えます:");
     if global.quiet { Ok(()) } else { print(&format!("{words} kurabe run model:./{file}\n")) }

@@ -7,8 +7,8 @@ use kurabe_core::{Result, shown::Shown};
 use kurabe_lab::{Stream, StudyRunner, check_paths, run_study};
 use kurabe_lab::{assignments, text_of};
 use kurabe_report::{
-    render_studies, render_study, render_study_file, render_study_markdown, study_json, study_listener,
-    study_result_json,
+    SpokenStudy, StudyLine, render_studies, render_study, render_study_file, render_study_markdown,
+    study_listener,
 };
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_study, study_named};
@@ -23,7 +23,7 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
         StudyAction::List => {
             let all = all_studies(catalogue)?;
             match global.json {
-                true => all.iter().try_for_each(|study| print_json(&study_json(study))),
+                true => all.iter().try_for_each(|study| print_json(&StudyLine::from(study))),
                 false => print_page(&render_studies(&all, &style())),
             }
         }
@@ -34,7 +34,7 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
         StudyAction::Show { name, toml: false } => {
             let study = load_study(name, catalogue)?;
             match global.json {
-                true => print_json(&study_json(&study)),
+                true => print_json(&StudyLine::from(&study)),
                 false => print_page(&render_study_file(&study, &style())),
             }
         }
@@ -80,7 +80,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
 
 fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize) -> Result<()> {
     if global.json {
-        return print_json(&study_result_json(result)?);
+        return print_json(&SpokenStudy::from(result));
     }
     if place > 0 {
         print("\n")?;

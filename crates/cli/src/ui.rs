@@ -4,6 +4,7 @@ use crate::args::{Global, UiArgs};
 use crate::output::{print, print_json, say};
 use crate::{lang::lang, signals, stored::open_recovered};
 use kurabe_core::{Result, text};
+use kurabe_report::ScriptLine;
 use kurabe_serve::attachments_folder;
 use kurabe_ui::{Options, Ui};
 
@@ -26,7 +27,7 @@ pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()>
     signals::listen_for_end(move || closer.close())?;
     let address = page.launch_address()?;
     if global.json {
-        print_json(&serde_json::json!({ "event": "ui", "address": address }))?;
+        print_json(&ScriptLine::Ui { address: &address })?;
     } else {
         print(&format!("{address}\n"))?;
     }

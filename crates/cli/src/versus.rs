@@ -8,7 +8,8 @@ use kurabe_core::{Result, record::RunRecord, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
 use kurabe_report::{
-    VersusProgress, accept, headline, pairs_json, render_foreseen_versus, render_versus, too_short,
+    ScriptLine, SpokenPairs, VersusProgress, accept, headline, render_foreseen_versus, render_versus,
+    too_short,
 };
 use serde_json::json;
 
@@ -46,10 +47,10 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
 
 fn print_envelope(envelope: &Envelope) -> Result<()> {
     match &envelope.event {
-        Happening::Run(event) => print_json(&json!({
-            "event": "versus_run", "run": envelope.run, "happened": event,
-            "number": envelope.number, "at_ns": envelope.at_ns,
-        })),
+        Happening::Run(happened) => {
+            let Envelope { run, number, at_ns, .. } = envelope;
+            print_json(&ScriptLine::VersusRun { run, happened, number: *number, at_ns: *at_ns })
+        }
         Happening::Turns(_) | Happening::Point(_) => print_json(envelope),
     }
 }
@@ -68,10 +69,8 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             accepted = accept(&pairs, &args.fail_on);
             if json {
                 records.iter().try_for_each(print_record)?;
-                let mut answer = pairs_json("versus", &pairs, fastest.as_ref())?;
-                answer["blocks"] = json!(blocks);
-                answer["ended"] = ended.map_or_else(|| "error".into(), |why| json!(why));
-                print_json(&answer)?;
+                let ended = ended.map_or_else(|| "error".into(), |why| json!(why));
+                print_json(&ScriptLine::Versus { pairs: SpokenPairs::new(&pairs, fastest), blocks, ended })?;
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
                 let settled = ended.map(|why| why == WhyEnded::Settled);

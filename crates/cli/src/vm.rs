@@ -19,5 +19,5 @@ pub fn vm(args: &VmArgs, global: &Global) -> Result<()> {
         guest: args.guest.clone(),
         socket: args.socket.clone(),
     })?;
-    if global.json { print_json(&recipe.json()) } else { print_texts(&recipe.lines()) }
+    if global.json { print_json(&recipe.script()) } else { print_texts(&recipe.lines()) }
 }

@@ -14,10 +14,11 @@ use crate::{key::CellName, matched::same};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{environment::FileSystemJournal, imported::PrintedStatistic};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a difference can do to the figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// It can make the figures incomparable.
@@ -29,7 +30,7 @@ pub enum Weight {
 }
 
 /// The value of a fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactValue {
     /// A name, or a figure with its unit: the same in every language.
@@ -57,7 +58,7 @@ pub enum FactValue {
 }
 
 /// What other work took of a run at its worst repetition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
     /// CPUs busy with other work.
     pub cpus: f64,
@@ -72,7 +73,7 @@ impl From<String> for FactValue {
 }
 
 /// Something that differed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// What it is.
     pub fact: Fact,
@@ -85,7 +86,7 @@ pub struct Difference {
 }
 
 /// A fact of two runs, whether it differs or not.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FactPair {
     /// What it is.
     pub fact: Fact,

@@ -16,6 +16,7 @@ use kurabe_stats::{
     CONFIDENCE, compared_values, fewest_for_quantile, mean_at_least, operations_over, percentile_ns,
     quantile_within, repetition_latency,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Time of all repetitions of a fit together, unless a rate gives too few operations in it.
@@ -28,7 +29,7 @@ const TIMES_FEWEST: f64 = 1.5;
 const PAGE_BYTES: u64 = 4096;
 
 /// How fit a storage is for a use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fit {
     /// The use's name.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct Fit {
 }
 
 /// Whether a storage is fit for a use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FitVerdict {
     /// Each limit is kept to.
@@ -55,7 +56,7 @@ pub enum FitVerdict {
 }
 
 /// A limit with what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgedLimit {
     /// Which, and what was measured.
     pub measured: MeasuredLimit,
@@ -68,7 +69,7 @@ pub struct JudgedLimit {
 }
 
 /// What a use asks, and what was measured of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredLimit {
     /// A share of operations within a time.

@@ -10,15 +10,17 @@ use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::environment::Environment;
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_stats::{Drift, drift, holm};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Runs of one profile on one device in the order of time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     /// Ids of the runs, the oldest first.
     pub runs: Vec<String>,
     /// The newest run held against the oldest.
+    #[serde(skip)]
     pub change: Pair,
     /// For each cell of `change` the means of all runs, in bytes per second or ns; none where a run lacks it.
     pub courses: Vec<Vec<Option<f64>>>,

@@ -11,9 +11,9 @@ use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
-use kurabe_core::schemars::JsonSchema;
 use kurabe_core::workload::Direction;
 use kurabe_stats::{cell_figure, compared_values};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a figure tells of its run.
@@ -32,7 +32,6 @@ pub(crate) enum MainFigure {
 
 /// A run in a list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
 pub struct ListedRun {
     /// What the store tells of it.
     #[serde(flatten)]
@@ -54,7 +53,6 @@ pub struct ListedRun {
 
 /// The first figure of a run without rates of reads or writes: the one that its cell measures, and no other.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
 pub struct FirstFigure {
     /// The cell.
     #[serde(skip)]

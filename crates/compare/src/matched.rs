@@ -8,6 +8,7 @@
 use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
 use kurabe_core::record::{Cell, Measure};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -24,7 +25,7 @@ pub(crate) struct Matched<'r> {
 const FAR: usize = 2;
 
 /// A cell that only one run has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alone {
     /// What it is.
     #[serde(flatten)]

@@ -12,10 +12,11 @@ use kurabe_stats::{
     Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure, is_tie,
     judge, repetition_value, sampled, stutter, two_groups,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Two runs beside one another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pair {
     /// Id of the run that the other is held against.
     pub baseline: String,
@@ -31,7 +32,8 @@ pub struct Pair {
     pub only_baseline: Vec<Alone>,
     /// Likewise.
     pub only_other: Vec<Alone>,
-    /// What else differed.
+    /// What else differed; people read it in words.
+    #[serde(skip)]
     pub differences: Vec<Difference>,
     /// Every fact of both, from which is answered what somebody asks about.
     #[serde(skip)]
@@ -41,7 +43,7 @@ pub struct Pair {
 }
 
 /// One side of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     /// The mean of the values compared, in bytes per second or ns.
     pub mean: f64,
@@ -57,7 +59,7 @@ pub struct Side {
 }
 
 /// A cell that both runs have.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedCell {
     /// What it is.
     pub key: CellKey,

@@ -24,6 +24,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, closest, digest::Digests, reco
 use kurabe_stats::Judged;
 use layout::PivotLayout;
 use runs::{DigestWords, RunFacts};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is asked of a pivot.
@@ -44,7 +45,7 @@ pub struct PivotRequest {
 }
 
 /// Runs laid out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pivot {
     /// The keys; the last makes the columns.
     pub keys: Vec<PivotKey>,
@@ -71,7 +72,7 @@ pub struct Pivot {
 }
 
 /// A value that others are held against.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Baseline {
     /// Place of its key among the keys.
     pub key_index: usize,
@@ -80,7 +81,7 @@ pub struct Baseline {
 }
 
 /// Runs with the same values of all keys.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PivotPlace {
     /// Place of its row.
     pub row: usize,
@@ -91,7 +92,7 @@ pub struct PivotPlace {
 }
 
 /// A cell in all places.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
     /// The cell, by its newest name.
     pub cell: CellName,
@@ -102,7 +103,7 @@ pub struct Group {
 }
 
 /// What a cell came to at a place.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PivotFigure {
     /// Number of its place.
     pub place: usize,

@@ -14,6 +14,7 @@ use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, geometric_mean, stutter};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Draws of the means.
@@ -35,7 +36,7 @@ const SMALL_BLOCK: u32 = 64 << 10;
 pub const FIRM_SHARE: f64 = 0.975;
 
 /// Runs ranked for a use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     /// The use's name.
     pub name: String,
@@ -50,11 +51,12 @@ pub struct Recommendation {
     /// The fewest values behind a figure; of a single one no spread is known, so the draws say nothing.
     pub fewest: usize,
     /// What can make the figures of these runs incomparable.
+    #[serde(skip)]
     pub doubts: Vec<Difference>,
 }
 
 /// A part of the use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UsePart {
     /// Its share among all parts, 0 to 1.
     pub share: f64,
@@ -71,7 +73,7 @@ pub struct UsePart {
 }
 
 /// A run for a use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
     /// Place of the run in the order given.
     pub run: usize,
@@ -90,7 +92,7 @@ pub struct Standing {
 }
 
 /// A limit that a run breaks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Out {
     /// Which limit.
     pub broken: BrokenLimit,
@@ -101,7 +103,7 @@ pub struct Out {
 }
 
 /// What a run does beside what the use bears.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenLimit {
     /// It stood still for too long.

@@ -37,5 +37,4 @@ pub mod workload;
 
 pub use data_file::{DataFile, DataTable, Value, closest, nearest, nearest_of_many};
 pub use error::{Error, ErrorKind, Place, Result};
-pub use schemars;
 pub use text::{Lang, Text};

@@ -24,11 +24,12 @@ use kurabe_core::Text;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
 use kurabe_stats::cell_account;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The limit of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellLimit {
     /// Place of the cell in the run, from 1.
     pub number: usize,

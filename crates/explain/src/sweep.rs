@@ -29,11 +29,12 @@ use kurabe_core::mention::{MAX, TIME};
 use kurabe_core::record::RunRecord;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use schemars::JsonSchema;
 use serde::Serialize;
 use storage::Storage;
 
 /// A curve with what it shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SweepCurve {
     /// The axis.
     pub axis: SweepAxis,
@@ -52,7 +53,7 @@ pub struct SweepCurve {
 }
 
 /// All that a sweep shows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SweepFindings {
     /// Its curves.
     pub curves: Vec<SweepCurve>,

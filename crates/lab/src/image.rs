@@ -3,15 +3,18 @@
 use kurabe_core::outside::{Outside, bytes_of_file};
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{ImageCheck, WriteList};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 
 /// What a list says, and what the image holds of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ImageReport {
     /// Writes that the run issued.
     pub writes: u64,
     /// What became of them.
+    #[serde(flatten)]
     pub check: ImageCheck,
 }
 

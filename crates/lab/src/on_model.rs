@@ -122,7 +122,7 @@ pub struct CrashRequest {
 }
 
 /// What a cut left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOutcome {
     /// The check found nothing missing.
@@ -134,7 +134,7 @@ pub enum CutOutcome {
 }
 
 /// One cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct CutTrial {
     /// Its seed.
     pub seed: u64,

@@ -7,6 +7,7 @@ use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::workload::Direction;
 use kurabe_stats::Blocked;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,7 @@ use std::time::Instant;
 pub const KEPT_ENVELOPES: usize = 4096;
 
 /// Something that happened, and where.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Envelope {
     /// What.
     #[serde(flatten)]
@@ -32,7 +33,7 @@ pub struct Envelope {
 }
 
 /// What may happen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Happening {
     /// Something in a run.
@@ -50,7 +51,7 @@ impl From<Event> for Happening {
 }
 
 /// What happens where targets take turns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnsEvent {
     /// A pair of blocks is whole.
@@ -76,7 +77,7 @@ pub enum TurnsEvent {
 }
 
 /// What happens to the modelled points of a study.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum PointEvent {
     /// A point is begun.

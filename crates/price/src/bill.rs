@@ -6,6 +6,7 @@ use crate::recording::ProgramRecording;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Ranges, RequestKind, Stack, replay};
 use kurabe_stats::mean_interval;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ const LISTED_FILES: usize = 8;
 const NAMED_CAUSES: usize = 3;
 
 /// What a recording stood on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BillFacts {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -35,7 +36,7 @@ pub struct BillFacts {
 }
 
 /// A value of each recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RepeatedValue(pub Vec<u64>);
 
@@ -72,7 +73,7 @@ impl RepeatedValue {
 pub type CountValues = BTreeMap<String, RepeatedValue>;
 
 /// The bill.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bill {
     /// Version of this form.
     pub kurabe_price: u32,
@@ -96,7 +97,7 @@ pub struct Bill {
 }
 
 /// What a file had.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileBill {
     /// Its name in the command's folder; empty for what is no file at the end.
     pub name: String,
@@ -111,7 +112,7 @@ pub struct FileBill {
 }
 
 /// What a phase had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseBill {
     /// As the program named it.
     pub name: String,
@@ -122,7 +123,7 @@ pub struct PhaseBill {
 }
 
 /// What a recording takes on a device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DevicePrice {
     /// Its model.
     pub model: String,
@@ -135,7 +136,7 @@ pub struct DevicePrice {
 }
 
 /// A share of the time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeShareName {
     /// Its layer and cause: `disk.rotation`.
     pub cause: String,

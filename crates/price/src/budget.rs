@@ -4,6 +4,7 @@ use crate::bill::Bill;
 use crate::count::{COUNTS, Count, CountUnit};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, DataTable, Result, Text, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limits of counts and of seconds.
@@ -15,7 +16,7 @@ pub struct Budget {
 }
 
 /// A limit and what there is of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BudgetLine {
     /// The count, or nothing for a time.
     #[serde(skip)]

@@ -11,7 +11,7 @@ pub(crate) mod tails;
 mod turns;
 pub(crate) mod verdict;
 
-pub use facts::{PIVOT_WORDS, asked_json, pair_json, pairs_json, spoken_json};
+pub use facts::PIVOT_WORDS;
 pub use fastest::fastest_words;
 pub use fit::{accept_fit, fit_answer, fit_doc};
 pub use gate::{Unaccepted, accept};

@@ -14,6 +14,7 @@ mod machine;
 mod model;
 mod publish;
 mod run;
+mod scripts;
 mod study;
 mod words;
 
@@ -26,6 +27,7 @@ pub use machine::*;
 pub use model::*;
 pub use publish::*;
 pub use run::*;
+pub use scripts::*;
 pub use study::*;
 pub use words::{directed, help_in_japanese, pause, repetition};
 // The figures of a run for other programs.

@@ -11,16 +11,16 @@ mod side_by_side;
 
 pub use crash::crash_lines;
 pub use guest::{GuestRequest, Recipe};
-pub use image_check::{image_error, image_json, image_lines};
+pub use image_check::{image_error, image_lines};
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Provenance, describe_model,
     render_model, render_models, row_of_layers,
 };
 pub use price::{Priced, changes_line, over_budget};
-pub use recording::{recorded_json, recorded_lines};
+pub use recording::{recorded_lines, recorded_script};
 pub use served::{
-    attached_json, attached_lines, detached_lines, kept_server_lines, power_cut_line, served_doc,
-    served_lines, serving_json, serving_line, serving_lines, waiting_line,
+    attached_lines, attached_script, detached_lines, kept_server_lines, power_cut_line, served_doc,
+    served_lines, serving_line, serving_lines, serving_script, waiting_line,
 };
 pub use side_by_side::side_by_side_doc;
 

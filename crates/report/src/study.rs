@@ -7,13 +7,15 @@ mod answers;
 mod catalogue;
 mod matrix;
 mod names;
+mod scripts;
 mod shown;
 mod tables;
 mod verdicts;
 
-pub use catalogue::{catalogue_table, entry_doc, entry_json, render_beside, render_catalogue, render_entry};
-pub use shown::{render_studies, render_study_file, study_json};
-pub use verdicts::{study_result_json, study_summary, verdict_answer, verdict_badge, verdict_doc};
+pub use catalogue::{catalogue_table, entry_doc, render_beside, render_catalogue, render_entry};
+pub use scripts::{EntryLine, SpokenStudy, StudyLine};
+pub use shown::{render_studies, render_study_file};
+pub use verdicts::{study_summary, verdict_answer, verdict_badge, verdict_doc};
 
 use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{Block, Doc, Paragraph, Role, Style};

@@ -10,6 +10,7 @@ use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::protocol::ExtentKind;
 use kurabe_core::random::split_mix;
 use kurabe_sim::Ranges;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
@@ -18,7 +19,7 @@ use std::io;
 const NOTE_BYTES: u64 = 64 << 10;
 
 /// When power is cut, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PowerRules {
     /// After so many acknowledged writes.
     pub after_writes: Option<u64>,
@@ -31,7 +32,7 @@ pub struct PowerRules {
 }
 
 /// The damage of a power cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CutReport {
     /// Writes that were acknowledged since the stack was served, or since the cut before.
     pub acknowledged_writes: u64,

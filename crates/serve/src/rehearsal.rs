@@ -8,6 +8,7 @@
 
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ const TRIM_BYTES: u64 = 1 << 30;
 const TOKEN: u64 = u64::MAX;
 
 /// What bounded a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServedLimit {
     /// The model, as it should be.
@@ -41,7 +42,7 @@ pub enum ServedLimit {
 }
 
 /// What a client kept under way and got, by the last answers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientFigures {
     /// So many.
     pub answers: u64,
@@ -104,7 +105,7 @@ impl Rehearsal {
 }
 
 /// How far a machine keeps up with a model that is quicker than it, by random reads of 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeepingUp {
     /// The depth up to which it does; 0 if not even at 1.
     pub depth: usize,

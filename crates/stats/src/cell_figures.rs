@@ -7,12 +7,12 @@ use crate::figure::{MeanInterval, mean_interval};
 use crate::latency::percentile_ns;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
-use kurabe_core::{profile::Statistic, schemars::JsonSchema, workload::Direction};
+use kurabe_core::{profile::Statistic, workload::Direction};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The figures of a cell. What was not measured, or not printed by the tool that measured, is not there.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
 pub struct CellFigures<'a> {
     /// Its place in the run.
     pub cell_index: usize,
@@ -65,7 +65,6 @@ pub struct CellFigures<'a> {
 /// By whom and how a main figure was made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(crate = "kurabe_core::schemars")]
 pub enum FigureStatistic {
     /// By kurabe, with the profile's statistic.
     Made(Statistic),

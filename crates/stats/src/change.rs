@@ -16,6 +16,7 @@ mod shape;
 pub use mixing::{MixingFit, fit_mixing};
 pub use shape::{Piece, Shape};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use shape::{Datum, fit};
 
@@ -72,7 +73,7 @@ impl ShapeFamily {
 }
 
 /// A place where a curve changes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
     /// The likeliest place.
     pub x: f64,
@@ -85,7 +86,7 @@ pub struct ChangePoint {
 }
 
 /// A curve, cut.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Curve {
     /// Its pieces in order; they cover all points.
     pub pieces: Vec<Piece>,

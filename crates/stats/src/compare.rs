@@ -9,6 +9,7 @@
 use crate::bootstrap::{Centre, Drawn, Estimate, ratio};
 use crate::normal::student_quantile;
 use crate::rank::{RankTest, holm, is_tie, rank_test};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The confidence of every statement.
@@ -35,7 +36,7 @@ impl Sides {
 }
 
 /// The verdict on a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The other is faster than the baseline.
@@ -52,7 +53,7 @@ pub enum Verdict {
 }
 
 /// A cell compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// How many times as fast the other is, by the means.
     pub speed: Estimate,

@@ -5,6 +5,7 @@
 //! groups together, on a scale of ratios, and each holds a fifth of the values: single wild values are no state. Of 10 000 sets of 20 to
 //! 100 values from a normal, an exponential and an even distribution, none is told to be two groups (the test below).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Fewer values show no groups.
@@ -15,7 +16,7 @@ const LEAST_SHARE: f64 = 0.2;
 const LEAST_RATIO: f64 = 1.1;
 
 /// Two groups of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TwoGroups {
     /// Values in the lower group.
     pub low_count: usize,

@@ -7,10 +7,11 @@
 use crate::latency::percentile_ns;
 use kurabe_core::record::{Cell, LatencyRecord, Repetition, Series, Stall};
 use kurabe_core::workload::Direction;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The stutter of a cell over all of its counted repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Stutter {
     /// Time measured.
     pub measured_ns: u64,
@@ -43,7 +44,7 @@ impl Stutter {
 }
 
 /// A part of a cell's life.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifePart {
     /// Mean latency, by Little's law: operations in flight over completions per second.
     pub mean_ns: f64,
@@ -52,7 +53,7 @@ pub struct LifePart {
 }
 
 /// Latency over the life of a cell: the first and the last third of its repetitions together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Life {
     /// The first third.
     pub first: LifePart,
@@ -88,7 +89,7 @@ pub fn stutter(cell: &Cell) -> Option<Stutter> {
 }
 
 /// Reads beside writes against reads alone, of the same blocks, order and depth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReadsBesideWrites {
     /// Median latency of reads alone.
     pub alone_p50_ns: u64,

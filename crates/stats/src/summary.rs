@@ -11,6 +11,7 @@ use crate::compare::{CONFIDENCE, Verdict, step_down};
 use crate::normal::{student_quantile, student_tail};
 use crate::{bootstrap::Estimate, rank::holm};
 use kurabe_core::digest::Summary;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Two summaries to compare.
@@ -27,7 +28,7 @@ pub struct SummarySides {
 }
 
 /// Two summaries compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Judged {
     /// How many times as fast the other is, by the means.
     pub speed: Estimate,

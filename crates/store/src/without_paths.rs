@@ -4,6 +4,7 @@
 //! replaced wherever it occurs; beyond that every word that begins like an absolute path. The same path has the same name in
 //! all of the record; devices (`/dev/sda`) stay, because figures are judged by them. The command line goes whole.
 
+use crate::json;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::{ErrorKind, Result, text};
 use serde_json::Value;
@@ -13,9 +14,9 @@ use serde_json::Value;
 /// # Errors
 /// When the record cannot be written and read again, which is a defect of kurabe.
 pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
-    let defect = |error: serde_json::Error| {
+    let defect = |misfit: json::Misfit| {
         let message = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
-        ErrorKind::Internal.error(message).because(error)
+        ErrorKind::Internal.error(message).because(misfit.reason)
     };
     let mut names = Names::default();
     let header = &record.header;
@@ -38,9 +39,10 @@ pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
         .iter()
         .filter_map(|one| one.mount_point.as_ref())
         .for_each(|point| names.hide(point));
-    let mut value = serde_json::to_value(record).map_err(defect)?;
+    // By way of text, as records are read: reading them from values would be half a megabyte of program for this alone.
+    let mut value: Value = json::from_slice(json::to_text(record).as_bytes()).map_err(defect)?;
     names.go_through(&mut value);
-    let mut record: RunRecord = serde_json::from_value(value).map_err(defect)?;
+    let mut record: RunRecord = json::from_slice(value.to_string().as_bytes()).map_err(defect)?;
     record.header.command.clear();
     Ok(record)
 }

@@ -17,6 +17,7 @@ use work::{bytes_per_s, unit_of};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::{ErrorKind, Lang, Result, Text, closest, mention, profile_library::profile_named, text};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -44,7 +45,7 @@ pub const CATALOGUE: &[(&str, &str)] = library![
 macro_rules! words_of_key {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal: ($en:literal, $ja:literal),)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
         pub enum $name {
             $($(#[$word_doc])* #[serde(rename = $word)] $variant,)+
         }
@@ -106,7 +107,7 @@ words_of_key! {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedColumn {
     /// Its key in the rows.
     pub key: String,
@@ -125,7 +126,7 @@ pub struct PublishedColumn {
 }
 
 /// A table of published figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedTable {
     /// Its id.
     pub id: String,
@@ -156,7 +157,7 @@ pub struct PublishedTable {
 }
 
 /// A device of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PublishedRow {
     /// Its id within the table.
     pub id: String,

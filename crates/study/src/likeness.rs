@@ -11,6 +11,7 @@ use crate::catalogue::{Catalogue, DeviceClass, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{model::ModelRecord, workload::Direction};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A rate within this factor of an end of a band is in it: hosts, sizes and fill levels make as much of one device.
@@ -22,7 +23,7 @@ const NEAR: f64 = 1.25;
 const FEWEST_CELLS: usize = 2;
 
 /// The span of a kind of device for the work of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Band {
     /// Lowest published rate in bytes per second.
     pub low_bytes_per_s: f64,
@@ -33,7 +34,7 @@ pub struct Band {
 }
 
 /// The kind of device that a run is held against.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Likeness {
     /// The kind.
     pub class: DeviceClass,
@@ -44,7 +45,7 @@ pub struct Likeness {
 }
 
 /// A cell beside the band of a kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellLikeness {
     /// Place of the cell in the run, from 0.
     pub cell_index: usize,

@@ -13,6 +13,7 @@ pub(crate) use read::read_questions;
 use kurabe_compare::Use;
 use kurabe_core::Text;
 use kurabe_explain::LimitKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A difference below this does not matter, unless a question says otherwise; as `kurabe compare` has it.
@@ -113,7 +114,7 @@ pub struct Article {
 }
 
 /// A conclusion, in the form of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// These choices are the best; several are a tie.
@@ -145,7 +146,7 @@ pub enum Conclusion {
 }
 
 /// What becomes of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Becomes {
     /// Faster, less delay, less lost.
@@ -157,7 +158,7 @@ pub enum Becomes {
 }
 
 /// How two figures go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Goes {
     /// They put the rows in the same order.

@@ -3,13 +3,14 @@
 use crate::study::{FigureMark, MarkKind, WhyRun};
 use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The version of the form of a result.
 pub const RESULT_SCHEMA: u32 = 1;
 
 /// What a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It repeats a source of the model's parameters.
@@ -25,7 +26,7 @@ pub enum Status {
 }
 
 /// A study with its figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StudyResult {
     /// Version of this form.
     pub schema: u32,
@@ -45,14 +46,15 @@ pub struct StudyResult {
     pub why: Option<WhyRun>,
     /// Its tables.
     pub parts: Vec<PartResult>,
-    /// The answers to what it asks of their figures.
+    /// The answers to what it asks of their figures; people read them in words.
+    #[serde(skip)]
     pub verdicts: Vec<QuestionResult>,
     /// Names of questions that need a table which was not run.
     pub unasked: Vec<String>,
 }
 
 /// A table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PartResult {
     /// Its name within the study.
     pub id: String,
@@ -77,7 +79,7 @@ pub struct PartResult {
 }
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ColumnResult {
     /// Its name within the part.
     pub key: String,
@@ -94,7 +96,7 @@ pub struct ColumnResult {
 }
 
 /// A row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RowResult {
     /// Its name within the part, if it has one.
     pub id: Option<String>,
@@ -123,7 +125,7 @@ pub struct RowResult {
 }
 
 /// A figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellResult {
     /// kurabe's figure, in the column's unit.
     pub value: Option<f64>,
@@ -145,7 +147,7 @@ pub struct CellResult {
 }
 
 /// Two rows of a column that do not stand in the order in which they are published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Swap {
     /// The column's place.
     pub column: usize,

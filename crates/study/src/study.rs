@@ -16,6 +16,7 @@ use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{ErrorKind, Result, Text, nearest, text};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 macro_rules! library {
@@ -68,7 +69,7 @@ pub struct Study {
 }
 
 /// A run of a model whose account, layer by layer, shows what a study is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WhyRun {
     /// The model.
     pub model: String,

@@ -1,5 +1,6 @@
 //! A laboratory: an empty directory to measure, a store and a home of its own, and ways to run the binary in it.
 
+use crate::schemas;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -215,12 +216,13 @@ impl Ended {
         assert!(!self.err.contains("panicked"), "{self:#?}");
     }
 
-    /// Standard output as lines of JSON, every one an object.
+    /// Standard output as lines of JSON, every one of a form that has a schema.
     #[track_caller]
     pub fn json_lines(&self) -> Vec<Value> {
         let parse = |line: &str| {
             let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
             assert!(value.is_object(), "{line}");
+            assert!(schemas::is_of_a_form(&value), "no schema has this form: {line}");
             value
         };
         self.out.lines().map(parse).collect()

@@ -1,17 +1,22 @@
 //! What other programs read has a schema, made of the types: docs/schema. `KURABE_WRITE_DOCS=1` writes it anew.
-#![allow(dead_code, reason = "the fields of these types are there to be named in a schema")]
+//!
+//! The model: one document with a definition for each form of output. The lines that any test reads are held against it.
 
-use crate::lab::{Lab, SHORT};
+use crate::lab::{Lab, SHORT, text};
 use kurabe_compare::ListedRun;
-use kurabe_core::schemars::{JsonSchema, Schema, generate::SchemaSettings};
-use kurabe_core::{event::Event, record::RunRecord};
+use kurabe_core::{profile::Profile, record::RunRecord};
+use kurabe_lab::{Envelope, ModelSide};
+use kurabe_report::{
+    Doctor, EntryLine, ModelDescription, PricedLine, ScriptLine, SpokenStudy, StudyLine, Why,
+};
 use kurabe_stats::CellFigures;
-use serde_json::Value;
-use std::path::Path;
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Value, json};
+use std::{path::Path, sync::LazyLock};
 
 /// An exported run.
 #[derive(JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
+#[allow(dead_code, reason = "the fields are there to be named in a schema")]
 struct ExportedRun {
     /// The version of this outer file.
     kurabe_record: u32,
@@ -21,31 +26,26 @@ struct ExportedRun {
     figures: Vec<CellFigures<'static>>,
 }
 
-/// The line of `run --json` and `show --json` that has the whole run.
-#[derive(JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
-struct RecordLine {
-    /// `record`.
-    event: String,
-    /// The run.
-    run: RunRecord,
-    /// What its cells come to.
-    figures: Vec<CellFigures<'static>>,
-}
+/// What a form is of, its name, its type.
+type Form = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
+const FORMS: [Form; 13] = [
+    ("what a command says that is no form of its own; tagged by `event`", "line", of::<ScriptLine<'static>>),
+    ("`run`, `versus` and `study run` while they measure", "happening", of::<Envelope>),
+    ("`export`", "export", of::<ExportedRun>),
+    ("`list`", "list", of::<ListedRun>),
+    ("`why`", "why", of::<Why>),
+    ("`price`", "price", of::<PricedLine<'static>>),
+    ("`doctor`", "doctor", of::<Doctor>),
+    ("`models`", "model", of::<ModelDescription>),
+    ("`models compare`", "model-side", of::<ModelSide>),
+    ("`profiles`", "profile", of::<Profile>),
+    ("`catalogue`", "catalogue", of::<EntryLine<'static>>),
+    ("`study list`, `study show`", "study", of::<StudyLine<'static>>),
+    ("`study run`", "study-result", of::<SpokenStudy<'static>>),
+];
 
-/// A line of `run --json` while it measures.
-#[derive(JsonSchema)]
-#[schemars(crate = "kurabe_core::schemars")]
-struct EventLine {
-    /// What happened.
-    #[serde(flatten)]
-    event: Event,
-    /// The run's id.
-    run: String,
-    /// Its number, from 0.
-    number: u64,
-    /// When it was told, in ns from the first.
-    at_ns: u64,
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
 }
 
 /// Within a version fields may be added, so that no schema forbids those that it does not know.
@@ -62,79 +62,106 @@ fn opened(value: &mut Value) {
     }
 }
 
-/// The schema of a type, as it is written; it has to be the one that docs/schema has.
-fn schema_of<T: JsonSchema>(name: &str) -> Value {
-    let schema: Schema =
-        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
-    let mut schema = Value::from(schema);
-    opened(&mut schema);
-    schema["$id"] = format!("https://kurabe.invalid/schema/{name}.json").into();
-    let file =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema")).join(format!("{name}.json"));
-    let words = format!("{schema:#}\n");
+/// The document.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let forms: Vec<(&str, Value)> = FORMS
+        .iter()
+        .map(|(what, name, form)| {
+            let mut schema = Value::from(form(&mut generator));
+            schema["description"] = (*what).into();
+            (*name, schema)
+        })
+        .collect();
+    let mut definitions = Value::Object(generator.take_definitions(true));
+    opened(&mut definitions);
+    let any: Vec<Value> =
+        forms.iter().map(|(name, _)| json!({ "$ref": format!("#/$defs/{name}") })).collect();
+    forms.into_iter().for_each(|(name, schema)| definitions[name] = schema);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://kurabe.invalid/schema/kurabe-2.json",
+        "title": "What kurabe writes for other programs",
+        "anyOf": any,
+        "$defs": definitions,
+    })
+});
+
+fn validator(schema: &Value) -> jsonschema::Validator {
+    jsonschema::validator_for(schema).expect("a schema")
+}
+
+/// Whether something that was written for other programs is of a form that is told.
+pub fn is_of_a_form(output: &Value) -> bool {
+    static ANY: LazyLock<jsonschema::Validator> = LazyLock::new(|| validator(&DOCUMENT));
+    ANY.is_valid(output)
+}
+
+/// That an output is of this form.
+#[track_caller]
+fn fits(form: &str, output: &Value) {
+    let mut schema = DOCUMENT.clone();
+    schema.as_object_mut().expect("an object").remove("anyOf");
+    schema["$ref"] = format!("#/$defs/{form}").into();
+    let faults: Vec<String> = validator(&schema)
+        .iter_errors(output)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(faults.is_empty(), "{form}: {}\n{output:#}", faults.join("\n"));
+}
+
+#[test]
+fn the_document_is_of_these_types() {
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/kurabe-2.json"));
+    let words = format!("{:#}\n", *DOCUMENT);
     if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
-        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-        std::fs::write(&file, words).expect("a file");
+        std::fs::write(file, words).expect("a file");
     } else {
-        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        let kept = std::fs::read_to_string(file).unwrap_or_default();
         assert!(
             kept == words,
-            "docs/schema/{name}.json is of other types: KURABE_WRITE_DOCS=1 cargo test -p kurabe --test e2e schemas"
+            "docs/schema/kurabe-2.json is of other types: KURABE_WRITE_DOCS=1 cargo test -p kurabe --test e2e schemas"
         );
     }
-    schema
 }
 
-#[track_caller]
-fn fits(schema: &Value, output: &Value) {
-    let schema = jsonschema::validator_for(schema).expect("a schema");
-    let faults: Vec<String> =
-        schema.iter_errors(output).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-/// A laboratory with runs of every source: measured, computed, printed by another tool.
-fn lab() -> Lab {
+#[test]
+fn what_commands_write_for_programs_is_of_its_form() {
     let lab = Lab::new();
     lab.run(&lab.target(), &SHORT).ok();
     lab.kurabe(&["run", "model:samsung-980", "--profile", "quick", "--time", "5ms", "--quiet"]).ok();
     let fixture =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer/cdm-8.0.1-partial.txt");
     lab.kurabe(&["import", fixture, "--quiet"]).ok();
-    lab
-}
-
-#[test]
-fn exported_runs_fit_their_schema_and_a_broken_one_does_not() {
-    let schema = schema_of::<ExportedRun>("export-1-record-2");
-    let of_line = schema_of::<RecordLine>("record-line-2");
-    let lab = lab();
-    for run in lab.list() {
-        let id = run["id"].as_str().expect("an id");
+    let runs = lab.list();
+    let ids: Vec<&str> = runs.iter().map(|run| run["id"].as_str().expect("an id")).collect();
+    let target = lab.target();
+    let asked = |form: &str, words: &[&str]| {
+        let lines = lab.kurabe(&[words, &["--json"]].concat()).ok().json_lines();
+        assert!(!lines.is_empty(), "{words:?}");
+        lines.iter().for_each(|line| fits(form, line));
+    };
+    for id in &ids {
         let mut exported: Value = serde_json::from_str(&lab.kurabe(&["export", id]).ok().out).expect("JSON");
-        fits(&schema, &exported);
-        fits(&of_line, &lab.kurabe(&["show", id, "--json"]).ok().json_lines()[0]);
+        fits("export", &exported);
+        asked("line", &["show", id]);
         exported["run"]["cells"][0]["label"] = 3.into();
-        assert!(!jsonschema::is_valid(&schema, &exported), "a label that is a number");
+        assert!(!is_of_a_form(&exported), "a label that is a number");
     }
-}
-
-#[test]
-fn lines_of_a_list_fit_their_schema() {
-    let schema = schema_of::<ListedRun>("list-line-2");
-    lab().list().iter().for_each(|line| fits(&schema, line));
-}
-
-#[test]
-fn lines_of_a_run_fit_their_schema() {
-    let schema = schema_of::<EventLine>("event-line-2");
-    let lab = Lab::new();
-    for target in [lab.target().to_str().expect("a path"), "model:samsung-980"] {
-        let words =
-            ["run", target, "--profile", "quick", "--size", "16m", "--time", "5ms", "--json", "--quiet"];
-        let mut lines = lab.kurabe(&words).ok().json_lines();
-        lines.pop();
-        assert!(lines.len() > 20, "{lines:?}");
-        lines.iter().for_each(|line| fits(&schema, line));
-    }
+    asked("list", &["list"]);
+    asked("why", &["why", ids[1]]);
+    asked("doctor", &["doctor", text(&target)]);
+    asked("model", &["models"]);
+    asked("model", &["models", "raid-9260"]);
+    asked("model-side", &["models", "compare", "hdd-nas", "raidz2-6"]);
+    asked("profile", &["profiles"]);
+    asked("catalogue", &["catalogue"]);
+    asked("study", &["study", "list"]);
+    asked("study-result", &["study", "run", "scsi-emulators"]);
+    asked("line", &["compare", ids[0], ids[1]]);
+    asked("line", &["compare", ids[0], ids[1], ids[2]]);
+    asked("line", &["recommend", "--for", "database", ids[0], ids[1]]);
+    asked("line", &["compare", "--by", "model"]);
+    asked("line", &["check"]);
+    asked("line", &["vm", "model:samsung-980"]);
 }

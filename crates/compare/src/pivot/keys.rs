@@ -4,6 +4,7 @@ use super::runs::RunFacts;
 use crate::fairness::{Fact, FactValue};
 use crate::key::CellName;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, record::RunSummary, text};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ const FACT: &str = "fact:";
 const OWN: [&str; 5] = ["target", "kind", "date", "month", "run"];
 
 /// A key of a pivot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PivotKey {
     /// As it can be written: `filesystem`, `label:owner`.
     pub key: String,

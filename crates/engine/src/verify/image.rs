@@ -7,6 +7,7 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::text;
 use rustix::fs::{Advice, fadvise};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -17,7 +18,7 @@ use std::os::unix::fs::FileExt;
 const MOST_PLACES: usize = 1000;
 
 /// What is wrong with a sector that was promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// Nothing of the run is there.
@@ -33,7 +34,7 @@ pub enum FaultKind {
 }
 
 /// Sectors in a row with the same fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SectorFault {
     /// The fault.
     #[serde(rename = "fault")]
@@ -50,7 +51,7 @@ pub struct SectorFault {
 }
 
 /// What an image holds of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImageCheck {
     /// Bytes that the run wrote at least once, and those of them that were flushed.
     pub written_bytes: u64,
@@ -63,8 +64,10 @@ pub struct ImageCheck {
     /// Bytes whose last write was not flushed, and those of them that hold it all the same.
     pub unflushed_bytes: u64,
     /// Of those, what holds its last write.
+    #[serde(rename = "arrived_unflushed_bytes")]
     pub arrived_bytes: u64,
     /// Writes that were not flushed and of which only a part is there: no fault.
+    #[serde(rename = "torn_unflushed_writes")]
     pub torn_writes: u64,
 }
 

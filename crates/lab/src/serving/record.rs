@@ -7,6 +7,7 @@ use kurabe_core::Result;
 use kurabe_core::model::ModelRecord;
 use kurabe_serve::{FrontKind, ServedFacts, ServedFigures};
 use kurabe_store::{SqliteStore, Store};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 const RECORD_SCHEMA: u32 = 1;
 
 /// A server from its beginning to its end.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct ServerRecord {
     kurabe_served: u32,
     version: String,

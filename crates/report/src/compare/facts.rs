@@ -1,26 +1,24 @@
 //! The names of the facts that distinguish runs, what they can do to the figures, and the names of cells.
 
-use super::answer;
 use crate::{machine::seen::seen_list, words};
 use kurabe_compare::{
-    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, Pair,
-    PivotWords, TargetPart, Weight,
+    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords,
+    TargetPart, Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::record::TargetKind;
 use kurabe_core::workload::Data;
-use kurabe_core::{Error, ErrorKind, Result, Text, mention::ENGINE, text};
-use kurabe_stats::run_figures;
+use kurabe_core::{Error, ErrorKind, Text, mention::ENGINE, text};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// The words of a pivot.
 pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_name };
 
 /// A difference in words.
-#[derive(Serialize)]
-pub(crate) struct Spoken {
+#[derive(Serialize, JsonSchema)]
+pub struct Spoken {
     pub key: &'static str,
     pub name: Text,
     pub baseline: Text,
@@ -55,61 +53,9 @@ impl From<&FactPair> for Spoken {
     }
 }
 
-/// A comparison as JSON, with the differences that stand at `place` of it (`/differences`) in words.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn spoken_json(comparison: &impl Serialize, place: &str, differences: &[Difference]) -> Result<Value> {
-    let mut json = serde_json::to_value(comparison).map_err(no_json)?;
-    if let Some(value) = json.pointer_mut(place) {
-        let spoken: Vec<Spoken> = differences.iter().map(Spoken::from).collect();
-        *value = serde_json::to_value(spoken).map_err(no_json)?;
-    }
-    Ok(json)
-}
-
 /// That something cannot be written as JSON.
 pub(crate) fn no_json(error: serde_json::Error) -> Error {
     ErrorKind::Internal.error(text!("cannot write JSON", "JSON を書けません")).because(error)
-}
-
-/// Two runs beside each other, and what is known of the facts that were asked about.
-///
-/// # Errors
-/// When they cannot be written as JSON.
-pub fn pair_json(pair: &Pair, [baseline, other]: [&RunRecord; 2], about: &[String]) -> Result<Value> {
-    Ok(json!({
-        "event": "comparison",
-        "answer": answer(pair),
-        "comparison": spoken_json(pair, "/differences", &pair.differences)?,
-        "about": asked_json(&pair.facts, about),
-        "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
-    }))
-}
-
-/// Several runs, each beside the first, and which is the fastest.
-///
-/// # Errors
-/// When they cannot be written as JSON.
-pub fn pairs_json(event: &str, pairs: &[Pair], fastest: Option<&Text>) -> Result<Value> {
-    let answers: Vec<Text> = pairs.iter().map(answer).collect();
-    let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
-    let comparisons = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
-    Ok(json!({ "event": event, "fastest": fastest, "answers": answers, "comparisons": comparisons }))
-}
-
-/// What a comparison's records tell of what was asked about, in words.
-pub fn asked_json(facts: &[FactPair], about: &[String]) -> Value {
-    let asked = facts.iter().filter(|pair| about.iter().any(|word| word == pair.fact.word()));
-    asked
-        .map(|pair| {
-            json!({
-                "fact": pair.fact.word(), "name": name(pair.fact), "differs": pair.differs(),
-                "baseline": pair.baseline.as_ref().map(|of_run| value(Some(of_run))),
-                "other": pair.other.as_ref().map(|of_run| value(Some(of_run))),
-            })
-        })
-        .collect()
 }
 
 /// What a fact is.
@@ -200,7 +146,7 @@ fn effect(fact: Fact) -> Option<Text> {
 }
 
 /// The value of a fact; of none, that the record does not tell it.
-fn value(value: Option<&FactValue>) -> Text {
+pub(crate) fn value(value: Option<&FactValue>) -> Text {
     let Some(value) = value else { return text!("not told", "不明") };
     match value {
         FactValue::Name(name) => seen_list(name),

@@ -6,18 +6,19 @@ use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
 use kurabe_core::{Error, Text, record::fallback, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// All findings.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Doctor {
     /// Findings by subject.
     pub sections: Vec<Section>,
 }
 
 /// Findings on one subject.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Section {
     /// The subject.
     pub title: Text,
@@ -26,7 +27,7 @@ pub struct Section {
 }
 
 /// How a finding is to be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckMark {
     /// As it should be.
@@ -38,7 +39,7 @@ pub enum CheckMark {
 }
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// How it is to be taken.
     pub mark: CheckMark,

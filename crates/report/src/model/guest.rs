@@ -1,5 +1,6 @@
 //! What to type for a QEMU guest on a served model. Nothing is started, and the words are tested as they are printed.
 
+use crate::scripts::ScriptLine;
 use kurabe_core::mention::{DATA, EXPORTS, POWER_CUTS, SERVE, SET, SOCKET, WITHOUT};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::shown::shell_word;
@@ -7,7 +8,6 @@ use kurabe_core::{Result, Text, text};
 use kurabe_lab::{assignments, load_served_model};
 use kurabe_serve::{DataPlace, check_exports};
 use kurabe_sim::{DeviceSpec, Stack};
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// What stands in for the image of a user who has not named one.
@@ -77,9 +77,9 @@ impl Recipe {
         })
     }
 
-    /// The words for other programs.
-    pub fn json(&self) -> Value {
-        json!({ "event": "recipe", "serve": self.serve, "guest": self.guest.join(" "), "cut": self.cut })
+    /// The words for scripts.
+    pub fn script(&self) -> ScriptLine<'_> {
+        ScriptLine::Recipe { serve: &self.serve, guest: self.guest.join(" "), cut: &self.cut }
     }
 
     /// The words with what they do, a line each.

@@ -118,14 +118,3 @@ fn place(fault: &SectorFault) -> Text {
         "  オフセット {offset} から {bytes}、{name}: フラッシュ済みは書き込み {promised}、実際は{here}"; name, here
     )
 }
-
-/// The same for other programs.
-pub fn image_json(report: &ImageReport) -> serde_json::Value {
-    let ImageReport { writes, check } = report;
-    serde_json::json!({
-        "event": "image_check", "sound": check.is_sound(), "writes": writes, "written_bytes": check.written_bytes,
-        "flushed_bytes": check.flushed_bytes, "fault_bytes": check.fault_bytes, "faults": check.faults,
-        "unflushed_bytes": check.unflushed_bytes, "arrived_unflushed_bytes": check.arrived_bytes,
-        "torn_unflushed_writes": check.torn_writes,
-    })
-}

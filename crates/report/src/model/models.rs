@@ -8,6 +8,7 @@ use kurabe_core::mention::{MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -17,7 +18,7 @@ const WIDEST_VALUE: usize = 18;
 const SOURCES: &str = include_str!("sources.txt");
 
 /// Where a value is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// From a document.
@@ -56,7 +57,7 @@ impl Provenance {
 }
 
 /// A model for scripts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ModelDescription {
     /// Its name.
     pub name: String,
@@ -71,7 +72,7 @@ pub struct ModelDescription {
 }
 
 /// A layer of a model.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LayerDescription {
     /// Its name.
     pub name: String,
@@ -86,7 +87,7 @@ pub struct LayerDescription {
 }
 
 /// A parameter of a layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ParameterDescription {
     /// Its key.
     pub key: &'static str,
@@ -117,7 +118,7 @@ pub struct ParameterDescription {
 }
 
 /// Members below a layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemberDescription {
     /// How many.
     pub count: u32,

@@ -2,6 +2,7 @@
 //! the cause before the seconds; what of a budget is kept.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use crate::scripts::PricedLine;
 use kurabe_chart::escape;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, shown, text};
@@ -10,7 +11,6 @@ use kurabe_price::{
     Bill, BudgetLine, ChangeCause, Changes, Count, CountChange, CountUnit, CountValues, DevicePrice,
     FileBill, PhaseBill, PriceChange, RepeatedValue,
 };
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// RequestCounts of the table, beside which stands what of them is random or written again.
@@ -59,16 +59,9 @@ impl Priced {
     }
 
     /// For scripts.
-    pub fn json(&self) -> Value {
-        let mut json = json!(self.bill);
-        if let Some(changes) = &self.changes {
-            json["changes"] = json!(changes);
-        }
-        if !self.budget.is_empty() {
-            json["budget"] = json!(self.budget);
-        }
-        json["summary"] = json!(bill_line(&self.bill).en);
-        json
+    pub fn script(&self) -> PricedLine<'_> {
+        let Self { bill, changes, budget } = self;
+        PricedLine { bill, changes: changes.as_ref(), budget, summary: bill_line(bill).en }
     }
 
     /// The budget as test cases that passed or failed, in JUnit's XML.

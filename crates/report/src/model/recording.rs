@@ -1,5 +1,6 @@
-//! What a command did to devices, in a line each and as JSON.
+//! What a command did to devices, in a line each and for scripts.
 
+use crate::scripts::ScriptLine;
 use kurabe_core::mention::{ALL_DEVICES, OUTPUT, REPLAY, RUN};
 use kurabe_core::number::latency_ns;
 use kurabe_core::quantity::format_bytes_decimal;
@@ -8,7 +9,6 @@ use kurabe_core::trace::Trace;
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{CommandRecording, RecordedCommand};
 use kurabe_trace::RecordedTrace;
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// What was recorded of a command, and where its trace is, if it is kept.
@@ -32,32 +32,30 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
     recording_lines(recorded).into_iter().chain(below).chain([next]).collect()
 }
 
-/// The same for other programs: an event of the trace, or one of each device.
-pub fn recorded_json(done: &CommandRecording, output: Option<&Path>) -> Vec<Value> {
+/// The same for scripts: an event of the trace, or one of each device.
+pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&Path>) -> Vec<ScriptLine<'a>> {
     let recorded = match &done.recorded {
         RecordedCommand::Trace(recorded) => recorded,
         RecordedCommand::Sums(devices) => {
-            let counted = |(device, traffic): &(String, Traffic)| json!({ "event": "counted", "device": device, "traffic": traffic });
-            return devices.iter().map(counted).collect();
+            return devices.iter().map(|(device, traffic)| ScriptLine::Counted { device, traffic }).collect();
         }
     };
     let sum = recorded.trace.summary();
-    vec![json!({
-        "event": "recorded",
-        "devices": recorded.trace.units,
-        "devices_beneath": done.beneath,
-        "reads": sum.reads,
-        "read_bytes": sum.read_bytes,
-        "writes": sum.writes,
-        "write_bytes": sum.write_bytes,
-        "syncs": sum.syncs,
-        "discards": recorded.discards,
-        "duration_ns": sum.duration_ns,
-        "latency_ns_p50": recorded.latency_ns(0.5),
-        "latency_ns_p99": recorded.latency_ns(0.99),
-        "lost_events": recorded.lost_events,
-        "file": output.map(shown::name),
-    })]
+    vec![ScriptLine::Recorded {
+        devices: &recorded.trace.units,
+        devices_beneath: &done.beneath,
+        reads: sum.reads,
+        read_bytes: sum.read_bytes,
+        writes: sum.writes,
+        write_bytes: sum.write_bytes,
+        syncs: sum.syncs,
+        discards: recorded.discards,
+        duration_ns: sum.duration_ns,
+        latency_ns_p50: recorded.latency_ns(0.5),
+        latency_ns_p99: recorded.latency_ns(0.99),
+        lost_events: recorded.lost_events,
+        file: output.map(shown::name),
+    }]
 }
 
 /// A recorded trace: a line for each device, how long it took, and what the trace lacks.

@@ -2,6 +2,7 @@
 
 use crate::doc::layout::pad_right;
 use crate::doc::{Doc, Fields};
+use crate::scripts::ScriptLine;
 use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
 use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
@@ -11,7 +12,6 @@ use kurabe_serve::{
     Address, AttachBy, ClientFigures, CutReport, FrontKind, Grants, KeepingUp, Lateness, MOST_WAY_NS,
     ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
 };
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// A trim of a whole device that takes longer than this is worth a word.
@@ -280,28 +280,26 @@ fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
 }
 
 /// What a script reads when a server begins.
-pub fn serving_json(facts: &ServedFacts, first: Option<&ServedFigures>) -> Value {
-    json!({
-        "event": "serving",
-        "uri": facts.uri,
-        "control": facts.control.as_deref().map(shown::name),
-        "size_bytes": facts.size_bytes,
-        "exports": facts.exports,
-        "round_trip_ns": first.map(|figures| figures.round_trip_ns),
-        "grants": first.map(|figures| &figures.grants),
-    })
+pub fn serving_script<'a>(facts: &'a ServedFacts, first: Option<&ServedFigures>) -> ScriptLine<'a> {
+    ScriptLine::Serving {
+        uri: facts.uri.as_deref(),
+        control: facts.control.as_deref().map(shown::name),
+        size_bytes: facts.size_bytes,
+        exports: facts.exports,
+        round_trip_ns: first.map(|figures| figures.round_trip_ns),
+        grants: first.map(|figures| figures.grants.clone()),
+    }
 }
 
 /// What a script reads when the devices are attached; `process` serves them.
-pub fn attached_json(facts: &ServedFacts, process: u32) -> Value {
-    json!({
-        "event": "attached",
-        "devices": facts.devices.iter().map(shown::path).collect::<Vec<_>>(),
-        "by": facts.front.map(|served| front_word(served.front)),
-        "control": facts.control.as_deref().map(shown::name),
-        "size_bytes": facts.size_bytes,
-        "process": process,
-    })
+pub fn attached_script(facts: &ServedFacts, process: u32) -> ScriptLine<'_> {
+    ScriptLine::Attached {
+        devices: facts.devices.iter().map(shown::path).collect(),
+        by: facts.front.map(|served| front_word(served.front)),
+        control: facts.control.as_deref().map(shown::name),
+        size_bytes: facts.size_bytes,
+        process,
+    }
 }
 
 /// Who was to blame.

@@ -13,6 +13,7 @@ use kurabe_explain::{CellLimit, LimitKind, limits};
 use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};
 use kurabe_study::{CellLikeness, Likeness, likeness};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Uses are said to be open to a run only if it was measured for so many: fewer say little of a disk.
@@ -23,7 +24,7 @@ const ROUGH: f64 = 0.1;
 const MOST_TIMES: usize = 3;
 
 /// A run in one sentence, and what the sentence is made of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Assessment {
     /// The sentence.
     pub sentence: Text,
@@ -36,7 +37,7 @@ pub struct Assessment {
 }
 
 /// A use that a run is not fit for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unfit {
     /// The use's name.
     pub name: String,

@@ -8,7 +8,6 @@ use kurabe_core::quantity::{KIB, format_bytes};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_study::Published;
 use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry, PublishedColumn};
-use serde_json::{Value, json};
 
 /// Columns of a terminal below which the figures of an entry would stand one word a line.
 const NARROW: usize = 90;
@@ -87,21 +86,6 @@ pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
     };
     let caption = text!("published figures", "公表値");
     Doc::of(Table::new(columns, entries.iter().map(row)).on_page(&caption, TableForm::Cards))
-}
-
-/// What scripts hear of an entry.
-pub fn entry_json(entry: &CatalogueEntry<'_>) -> Value {
-    let (table, row) = (entry.table, entry.row);
-    let figures = entry.figures().map(|(column, figure)| {
-        json!({ "key": column.key, "name": column.name, "unit": column.unit, "published": figure })
-    });
-    let figures: Vec<_> = figures.collect();
-    json!({
-        "entry": entry.id(), "device": row.device, "title": table.title, "source": entry.source(), "year": table.year,
-        "tool": table.tool, "procedure": table.procedure, "profile": table.profile, "size_bytes": table.size_bytes,
-        "statistic": table.statistic, "host": table.host, "model": row.model, "table_note": table.note,
-        "note": row.note, "figures": figures,
-    })
 }
 
 /// Entries of a table: one a line, or where that is too narrow, figures below.

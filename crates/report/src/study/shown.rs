@@ -4,7 +4,6 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
-use serde_json::{Value, json};
 
 /// The studies, one a line.
 pub fn render_studies(studies: &[Study], style: &Style) -> String {
@@ -82,23 +81,4 @@ fn target(row: &StudyRow) -> String {
         Some((model, sets)) => format!("{own} / {}", words(model, sets)),
         None => own,
     }
-}
-
-/// What scripts hear of a study.
-pub fn study_json(study: &Study) -> Value {
-    let row = |row: &StudyRow| {
-        json!({
-            "label": row.label, "model": row.model, "sets": row.sets, "on": row.on,
-            "over": row.over.as_ref().map(|(model, _)| model),
-        })
-    };
-    let part = |part: &Part| {
-        json!({
-            "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
-            "axes": part.axes, "rows": part.rows.iter().map(row).collect::<Vec<_>>(),
-            "columns": part.columns.iter().map(|column| &column.head.key).collect::<Vec<_>>(),
-        })
-    };
-    let parts: Vec<_> = study.parts.iter().map(part).collect();
-    json!({ "study": study.name, "title": study.title, "source": study.source, "parts": parts })
 }

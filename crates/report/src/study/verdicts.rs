@@ -4,9 +4,8 @@
 //! The model: a verdict becomes sentences, each in its role; the answer, which `--json` tells, too, is the first.
 
 use super::{answers, names};
-use crate::compare::facts::no_json;
 use crate::doc::{Doc, Paragraph, Role};
-use kurabe_core::{Result, Text, mention::VERSUS, text};
+use kurabe_core::{Text, mention::VERSUS, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// The answer in a sentence, as `--json` tells it, too.
@@ -19,18 +18,6 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
         (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
     };
     Text::of(words.en, names::closed_up(&words.ja))
-}
-
-/// What scripts hear of a study's result: with each verdict its answer in words.
-///
-/// # Errors
-/// When it is no JSON.
-pub fn study_result_json(result: &StudyResult) -> Result<serde_json::Value> {
-    let mut json = serde_json::to_value(result).map_err(no_json)?;
-    for (index, verdict) in result.verdicts.iter().enumerate() {
-        json["verdicts"][index]["words"] = serde_json::to_value(verdict_answer(verdict)).map_err(no_json)?;
-    }
-    Ok(json)
 }
 
 /// Everything that is said of a verdict.

@@ -10,6 +10,7 @@ use kurabe_core::{Result, Text};
 use kurabe_sim::Control;
 use kurabe_stats::since;
 use rustix::fd::OwnedFd;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::Sender;
 
@@ -53,7 +54,7 @@ pub(super) struct Counts {
 }
 
 /// A served stack so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedFigures {
     /// Time since it is served.
     pub served_ns: u64,

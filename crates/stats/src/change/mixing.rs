@@ -10,6 +10,7 @@
 
 use super::shape::{Datum, line};
 use super::{CurvePoint, ShapeFamily};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Sizes that are tried.
@@ -18,7 +19,7 @@ const SIZES: usize = 600;
 const CHI_SQUARED: f64 = 3.841;
 
 /// A cache, from a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixingFit {
     /// Time of an access that finds its data.
     pub fast: f64,

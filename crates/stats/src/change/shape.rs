@@ -3,6 +3,7 @@
 //! The model: a level and a power are lines in the logarithms of both axes; a mixing and a line are `a + b·g(x)` of the
 //! value itself, weighted so that the errors are relative.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A point as a fit needs it.
@@ -15,7 +16,7 @@ pub(super) struct Datum {
 }
 
 /// What a piece of a curve looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// `y = a`.
@@ -45,7 +46,7 @@ impl Shape {
 }
 
 /// A piece of a curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Piece {
     /// Its first point.
     pub first: usize,

@@ -6,11 +6,12 @@ use kurabe_compare::Out;
 use kurabe_core::Text;
 use kurabe_explain::{CellLimit, Limit};
 use kurabe_stats::{Concordance, FittedLine};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The answer to a question.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionResult {
     /// The question's name within the study.
     pub id: String,
@@ -47,7 +48,7 @@ pub struct QuestionResult {
 }
 
 /// What to know of some of the figures that decided.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caveat {
     /// Which: the place of the choice, and the figure's name.
     pub of: Vec<(usize, Text)>,
@@ -56,7 +57,7 @@ pub struct Caveat {
 }
 
 /// The answer that the published figures give.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfPublished {
     /// The answer.
     pub answer: Answer,
@@ -65,7 +66,7 @@ pub struct OfPublished {
 }
 
 /// One of the choices.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Choice {
     /// The word for it in the study: a row's id, or a value of the axis.
     pub key: String,
@@ -76,7 +77,7 @@ pub struct Choice {
 }
 
 /// A figure that decided, with its value for each choice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Deciding {
     /// What it is.
     pub name: Text,
@@ -95,7 +96,7 @@ pub struct Deciding {
 }
 
 /// An answer. Numbers of choices and figures are places in the verdict's lists.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// One choice, or several that are a tie.
@@ -125,7 +126,7 @@ pub enum Answer {
 }
 
 /// What bounded a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReasonView {
     /// As far as somebody can tell who does not see the account.
     pub outside: CellLimit,
@@ -134,7 +135,7 @@ pub struct ReasonView {
 }
 
 /// The best choice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Best {
     /// The best, and those that are not worse by more than the margin.
     pub best: Vec<usize>,
@@ -147,7 +148,7 @@ pub struct Best {
 }
 
 /// A choice in its place.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RankedChoice {
     /// The choice.
     pub choice: usize,
@@ -158,7 +159,7 @@ pub struct RankedChoice {
 }
 
 /// A figure on which the answer rests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RestsOn {
     /// The figure.
     pub figure: usize,
@@ -167,7 +168,7 @@ pub struct RestsOn {
 }
 
 /// What becomes of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The figure.
     pub figure: usize,
@@ -180,7 +181,7 @@ pub struct Change {
 }
 
 /// How a figure lies over an axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AxisFit {
     /// The figure.
     pub figure: usize,
@@ -193,7 +194,7 @@ pub struct AxisFit {
 }
 
 /// What the article concludes, beside the answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArticleView {
     /// In a few words.
     pub says: Text,
@@ -206,7 +207,7 @@ pub struct ArticleView {
 }
 
 /// Whether figures come to what an article concludes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// They do.

@@ -4,10 +4,10 @@
 //! The records of a report: in its page, as far as they fit, and in its JSON.
 
 use super::{Embedded, Report};
-use crate::compare::facts::{no_json, spoken_json};
+use crate::compare::facts::no_json;
+use crate::scripts::SpokenPair;
 use crate::words::present;
 use kurabe_chart::Theme;
-use kurabe_compare::Pair;
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{
     Result, Text,
@@ -145,19 +145,18 @@ impl Report<'_> {
     /// When a comparison cannot be written as JSON.
     pub fn json(&self) -> Result<String> {
         #[derive(Serialize)]
-        struct Reported {
+        struct Reported<'a> {
             kurabe_report: u32,
             title: String,
             answer: Text,
-            comparisons: Vec<serde_json::Value>,
+            comparisons: Vec<SpokenPair<'a>>,
             runs: Vec<ExportedRun>,
         }
-        let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
         let reported = Reported {
             kurabe_report: REPORT_VERSION,
             title: self.title().take(self.lang),
             answer: self.answer(),
-            comparisons: self.pairs.iter().map(spoken).collect::<Result<_>>()?,
+            comparisons: self.pairs.iter().map(SpokenPair::from).collect(),
             runs: self.owned().map(ExportedRun::from).collect(),
         };
         let words = serde_json::to_string(&reported).map_err(no_json)?;

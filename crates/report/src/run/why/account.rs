@@ -5,10 +5,11 @@ use kurabe_core::Text;
 use kurabe_core::model::{CauseRecord, LayerRecord, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_stats::{CellAccount, cell_account};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What times and counts are given for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
     /// One operation.
@@ -20,7 +21,7 @@ pub enum Per {
 }
 
 /// What one cause took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CauseTime {
     /// Name of the layer.
     pub layer: String,
@@ -43,7 +44,7 @@ pub struct CauseTime {
 const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// How often something happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CountOf {
     /// Name of the layer.
     pub layer: String,
@@ -58,7 +59,7 @@ pub struct CountOf {
 }
 
 /// Where the time of a cell went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellTime {
     /// Place of the cell in the run, from 1.
     pub number: usize,

@@ -1,0 +1,183 @@
+//! What scripts hear of studies and of the catalogue.
+
+use super::verdict_answer;
+use kurabe_core::Text;
+use kurabe_study::catalogue::{CatalogueEntry, PublishedStatistic};
+use kurabe_study::{Part, Published, QuestionResult, Study, StudyAxis, StudyResult, StudyRow};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A study.
+#[derive(Serialize, JsonSchema)]
+pub struct StudyLine<'a> {
+    /// Its name.
+    study: &'a str,
+    /// What it asks.
+    title: &'a Text,
+    /// The article whose experiment it repeats.
+    source: Option<&'a str>,
+    /// Its tables.
+    parts: Vec<PartLine<'a>>,
+}
+
+/// A table of a study.
+#[derive(Serialize, JsonSchema)]
+struct PartLine<'a> {
+    /// Its name within the study.
+    id: &'a str,
+    /// What it shows.
+    title: &'a Text,
+    /// The profile that is run.
+    profile: &'a str,
+    /// The published table beside it.
+    catalogue: Option<&'a str>,
+    /// Parameters that it varies.
+    axes: &'a [StudyAxis],
+    /// What is measured.
+    rows: Vec<RowLine<'a>>,
+    /// The keys of its figures.
+    columns: Vec<&'a str>,
+}
+
+/// A row of such a table.
+#[derive(Serialize, JsonSchema)]
+struct RowLine<'a> {
+    /// What it is called.
+    label: &'a Text,
+    /// The model.
+    model: &'a str,
+    /// Its changed parameters.
+    sets: &'a [(String, String)],
+    /// The name by which a device of one's own takes the model's place.
+    on: Option<&'a str>,
+    /// The model whose figures these are held against.
+    over: Option<&'a str>,
+}
+
+impl<'a> From<&'a Study> for StudyLine<'a> {
+    fn from(study: &'a Study) -> Self {
+        let parts = study.parts.iter().map(PartLine::from).collect();
+        Self { study: &study.name, title: &study.title, source: study.source.as_deref(), parts }
+    }
+}
+
+impl<'a> From<&'a Part> for PartLine<'a> {
+    fn from(part: &'a Part) -> Self {
+        let row = |row: &'a StudyRow| RowLine {
+            label: &row.label,
+            model: &row.model,
+            sets: &row.sets,
+            on: row.on.as_deref(),
+            over: row.over.as_ref().map(|(model, _)| model.as_str()),
+        };
+        Self {
+            id: &part.id,
+            title: &part.title,
+            profile: &part.profile.name,
+            catalogue: part.catalogue.as_deref(),
+            axes: &part.axes,
+            rows: part.rows.iter().map(row).collect(),
+            columns: part.columns.iter().map(|column| column.head.key.as_str()).collect(),
+        }
+    }
+}
+
+/// A study's result, with each verdict in words.
+#[derive(Serialize, JsonSchema)]
+pub struct SpokenStudy<'a> {
+    #[serde(flatten)]
+    result: &'a StudyResult,
+    /// The answers to what it asks of its figures.
+    verdicts: Vec<SpokenVerdict<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SpokenVerdict<'a> {
+    #[serde(flatten)]
+    verdict: &'a QuestionResult,
+    /// The answer in a sentence.
+    words: Text,
+}
+
+impl<'a> From<&'a StudyResult> for SpokenStudy<'a> {
+    fn from(result: &'a StudyResult) -> Self {
+        let spoken = |verdict| SpokenVerdict { verdict, words: verdict_answer(verdict) };
+        Self { result, verdicts: result.verdicts.iter().map(spoken).collect() }
+    }
+}
+
+/// A device of the catalogue.
+#[derive(Serialize, JsonSchema)]
+pub struct EntryLine<'a> {
+    /// `TABLE/DEVICE`.
+    entry: String,
+    /// The device.
+    device: &'a Text,
+    /// What the table is.
+    title: &'a Text,
+    /// Article, document or address.
+    source: &'a str,
+    /// When it was published.
+    year: Option<u16>,
+    /// The tool that measured.
+    tool: &'a str,
+    /// What was done.
+    procedure: &'a Text,
+    /// kurabe's profile that repeats it.
+    profile: Option<&'a str>,
+    /// Size of the test file.
+    size_bytes: Option<u64>,
+    /// How repetitions became the figure.
+    statistic: PublishedStatistic,
+    /// What it was measured on.
+    host: Option<&'a Text>,
+    /// The model of the device.
+    model: Option<&'a str>,
+    /// What to know about the table.
+    table_note: Option<&'a Text>,
+    /// What to know about the device.
+    note: Option<&'a Text>,
+    /// The figures.
+    figures: Vec<PublishedFigure<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PublishedFigure<'a> {
+    /// Its key.
+    key: &'a str,
+    /// What it tells.
+    name: &'a Text,
+    /// Its unit, as printed.
+    unit: &'a str,
+    /// The figure.
+    published: Published,
+}
+
+impl<'a> From<&'a CatalogueEntry<'a>> for EntryLine<'a> {
+    fn from(entry: &'a CatalogueEntry<'a>) -> Self {
+        let CatalogueEntry { table, row, .. } = *entry;
+        let figures = entry.figures().map(|(column, published)| PublishedFigure {
+            key: &column.key,
+            name: &column.name,
+            unit: &column.unit,
+            published,
+        });
+        Self {
+            entry: entry.id(),
+            device: &row.device,
+            title: &table.title,
+            source: entry.source(),
+            year: table.year,
+            tool: &table.tool,
+            procedure: &table.procedure,
+            profile: table.profile.as_deref(),
+            size_bytes: table.size_bytes,
+            statistic: table.statistic,
+            host: table.host.as_ref(),
+            model: row.model.as_deref(),
+            table_note: table.note.as_ref(),
+            note: row.note.as_ref(),
+            figures: figures.collect(),
+        }
+    }
+}
