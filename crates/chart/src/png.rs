@@ -45,7 +45,7 @@ fn fonts() -> Arc<fontdb::Database> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
     let load = || {
         let mut fonts = fontdb::Database::new();
-        for data in [font::REGULAR, font::BOLD] {
+        for data in [&**font::REGULAR, font::BOLD] {
             fonts.load_font_source(fontdb::Source::Binary(Arc::new(data)));
         }
         Arc::new(fonts)

@@ -24,7 +24,8 @@ struct Asset {
 }
 
 /// Of a system without Japanese letters this one has them. Browsers load it only where no other font has a letter.
-static FONT: LazyLock<Asset> = LazyLock::new(|| Asset::new("ttf", "font/ttf", kurabe_chart::REGULAR));
+static FONT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("ttf", "font/ttf", kurabe_chart::REGULAR.as_slice()));
 
 static CSS: LazyLock<Asset> = LazyLock::new(|| {
     let face = format!("@font-face {{ font-family: \"kurabe\"; src: url({}); }}\n", FONT.address);
