@@ -433,8 +433,8 @@ fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
         Some(after_ns) => {
             let after = number::latency_ns(after_ns);
             Some(text!(
-                "{name} begins at {first} and settles at {last} after {after}: its repetitions begin then, as work that goes on finds it",
-                "{name} は {first} で始まり、{after} 後に {last} で落ち着きます。作業が続く状態を測るため、各回はそこから始めます";
+                "{name}, watched beforehand, went from {first} to {last} within {after}: its repetitions begin that late, as work that goes on finds it",
+                "{name} は、事前に観察したところ {first} から {after} のうちに {last} になりました。作業が続く状態を測るため、各回はその時間が過ぎてから始めます";
                 name
             ))
         }

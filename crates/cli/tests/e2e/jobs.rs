@@ -1,7 +1,8 @@
 //! fio's job files as procedures: what runs, where, and what is refused before anything is written.
 
 use crate::lab::{Lab, list_of, names, text};
-use crate::system::system;
+use crate::system::{python_with, system};
+use std::process::Command;
 
 const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
                     [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
@@ -204,4 +205,48 @@ fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
     let series: Vec<usize> = histories.iter().map(|line| list_of(&line["history"]["runs"]).len()).collect();
     let has_device = !list_of(&lab.record(by_job)["header"]["environment"]["devices"]).is_empty();
     assert!(!has_device || series == [4], "both of fio's and both of the job's: {series:?}");
+}
+
+#[test]
+fn fio_plot_draws_what_is_written_as_fio_writes_it() {
+    let Some(python) = python_with(&["fio-plot"]) else { return };
+    let lab = Lab::new();
+    let folder = lab.beside("results");
+    std::fs::create_dir(&folder).expect("a folder");
+    for depth in ["1", "8"] {
+        let (depth_word, output) =
+            (format!("--iodepth={depth}"), folder.join(format!("randread-{depth}-1.json")));
+        let output = format!("--output={}", text(&output));
+        let words = [
+            "fio",
+            "--name=randread",
+            "--rw=randread",
+            "--bs=4k",
+            "--ioengine=libaio",
+            "--direct=1",
+            "--size=16m",
+        ];
+        let rest =
+            [&depth_word, "--runtime=50ms", "--on", "model:samsung-980", "--output-format=json", &output];
+        lab.kurabe(&[&words[..], &rest[..]].concat()).ok();
+    }
+    let picture = lab.beside("out.png");
+    let words = [
+        "-i",
+        text(&folder),
+        "-T",
+        "kurabe",
+        "-s",
+        "kurabe",
+        "-l",
+        "-r",
+        "randread",
+        "-n",
+        "1",
+        "-o",
+        text(&picture),
+    ];
+    let fio_plot = python.with_file_name("fio-plot");
+    let drawn = Command::new(fio_plot).args(words).args(["-d", "1", "8"]).output().expect("fio-plot");
+    assert!(std::fs::read(&picture).is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")), "{drawn:?}");
 }

@@ -287,3 +287,18 @@ impl Drop for Running {
         self.child.wait().ok();
     }
 }
+
+/// Python with these packages of PyPI, in a folder under target/; says so, if that cannot be had.
+pub fn python_with(packages: &[&str]) -> Option<PathBuf> {
+    static MAKING_PYTHON: Mutex<()> = Mutex::new(());
+    let _alone = MAKING_PYTHON.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python").join(packages.join("-"));
+    let python = folder.join("bin/python");
+    let pip = |words: &[&str]| system(text(&python), &[&["-m", "pip"], words, packages].concat()).is_some();
+    let has_all = pip(&["show", "--quiet"])
+        || system("python3", &["-m", "venv", text(&folder)]).is_some() && pip(&["install", "--quiet"]);
+    if !has_all {
+        eprintln!("skipped: needs python3 with venv, and from PyPI {}", packages.join(", "));
+    }
+    has_all.then_some(python)
+}
