@@ -119,6 +119,17 @@ fn a_copy_within_an_ssd_of_2009_shows_which_one_stutters() {
 
 #[test]
 #[ignore = "slow"]
+fn programs_start_from_emulators_as_virtual_time_has_it() {
+    if have(&["mcopy", "hcopy", "mkfs.vfat"]) {
+        let out = cook("scsi-emulators.sh", &[("FILES", "3")]);
+        for what in ["SCSI2SD V6 over the RaSCSI: FAT, read", "the IBM disk over the RaSCSI: HFS, read"] {
+            ends(&out, what, "the same direction");
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow"]
 fn a_recipe_that_is_interrupted_takes_all_of_it_away() {
     if !have(&[]) {
         return;
