@@ -148,7 +148,7 @@ fn measured(options: &Options) -> Result<RunRecord> {
 fn copy(template: &RunRecord, number: usize, random: &mut Random) -> RunRecord {
     let mut run = template.clone();
     let pick = |random: &mut Random, count: u64| random.below(count);
-    run.header.id = String::new();
+    (run.header.id, run.header.identity) = (String::new(), String::new());
     let (day, second) = (number / 100, number % 100);
     let (month, day) = (day / 28, day % 28 + 1);
     let (year, month) = (2020 + month / 12, month % 12 + 1);

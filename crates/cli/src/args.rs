@@ -264,11 +264,11 @@ pub struct LabelArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("export"))]
 pub struct ExportArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
+    #[arg(value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has (several: csv, markdown and parquet) [default: last; of parquet all]", "測定の ID(先頭の一意な部分でも可。複数は csv、markdown、parquet のみ) [既定: last、parquet はすべて]"))]
     pub runs: Vec<String>,
-    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
+    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "parquet", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
     pub format: String,
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output", "標準出力でなく新しいファイルに書く"))]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output; of parquet the new folder", "標準出力でなく新しいファイルに書く(parquet では新しいフォルダー)"))]
     pub output: Option<PathBuf>,
 }
 

@@ -15,7 +15,7 @@ use kurabe_report::{
     Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
     render_list, render_pictures, render_run, render_why, run_figures,
 };
-use kurabe_store::{Filter, Store, export_with_figures};
+use kurabe_store::{Filter, LAST, Store, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
 use std::path::Path;
 
@@ -182,7 +182,12 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
 /// When there is no such run, or the file exists.
 pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
-    let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
+    if args.format == "parquet" {
+        return export_tables(args, &*store);
+    }
+    let last = [LAST.to_owned()];
+    let runs = if args.runs.is_empty() { &last } else { args.runs.as_slice() };
+    let records = runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
     if args.format == "markdown" {
         let report = Report::new(records.iter().collect(), USUAL_MARGIN, &[], None, lang());
         return write_out(&report.markdown(), args.output.as_deref());
@@ -195,6 +200,24 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
         return Err(one_run_only());
     }
     write_out(&kurabe_interop::export(&records, format, lang())?, args.output.as_deref())
+}
+
+/// Writes tables of all runs into the only folder that is named, or of those that are named into the folder of `--output`.
+fn export_tables(args: &ExportArgs, store: &dyn Store) -> Result<()> {
+    let (folder, runs) = match (&args.output, args.runs.as_slice()) {
+        (Some(folder), runs) => (folder.as_path(), runs),
+        (None, [folder]) => (Path::new(folder), &[] as &[String]),
+        (None, _) => {
+            return Err(ErrorKind::Usage
+                .error(text!("parquet is a folder of tables", "parquet は表のフォルダーになります"))
+                .remedy(text!(
+                    "name a new folder for those of all runs, or one with --output and the runs before it",
+                    "全測定の表を書く新しいフォルダーを指定するか、--output でフォルダーを、その前に測定を指定してください"
+                )));
+        }
+    };
+    let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<_>>()?;
+    kurabe_lab::write_tables(store, ids, folder)
 }
 
 fn one_run_only() -> Error {

@@ -255,7 +255,7 @@ pub struct Instrument {
 /// The part of a run in a measurement of several targets in turns. Repetitions of one number are of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersusRecord {
-    /// What all its runs share and no others: id of the first.
+    /// What all its runs share and no others: identity of the first, before there were such its id.
     pub group: String,
     /// Seed of the order.
     pub order_seed: u64,
@@ -285,6 +285,9 @@ pub struct RunHeader {
     pub kurabe_version: String,
     /// The run's id: lower-case letters and digits, unique in its store.
     pub id: String,
+    /// Its identity: a UUID, the same in every copy of the run and in no other run of the world; empty in records of before.
+    #[serde(default)]
+    pub identity: String,
     /// Start, RFC 3339 with offset.
     pub started_at: String,
     /// The command line.
@@ -312,6 +315,7 @@ impl Default for RunHeader {
             schema: RECORD_SCHEMA,
             kurabe_version: String::new(),
             id: String::new(),
+            identity: String::new(),
             started_at: String::new(),
             command: Vec::new(),
             target: None,

@@ -10,12 +10,17 @@ mod fio;
 mod fio_geometry;
 mod fio_json;
 mod fio_options;
+mod lines;
 mod metrics;
 mod operations;
 mod other_tools;
+mod parquet;
+mod tables;
 
 pub use csv::{CsvColumn, csv_table};
 pub use operations::{write_operation, write_operations_header};
+pub use parquet::ParquetTables;
+pub use tables::{EXPORT_TABLES, ExportTable, TableColumn, described};
 
 use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, record::RunRecord, text, words::Keyword};
 

@@ -11,7 +11,10 @@ mod report_page;
 mod trace;
 
 pub use disksim::{DeviceFile, is_disksim, read_disksim};
-pub use export::{CsvColumn, ExportFormat, csv_table, export, write_operation, write_operations_header};
+pub use export::{
+    CsvColumn, EXPORT_TABLES, ExportFormat, ExportTable, ParquetTables, TableColumn, csv_table, described,
+    export, write_operation, write_operations_header,
+};
 pub use import::{ImportedRun, import};
 pub use job::{
     FioJob, FioLine, FioOptionKind, FioOptions, JobSurroundings, NoSurroundings, fio_options, is_job_name,

@@ -12,4 +12,5 @@ mod import_laws;
 mod job;
 mod pasted;
 mod shapes;
+mod tables;
 mod trace_fio;

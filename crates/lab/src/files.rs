@@ -133,7 +133,7 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
 }
 
 /// Why a file cannot be written.
-fn refused(path: &Path, existing: Existing, error: io::Error) -> Error {
+pub(crate) fn refused(path: &Path, existing: Existing, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
         kind => helped(cannot_write(path, &error), kind),

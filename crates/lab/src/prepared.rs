@@ -256,11 +256,11 @@ impl Prepared {
         journal: &mut Journal<'_>,
         turns: Option<(VersusRecord, Option<&Target>)>,
     ) -> Result<(OpenTarget, Traced, RunRequest)> {
-        let id = journal.id().to_owned();
+        let (id, identity) = (journal.id().to_owned(), journal.record.header.identity.clone());
         let mut twin = None;
         if let Some((mut versus, other)) = turns {
             if versus.place == 0 {
-                versus.group.clone_from(&id);
+                versus.group = identity;
             }
             (journal.record.header.versus, twin) = (Some(versus), other);
         }

@@ -243,7 +243,7 @@ impl PreparedVersus {
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
         for (place, (run, header)) in runs.into_iter().zip(headers).enumerate() {
-            let group = opened.first().map(|first| first.header().id.clone()).unwrap_or_default();
+            let group = opened.first().map(|first| first.header().identity.clone()).unwrap_or_default();
             let (targets, variants) = (targets.clone(), variants.clone());
             let versus = VersusRecord { group, order_seed, targets, place: place as u32, variants };
             let twin = the_same(&run, &opened);

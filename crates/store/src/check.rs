@@ -1,6 +1,6 @@
 //! What must hold in a record that comes from outside, beyond its form, so that nothing after it has to ask again.
 
-use crate::{id, label};
+use crate::{id, identity, label};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
 use kurabe_core::profile::{MOST_RATE_IOPS, Profile, Rounds, Step};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord, VersusRecord};
@@ -31,6 +31,13 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
     require(id::is_well_formed(&header.id), "header.id", || {
         let id = &header.id;
         text!("`{id}` is not the id of a run", "`{id}` は測定の ID ではありません")
+    })?;
+    require(identity::is_well_formed(&header.identity), "header.identity", || {
+        let identity = &header.identity;
+        text!(
+            "`{identity}` is not the identity of a run (a UUID)",
+            "`{identity}` は測定の識別子(UUID)ではありません"
+        )
     })?;
     check_time(&header.started_at, "header.started_at")?;
     if let Some(ended_at) = &record.ended_at {

@@ -5,7 +5,7 @@
 //! about a field. Then the form is read, then what must hold in it is checked; nothing half right comes in.
 
 use crate::json::{self, Misfit};
-use crate::{check::check, tidy_json::to_tidy_text};
+use crate::{check::check, identity, tidy_json::to_tidy_text};
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, mention::EXPORT, text};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
@@ -68,6 +68,9 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
     run.header.schema = RECORD_SCHEMA;
     if run.status == RunStatus::Running {
         run.status = RunStatus::Interrupted;
+    }
+    if run.header.identity.is_empty() {
+        run.header.identity = identity::of_content(&run);
     }
     check(&run).map_err(|fault| {
         let (field, message) = (fault.field, fault.message);

@@ -14,7 +14,7 @@ mod write;
 pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
-use crate::store::{Store, StoreCheck, being_measured, is_same_run, no_such_run};
+use crate::store::{Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, Vocabulary, keep};
@@ -28,7 +28,7 @@ use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 use std::path::PathBuf;
-use write::{draw_id, insert_record, insert_run, is_taken, storable};
+use write::{draw_id, draw_identity, insert_record, insert_run, is_taken, storable};
 
 impl Store for SqliteStore {
     fn salt(&self) -> Result<Vec<u8>> {
@@ -37,8 +37,9 @@ impl Store for SqliteStore {
 
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         let mut stored = storable(header);
-        header.id = self.transaction(|transaction| {
+        let drawn = self.transaction(|transaction| {
             stored.id = draw_id(transaction)?;
+            stored.identity = draw_identity(transaction, &stored.started_at)?;
             insert_run(transaction, &stored, RunStatus::Running)?;
             transaction.execute(
                 "UPDATE runs SET owner_pid = ?2, owner_start_ticks = ?3, owner_boot_id = ?4,
@@ -53,8 +54,9 @@ impl Store for SqliteStore {
                     owner.host_id
                 ],
             )?;
-            Ok(stored.id)
+            Ok((stored.id, stored.identity))
         })?;
+        (header.id, header.identity) = drawn;
         Ok(header.id.clone())
     }
 
@@ -111,16 +113,31 @@ impl Store for SqliteStore {
         // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
         let mut record = parse_export(export_owned(record).as_bytes())?;
         self.transaction(|transaction| {
-            if let Some(id) = self.same_run(transaction, &record)? {
-                Rows { transaction, id: &id }.insert_missing_labels(&record)?;
-                return Ok(id);
+            if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
+                let id = stored.header.id.clone();
+                match supersedes(&record, &stored) {
+                    Ok(false) => Rows { transaction, id: &id }.insert_missing_labels(&record)?,
+                    Ok(true) => {
+                        transaction.execute("DELETE FROM runs WHERE id = ?1", [&id])?;
+                        record.header.id.clone_from(&id);
+                        record.labels.extend(stored.labels);
+                        insert_record(transaction, &record)?;
+                    }
+                    Err(error) => return Ok(Err(error)),
+                }
+                return Ok(Ok(id));
             }
             if is_taken(transaction, &record.header.id)? {
                 record.header.id = draw_id(transaction)?;
             }
             insert_record(transaction, &record)?;
-            Ok(record.header.id)
-        })
+            Ok(Ok(record.header.id))
+        })?
+    }
+
+    fn identified(&self, identity: &str) -> Result<Option<String>> {
+        let read = || self.identified_in(&snapshot(&self.connection)?, identity);
+        Ok(read().map_err(self.cannot_read())?.map(|run| run.header.id))
     }
 
     fn list(&self) -> Result<Vec<RunSummary>> {
@@ -303,23 +320,21 @@ impl SqliteStore {
         read().map_err(self.cannot_read())
     }
 
-    /// The run in the store that is this one.
-    fn same_run(&self, transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<Option<String>> {
-        let header = &run.header;
-        let cell_count = run.cells.len() as i64;
-        let candidates: Vec<String> = transaction
-            .prepare(
-                "SELECT id FROM runs WHERE (started_at = ?1 OR ?4) AND profile = ?2 AND cell_count = ?3
-                 ORDER BY rowid",
-            )?
-            .query_map(
-                params![header.started_at, header.profile_name(), cell_count, header.origin.is_some()],
-                |row| row.get(0),
-            )?
+    /// The run with this identity. One that cannot be read has none.
+    fn identified_in(
+        &self,
+        snapshot: &Transaction<'_>,
+        identity: &str,
+    ) -> rusqlite::Result<Option<RunRecord>> {
+        let candidates = match schema::keeps_identities(snapshot)? {
+            true => "SELECT id FROM runs WHERE identity = ?1 OR identity IS NULL",
+            false => "SELECT id FROM runs WHERE ?1 = ?1",
+        };
+        let ids: Vec<String> = snapshot
+            .prepare(candidates)?
+            .query_map([identity], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        // One that cannot be read is not the same.
-        let is_same =
-            |id: &String| self.load_in(transaction, id).is_ok_and(|stored| is_same_run(&stored, run));
-        Ok(candidates.into_iter().find(is_same))
+        let mut runs = ids.iter().filter_map(|id| self.load_in(snapshot, id).ok());
+        Ok(runs.find(|run| run.header.identity == identity))
     }
 }

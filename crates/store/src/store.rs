@@ -1,9 +1,10 @@
 //! What is asked of a store of runs. Whoever records, lists or asks across runs takes a `&dyn Store`; where the runs lie
 //! is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
 
+use crate::{identity, without_paths::without_paths};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
-use kurabe_core::mention::{LIST, RUN};
+use kurabe_core::mention::{CHECK, LIST, RM, RUN};
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
@@ -39,7 +40,7 @@ pub trait Store {
     /// When the store cannot be read.
     fn salt(&self) -> Result<Vec<u8>>;
 
-    /// Begins a run: draws its id, writes it into the header, and stores the run as running. Returns the id.
+    /// Begins a run: draws its id and its identity, writes them into the header, and stores the run as running. Returns the id.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -99,11 +100,18 @@ pub trait Store {
     ) -> Result<()>;
 
     /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
-    /// A [same run](crate::is_same_run) is not stored twice; labels that it lacks here are added to it.
+    /// A run whose identity is here is not stored twice: labels that it lacks are added to it, and one that was not over is
+    /// replaced by what [supersedes](crate::supersedes) it.
     ///
     /// # Errors
-    /// When the record contradicts itself, or the store cannot be written.
+    /// When the record contradicts itself, when it differs from the run with its identity, or when the store cannot be written.
     fn import(&self, record: RunRecord) -> Result<String>;
+
+    /// The id of the run with this identity.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn identified(&self, identity: &str) -> Result<Option<String>>;
 
     /// All runs by their start, the newest last. No cell is read.
     ///
@@ -135,8 +143,8 @@ pub trait Store {
     /// When the store cannot be read.
     fn newest(&self) -> Result<Option<String>>;
 
-    /// The id that is meant: itself, or that of the only run with a label of this value, or the only one that begins so, or the
-    /// newest run for `last`. Of ids, capitals are taken for small letters.
+    /// The id that is meant: itself, or that of the run with this identity, or of the only run with a label of this value, or the only one that begins so, or the
+    /// newest run for `last`. Of ids and identities, capitals are taken for small letters.
     ///
     /// # Errors
     /// When no run or more than one is meant.
@@ -152,6 +160,11 @@ pub trait Store {
         let ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
         if ids.contains(&word) {
             return Ok(word);
+        }
+        if identity::is_well_formed(&word)
+            && let Some(id) = self.identified(&word)?
+        {
+            return Ok(id);
         }
         let is_labelled =
             |run: &RunSummary| !prefix.is_empty() && run.labels.values().any(|value| value == prefix);
@@ -274,16 +287,58 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
         .remedy(text!("write one of the ids", "ID を書いてください"))
 }
 
-/// Whether this is the run that is stored: all but id and labels is equal; of another tool's run also all but how and
-/// when it was imported.
-pub fn is_same_run(stored: &RunRecord, run: &RunRecord) -> bool {
-    let mut stored = stored.clone();
-    stored.header.id.clone_from(&run.header.id);
-    if run.header.origin.is_some() {
-        stored.header.started_at.clone_from(&run.header.started_at);
-        stored.header.command.clone_from(&run.header.command);
-        stored.header.kurabe_version.clone_from(&run.header.kurabe_version);
+/// Whether a run takes the place of the stored one that has its identity: that was not over when it was stored, and everything
+/// measured of it is in this one. Otherwise the stored one stays: this is the same run, with or without its paths, or an
+/// earlier state of it.
+///
+/// # Errors
+/// When they are different in what was measured, or in what is told of it ([`ErrorKind::Refused`]).
+pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
+    let (run, stored) = (&comparable(run, stored), &comparable(stored, stored));
+    let same_without_paths = || Ok::<_, Error>(without_paths(run)? == without_paths(stored)?);
+    if run == stored || is_earlier(run, stored) || same_without_paths()? {
+        return Ok(false);
     }
-    stored.labels.clone_from(&run.labels);
-    stored == *run
+    if stored.status != RunStatus::Running && is_earlier(stored, run) {
+        return Ok(true);
+    }
+    let id = &stored.header.id;
+    Err(ErrorKind::Refused
+        .error(text!(
+            "the run to import has the identity of the stored run `{id}`, but not its content: one of them was changed",
+            "取り込む測定は保存済みの測定 `{id}` と識別子が同じですが、内容が違います。どちらかが書き換えられています"
+        ))
+        .remedy(text!(
+            "`{RM} {id}` takes the stored one out, if the other is the true one; `{CHECK}` tells damage",
+            "取り込む方が正しければ `{RM} {id}` で保存済みの測定を取り除いてください。破損は `{CHECK}` で分かります"
+        )))
+}
+
+/// A run in what copies of it have in common: all but id and labels; of another tool's run also all but how and when it was
+/// imported. The id is that of the stored one.
+fn comparable(run: &RunRecord, stored: &RunRecord) -> RunRecord {
+    let mut run = run.clone();
+    run.labels.clear();
+    let (header, other) = (&mut run.header, &stored.header);
+    header.id.clone_from(&other.id);
+    if header.origin.is_some() {
+        header.started_at.clone_from(&other.started_at);
+        header.command.clone_from(&other.command);
+        header.kurabe_version.clone_from(&other.kurabe_version);
+    }
+    run
+}
+
+/// Whether a run is another one before that was over.
+fn is_earlier(run: &RunRecord, other: &RunRecord) -> bool {
+    // From the first cell on only the profile grows.
+    let header = RunHeader { profile: other.header.profile.clone(), ..run.header.clone() };
+    let is_in = |cell: &Cell, other: &Cell| {
+        (cell.index, &cell.label) == (other.index, &other.label)
+            && cell.repetitions.iter().all(|repetition| other.repetitions.contains(repetition))
+    };
+    run.status == RunStatus::Interrupted
+        && run.header.origin.is_none()
+        && (header == other.header || run.cells.is_empty())
+        && run.cells.iter().all(|cell| other.cells.iter().any(|other| is_in(cell, other)))
 }

@@ -1,6 +1,12 @@
 //! What any store keeps, whatever it is made of. A new store joins with a test of three lines at the end.
 
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
+use crate::identities::{
+    a_file_that_was_changed_is_refused_and_the_stored_run_stays,
+    a_run_of_before_is_the_same_wherever_it_is_read,
+    a_run_that_was_not_over_is_replaced_by_what_became_of_it, a_run_without_its_paths_is_still_that_run,
+    every_run_has_an_identity_of_its_own_by_which_it_is_found, runs_of_two_machines_with_one_id_stay_two,
+};
 use crate::memory::MemoryStore;
 use kurabe_core::ErrorKind;
 use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
@@ -20,7 +26,7 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 30] = promises![
+const PROMISES: [Promise; 36] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
@@ -45,6 +51,12 @@ const PROMISES: [Promise; 30] = promises![
     an_imported_run_keeps_its_id_if_that_is_free,
     the_same_run_again_is_stored_once,
     the_file_of_another_tool_again_is_stored_once,
+    every_run_has_an_identity_of_its_own_by_which_it_is_found,
+    runs_of_two_machines_with_one_id_stay_two,
+    a_file_that_was_changed_is_refused_and_the_stored_run_stays,
+    a_run_without_its_paths_is_still_that_run,
+    a_run_that_was_not_over_is_replaced_by_what_became_of_it,
+    a_run_of_before_is_the_same_wherever_it_is_read,
     a_running_run_is_imported_as_interrupted,
     a_run_that_was_kept_when_it_ended_needs_no_reading,
     whatever_changes_the_record_drops_its_digest,
@@ -68,8 +80,15 @@ fn add_runs(store: &dyn Store, ids: &[&str]) {
         let mut run = sample_record();
         run.header.id = (*id).to_owned();
         run.header.started_at = format!("2026-01-31T12:{minute:02}:00+09:00");
+        run.header.identity.clear();
         assert_eq!(store.import(run).unwrap(), *id);
     }
+}
+
+/// Gives a record the id and the identity of another.
+fn named_as(run: &mut RunRecord, other: &RunRecord) {
+    run.header.id.clone_from(&other.header.id);
+    run.header.identity.clone_from(&other.header.identity);
 }
 
 #[test]
@@ -86,7 +105,7 @@ fn what_is_recorded_call_by_call_is_what_is_loaded(store: &dyn Store) {
     for run in [sample_record(), sample_kinds(), sample_rounds(), sample_modelled()] {
         let id = record(store, &run).unwrap();
         let mut loaded = store.load(&id).unwrap();
-        loaded.header.id.clone_from(&run.header.id);
+        named_as(&mut loaded, &run);
         assert_eq!(loaded, run);
     }
 }
@@ -165,6 +184,7 @@ fn the_list_is_in_the_order_of_starts_whatever_their_zones(store: &dyn Store) {
         let mut run = sample_record();
         run.header.id = id.to_owned();
         run.header.started_at = started_at.to_owned();
+        run.header.identity.clear();
         store.import(run).unwrap();
     };
     add("ccc", "2026-01-31T12:00:00.5Z");
@@ -349,6 +369,7 @@ fn an_imported_run_keeps_its_id_if_that_is_free(store: &dyn Store) {
     assert_eq!(store.import(sample_record()).unwrap(), "k7f");
     let mut other = sample_record();
     other.header.started_at = "2026-03-01T00:00:00Z".to_owned();
+    other.header.identity = "0190a1b2-c3d4-7e5f-8000-00000000000a".to_owned();
     let id = store.import(other.clone()).unwrap();
     assert_ne!(id, "k7f");
     other.header.id.clone_from(&id);
@@ -369,16 +390,19 @@ fn the_same_run_again_is_stored_once(store: &dyn Store) {
     assert_eq!(store.list().unwrap().len(), 1);
     assert_eq!(store.load(&recorded).unwrap().labels, renamed.labels);
 
-    // One figure differs: another run.
+    // One figure of a record without identity differs: another run.
     renamed.cells[4].repetitions[1].elapsed_ns += 1;
+    renamed.header.identity.clear();
     assert_eq!(store.import(renamed).unwrap(), "zzz");
     assert_eq!(store.list().unwrap().len(), 2);
 }
 
 fn the_file_of_another_tool_again_is_stored_once(store: &dyn Store) {
-    let id = store.import(sample_foreign()).unwrap();
+    let mut first = sample_foreign();
+    first.header.identity.clear();
+    let id = store.import(first).unwrap();
     let mut again = sample_foreign();
-    again.header.id = String::new();
+    (again.header.id, again.header.identity) = (String::new(), String::new());
     again.header.started_at = "2026-09-09T09:09:09Z".to_owned();
     again.header.command.push("--again".to_owned());
     again.header.kurabe_version = "9.9.9".to_owned();

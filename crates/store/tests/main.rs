@@ -9,6 +9,7 @@ mod durability;
 mod faults;
 mod faulty_files;
 mod gone;
+mod identities;
 mod import;
 mod memory;
 mod old_files;

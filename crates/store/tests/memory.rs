@@ -10,7 +10,7 @@ use kurabe_core::record::{
 };
 use kurabe_core::{Result, Text};
 use kurabe_store::{
-    Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
+    Store, StoreCheck, being_measured, check_label_key, export, no_such_run, parse_export, supersedes,
 };
 use serde_json::Value;
 use std::cell::{Cell as Counter, RefCell, RefMut};
@@ -63,6 +63,7 @@ impl Store for MemoryStore {
 
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         header.id = self.draw_id();
+        header.identity = format!("0190a1b2-c3d4-7e5f-9000-{:012x}", self.drawn.get());
         let record = RunRecord::begun(header.clone());
         Ok(self.insert(record, Some(owner.clone())))
     }
@@ -128,17 +129,28 @@ impl Store for MemoryStore {
         }
         let mut record = parse_export(export(&record).as_bytes())?;
         for stored in &mut *self.runs.borrow_mut() {
-            if is_same_run(&stored.record, &record) {
-                for (key, value) in record.labels {
-                    stored.record.labels.entry(key).or_insert(value);
+            let (header, old) = (&stored.record.header, stored.record.labels.clone());
+            if header.identity == record.header.identity {
+                let (id, grown) = (header.id.clone(), supersedes(&record, &stored.record)?);
+                let new = std::mem::take(&mut record.labels);
+                if grown {
+                    (stored.record, stored.digest) = (record, None);
+                    stored.record.header.id.clone_from(&id);
                 }
-                return Ok(stored.record.header.id.clone());
+                stored.record.labels = new.into_iter().chain(old).collect();
+                return Ok(id);
             }
         }
         if self.run(&record.header.id).is_ok() {
             record.header.id = self.draw_id();
         }
         Ok(self.insert(record, None))
+    }
+
+    fn identified(&self, identity: &str) -> Result<Option<String>> {
+        let runs = self.runs.borrow();
+        let run = runs.iter().find(|run| run.record.header.identity == identity);
+        Ok(run.map(|run| run.record.header.id.clone()))
     }
 
     fn list(&self) -> Result<Vec<RunSummary>> {

@@ -64,7 +64,28 @@ fn a_store_of_version_1_shows_its_run() {
     let run = store.load(&store.resolve("last").unwrap()).unwrap();
     let exported = exported("export-v1.json");
     assert_eq!(run, exported);
+    // Made of what it holds: this one for ever, or copies of it would be others.
+    assert_eq!(run.header.identity, "28157cbf-63f2-851a-804d-506a598bfc0e");
+    assert_eq!(store.resolve(&run.header.identity).unwrap(), run.header.id);
     assert_eq!(store.import(exported).unwrap(), run.header.id, "it is the same run");
+}
+
+#[test]
+fn what_cannot_be_read_or_was_being_measured_has_no_identity_yet_and_still_its_id() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    std::fs::copy(fixture("store-v2.db"), &path).unwrap();
+    let tables = rusqlite::Connection::open(&path).unwrap();
+    tables.execute("UPDATE runs SET header = 'x' WHERE id = 'k2a'", []).unwrap();
+    tables.execute("UPDATE runs SET status = 'running' WHERE id = 'k2b'", []).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    let noted = "SELECT group_concat(id) FROM runs WHERE identity IS NOT NULL";
+    assert_eq!(tables.query_row(noted, [], |row| row.get::<_, String>(0)).unwrap(), "k2c,k2d");
+    assert_eq!(store.list().unwrap().len(), 4);
+    let running = store.load("k2b").unwrap();
+    assert_eq!(store.resolve(&running.header.identity).unwrap(), "k2b");
+    // What cannot be read is taken in again from a file, beside it.
+    assert_ne!(store.import(exported("export-v2.json")).unwrap(), "k2a");
 }
 
 #[test]
@@ -100,9 +121,16 @@ fn what_version_1_did_not_know_has_the_meaning_that_it_had() {
 fn a_store_of_version_2_shows_its_runs() {
     let (_directory, store) = copied("store-v2.db");
     assert_eq!(store.list().unwrap().len(), 4);
-    for (name, id) in RUNS_OF_VERSION_2 {
+    let identities = [
+        "30c1f007-d121-8bfb-bc82-5ae8274d3655",
+        "36425fe1-0108-8e18-a236-a07c1ecc512d",
+        "801764d1-206d-8b6f-a47f-abf516f33596",
+        "59d86859-470f-83d8-b620-d8b5fa754862",
+    ];
+    for ((name, id), identity) in RUNS_OF_VERSION_2.into_iter().zip(identities) {
         let read = exported(name);
         assert_eq!(store.load(id).unwrap(), read, "{name}");
+        assert_eq!((store.resolve(identity).unwrap().as_str(), &*read.header.identity), (id, identity));
         assert_eq!(store.import(read).unwrap(), id, "it is the same run");
     }
     let list = store.list().unwrap();

@@ -3,9 +3,10 @@
 use crate::common::{fresh_store, record};
 use base64::Engine;
 use kurabe_core::Text;
-use kurabe_core::record::{Interval, Notice, NoticeKind, RunStatus};
+use kurabe_core::record::{Interval, Notice, NoticeKind, RunStatus, RunSummary};
 use kurabe_store::{
-    Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export,
+    SqliteStore, Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
+    parse_export,
 };
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record, sample_rounds};
@@ -22,6 +23,7 @@ proptest! {
         let mut read = store.load(&id).unwrap();
         prop_assert_eq!(&read.header.id, &id);
         read.header.id.clone_from(&run.header.id);
+        read.header.identity.clone_from(&run.header.identity);
         prop_assert_eq!(read, run);
     }
 
@@ -45,6 +47,42 @@ proptest! {
         let (_directory, store) = fresh_store();
         let id = store.import(run.clone()).unwrap();
         prop_assert_eq!(store.load(&id).unwrap(), run);
+    }
+}
+
+/// Takes all runs of a store into another, as files.
+fn merge(from: &SqliteStore, into: &SqliteStore) -> Vec<String> {
+    let file = |run: RunSummary| export(&from.load(&run.id).unwrap());
+    let files = from.list().unwrap().into_iter().map(file);
+    files.map(|file| into.import(parse_export(file.as_bytes()).unwrap()).unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stores_and_their_copies_merge_without_doubles_or_losses(
+        runs in proptest::collection::vec(any_record(), 1..5),
+        label in "[a-z]{1,4}",
+    ) {
+        let ((directory, one), (_other, two)) = (fresh_store(), fresh_store());
+        let ids: Vec<String> = runs.iter().map(|run| record(&one, run).unwrap()).collect();
+        // The same work on another machine: other runs, of which any may have an id that is taken here.
+        runs.iter().for_each(|run| drop(record(&two, run).unwrap()));
+        let path = directory.path().join("copy.db");
+        std::fs::copy(directory.path().join("kurabe.db"), &path).unwrap();
+        let copy = SqliteStore::open(&path).unwrap();
+        copy.label(&ids[0], "copied", Some(&label)).unwrap();
+        let mut merged = merge(&copy, &one);
+        merged.sort_by_key(|id| ids.iter().position(|own| own == id));
+        prop_assert_eq!(&merged, &ids);
+        prop_assert_eq!(&one.load(&ids[0]).unwrap().labels["copied"], &label);
+        for _ in 0..2 {
+            merge(&one, &two);
+            merge(&two, &one);
+            prop_assert_eq!(one.list().unwrap().len(), runs.len() * 2);
+            prop_assert_eq!(two.list().unwrap().len(), runs.len() * 2);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ fn store_with(ids: &[&str]) -> (tempfile::TempDir, SqliteStore) {
     for (minute, id) in ids.iter().enumerate() {
         let mut run = sample_record();
         run.header.id = (*id).to_owned();
+        run.header.identity.clear();
         run.header.started_at = format!("2026-01-31T12:{minute:02}:00Z");
         assert_eq!(store.import(run).unwrap(), *id);
     }

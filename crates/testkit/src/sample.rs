@@ -1,5 +1,6 @@
 //! Records with something in every field: the runs of the store's fixtures.
 
+use crate::any_record::identity;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RECORD_SCHEMA, RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{Text, workload::Direction};
 use serde_json::Value;
@@ -11,7 +12,9 @@ macro_rules! exported {
         static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
             let file = include_str!(concat!("../../store/tests/fixtures/", $name));
             let mut file: Value = serde_json::from_str(file).expect("JSON");
-            serde_json::from_value(file["run"].take()).expect("a record")
+            let mut run: RunRecord = serde_json::from_value(file["run"].take()).expect("a record");
+            run.header.identity = identity(&run);
+            run
         });
         RUN.clone()
     }};

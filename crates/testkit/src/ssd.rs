@@ -209,6 +209,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         schema: RECORD_SCHEMA,
         kurabe_version: "0.1.0".into(),
         id: "7kq".into(),
+        identity: "0190a1b2-c3d4-7e5f-8000-000000000007".into(),
         started_at: "2026-02-03T12:34:56+09:00".into(),
         command: vec!["kurabe".into(), "run".into(), "./".into()],
         target: Some(TargetRecord {

@@ -109,6 +109,7 @@ proptest! {
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();
         again.header.command = vec!["again".to_owned()];
+        again.header.identity.clear();
         let runs: Vec<RunRecord> = [one, again, two]
             .into_iter()
             .map(|run| store.import(run).and_then(|id| store.load(&id)).unwrap())

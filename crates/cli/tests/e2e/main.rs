@@ -51,6 +51,7 @@ mod programs;
 mod recipes;
 mod reports;
 mod round_trip;
+mod scale;
 mod schemas;
 mod scripts;
 mod serving;

@@ -82,6 +82,22 @@ fn the_same_run_imported_twice_is_one_run() {
     lab.kurabe(&["export", "-o", text(&file)]).ok();
     lab.kurabe(&["import", text(&file), text(&file)]).ok();
     assert_eq!(lab.list().len(), 1);
+    // Neither is it two after a way through another machine's store, with a label from there.
+    let identity = lab.record("last")["header"]["identity"].as_str().expect("an identity").to_owned();
+    let other = Lab::new();
+    other.kurabe(&["import", text(&file)]).ok();
+    other.kurabe(&["label", &identity, "seen=there"]).ok();
+    let back = other.beside("back.json");
+    other.kurabe(&["export", &identity, "-o", text(&back)]).ok();
+    lab.kurabe(&["import", text(&back)]).ok();
+    assert_eq!((lab.list().len(), &lab.list()[0]["labels"]["seen"]), (1, &"there".into()));
+    // Who changes a figure has not the same run any more.
+    let changed =
+        std::fs::read_to_string(&back).unwrap().replacen("\"elapsed_ns\": ", "\"elapsed_ns\": 1", 1);
+    std::fs::write(&back, changed).unwrap();
+    let before = lab.record("last");
+    lab.kurabe(&["import", text(&back)]).is_refusal(6, &["one of them was changed", "kurabe rm"]);
+    assert_eq!((lab.list().len(), lab.record("last")), (1, before));
 }
 
 #[test]

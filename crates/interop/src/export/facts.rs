@@ -1,6 +1,6 @@
 //! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
 
-use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, profile::Step, shown, text, workload::Workload};
 
@@ -84,4 +84,53 @@ pub(super) fn of_model(record: &RunRecord) -> Option<Text> {
         "モデルを仮想時間で計算した値で、実機の測定値ではありません: {title}{changed}";
         title, changed
     ))
+}
+
+/// Whether figures were measured, computed, or printed by another tool.
+pub(super) fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
+    match &record.header {
+        header if header.origin.is_some() || cell.is_some_and(|cell| cell.imported.is_some()) => "imported",
+        header if header.model.is_some() => "modelled",
+        _ => "measured",
+    }
+}
+
+/// The tool that measured, and its version.
+pub(super) fn tool(record: &RunRecord) -> String {
+    let origin = record.header.origin.as_ref();
+    origin.map_or_else(|| format!("kurabe {}", record.header.kurabe_version), Origin::tool_name)
+}
+
+/// The models of the devices below the target, if known; of a computed target what it is, said to be a model.
+pub(super) fn device(record: &RunRecord) -> String {
+    if let Some(model) = &record.header.model {
+        return format!("model: {}", model.title.en);
+    }
+    let devices = &record.header.environment.devices;
+    devices.iter().filter_map(|device| device.model.as_deref()).collect::<Vec<_>>().join(" + ")
+}
+
+/// The word for how another tool made a figure.
+pub(super) fn statistic_word(statistic: PrintedStatistic) -> String {
+    match statistic {
+        PrintedStatistic::Mean => "mean".to_owned(),
+        PrintedStatistic::Median => "median".to_owned(),
+        PrintedStatistic::Highest => "highest".to_owned(),
+        PrintedStatistic::Lowest => "lowest".to_owned(),
+        PrintedStatistic::StandardDeviation => "standard deviation".to_owned(),
+        PrintedStatistic::Percentile(percent) => format!("p{percent}"),
+        PrintedStatistic::Sum => "sum".to_owned(),
+        PrintedStatistic::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// A latency that a tool printed with this statistic.
+pub(super) fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) -> Option<f64> {
+    let of_runs = |figure: &PrintedFigure| figure.of.as_ref().is_some_and(FigureOf::is_of_means);
+    cell.figures
+        .iter()
+        .find(|figure| {
+            figure.quantity == Quantity::Latency && figure.statistic == statistic && !of_runs(figure)
+        })
+        .map(|figure| figure.value)
 }

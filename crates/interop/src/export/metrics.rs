@@ -4,7 +4,7 @@
 //! is told once beside. Each form has its own units: OpenMetrics base units, Bencher nanoseconds, a chart what people read. Where
 //! a form holds bounds, its value is the mean that they are of.
 
-use super::csv::{source, tool};
+use super::facts::{source, tool};
 use kurabe_core::{record::RunRecord, shown, workload::Direction};
 use kurabe_stats::{CellFigures, run_figures};
 use serde_json::{Map, Value, json};

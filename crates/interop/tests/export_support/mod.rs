@@ -118,6 +118,7 @@ pub fn profile(statistic: Statistic, steps: Vec<Step>) -> Profile {
 pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<Cell>) -> RunRecord {
     RunRecord {
         header: RunHeader {
+            identity: "0190a1b2-c3d4-7e5f-8000-000000000001".to_owned(),
             schema: RECORD_SCHEMA,
             kurabe_version: "0.1.0".to_owned(),
             id: "k7".to_owned(),

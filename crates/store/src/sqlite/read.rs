@@ -5,7 +5,7 @@ use super::checksum::{
 };
 use super::open::SqliteStore;
 use super::schema;
-use crate::{json, platform, store::no_such_run};
+use crate::{identity, json, platform, store::no_such_run};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{ErrorKind, Result, Text, made::MadeFile, mention::RM, process::ProcessIdentity, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
@@ -195,7 +195,7 @@ impl Texts {
             .collect()
     }
 
-    fn parse(mut self, id: &str) -> Result<RunRecord> {
+    pub(super) fn parse(mut self, id: &str) -> Result<RunRecord> {
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
@@ -219,7 +219,7 @@ impl Texts {
             let repetition = parse(id, part)?;
             cells.entry(*index).and_modify(|cell| cell.put_repetition(repetition));
         }
-        Ok(RunRecord {
+        let mut run = RunRecord {
             // In memory it has the form of now, whatever it was written in.
             header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, &self.header)? },
             status: status(&self.status),
@@ -230,7 +230,11 @@ impl Texts {
             notices: self.notices.iter().map(|part| parse(id, part)).collect::<Result<_>>()?,
             cells: cells.into_values().collect(),
             health_after: self.health_after.map(|part| parse(id, &part)).transpose()?,
-        })
+        };
+        if run.header.identity.is_empty() {
+            run.header.identity = identity::of_content(&run);
+        }
+        Ok(run)
     }
 }
 

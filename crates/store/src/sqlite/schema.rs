@@ -5,6 +5,7 @@
 
 use super::checksum;
 use super::error::{elsewhere, store_error};
+use super::read::Texts;
 use kurabe_core::{Error, ErrorKind, Result, mention::DB, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
@@ -24,7 +25,10 @@ const MADE_FILES_SINCE: i32 = 5;
 /// The version whose tables have a room for what served models said.
 const SERVED_SINCE: i32 = 6;
 
-const STEPS: [&str; 6] = [
+/// The version whose tables know the identities of runs.
+const IDENTITIES_SINCE: i32 = 7;
+
+const STEPS: [&str; 7] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -161,6 +165,12 @@ CREATE TABLE served (
     crc32     INTEGER NOT NULL
 ) STRICT;
 ",
+    "
+-- As the record has it, or as it follows from the record. Null where that is not sure: in runs of before that cannot be read, or
+-- were being measured when this was made.
+ALTER TABLE runs ADD COLUMN identity TEXT;
+CREATE INDEX runs_by_identity ON runs (identity);
+",
 ];
 
 /// What the file holds.
@@ -217,6 +227,9 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     if done < CHECKSUMS_SINCE {
         checksum::seal_all(&transaction).map_err(failed)?;
     }
+    if done < IDENTITIES_SINCE {
+        identify_all(&transaction).map_err(failed)?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
     transaction.commit().map_err(failed)
@@ -224,6 +237,26 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
 
 fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// Notes the identities of the runs of before.
+fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let ids: Vec<String> = transaction
+        .prepare("SELECT id FROM runs WHERE status <> 'running'")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in ids {
+        if let Some(Ok(run)) = Texts::read(transaction, &id)?.map(|texts| texts.parse(&id)) {
+            let sql = "UPDATE runs SET identity = ?2 WHERE id = ?1";
+            transaction.execute(sql, [&id, &run.header.identity])?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the tables know identities: those of an older version that cannot be written do not.
+pub(super) fn keeps_identities(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= IDENTITIES_SINCE)
 }
 
 /// Whether the tables have room for digests: those of an older version that cannot be written have none.

@@ -3,7 +3,7 @@
 use super::checksum::{Rows, cell_field, label_field, notice_field, repetition_field};
 use super::open::SqliteStore;
 use super::read::{FILL, HEADER};
-use crate::{id, json, store::no_such_run};
+use crate::{id, identity, json, store::no_such_run};
 use kurabe_core::record::{Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Result, Text, environment::DeviceHealth};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
@@ -73,6 +73,12 @@ pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String>
     )
 }
 
+/// The identity of a run that begins.
+pub(super) fn draw_identity(transaction: &Transaction<'_>, started_at: &str) -> rusqlite::Result<String> {
+    let random = transaction.query_row("SELECT randomblob(16)", [], |row| row.get(0))?;
+    Ok(identity::begun(started_at, random))
+}
+
 pub(super) fn is_taken(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
     transaction
         .query_row("SELECT 1 FROM runs WHERE id = ?1", [id], |_| Ok(()))
@@ -95,10 +101,10 @@ pub(super) fn insert_run(
     let text = json::to_text(header);
     let device = header.environment.devices.iter().find_map(|device| device.model.as_deref());
     transaction.execute(
-        "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header)
+        "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header, identity)
              VALUES (?1, ?2,
                      coalesce(unixepoch(?2, 'subsec'), (SELECT max(started_unix_s) FROM runs), 0),
-                     ?3, ?4, ?5, ?6, ?7)",
+                     ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
             header.id,
             header.started_at,
@@ -107,6 +113,7 @@ pub(super) fn insert_run(
             device,
             header.profile_name(),
             text,
+            header.identity,
         ],
     )?;
     let rows = Rows { transaction, id: &header.id };

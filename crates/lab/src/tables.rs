@@ -1,0 +1,51 @@
+//! Runs of a store as a folder of tables: whole or not at all.
+//!
+//! The model: run after run is loaded and written, so that a store may be larger than memory. The folder has another name until
+//! all of its tables are complete; on the way out of an error it goes.
+
+use crate::files::{self, Existing, refuse_existing};
+use kurabe_core::Result;
+use kurabe_interop::ParquetTables;
+use kurabe_store::Store;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// Writes these runs, or all of the store, as Parquet files into a new folder.
+///
+/// # Errors
+/// When the folder is there or cannot be made, or a run cannot be read; then nothing of it is left.
+pub fn write_tables(store: &dyn Store, ids: Vec<String>, folder: &Path) -> Result<()> {
+    refuse_existing(folder, Existing::Kept)?;
+    let refused = |error| files::refused(folder, Existing::Kept, error);
+    let ids = match ids.is_empty() {
+        true => store.list()?.into_iter().map(|run| run.id).collect(),
+        false => ids,
+    };
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = PartFolder(folder.with_file_name(name));
+    fs::create_dir(&part.0).map_err(refused)?;
+    let create = |name: &str| File::create_new(part.0.join(format!("{name}.parquet"))).map(BufWriter::new);
+    let mut tables = ParquetTables::begin(create).map_err(refused)?;
+    for id in ids {
+        tables.add(&store.load(&id)?).map_err(refused)?;
+    }
+    let end = || -> io::Result<()> {
+        for file in tables.end()? {
+            file.into_inner()?.sync_all()?;
+        }
+        fs::rename(&part.0, folder)
+    };
+    end().map_err(refused)
+}
+
+/// A folder on its way to its name.
+struct PartFolder(PathBuf);
+
+impl Drop for PartFolder {
+    fn drop(&mut self) {
+        // It is not there any more once it has its name.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

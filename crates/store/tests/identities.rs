@@ -1,0 +1,104 @@
+//! What any store keeps of the identities of runs: promises of `conformance.rs`.
+
+use crate::common::owner;
+use kurabe_core::ErrorKind;
+use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
+use kurabe_store::{Store, export, parse_export, without_paths};
+use kurabe_testkit::sample::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record};
+
+pub fn every_run_has_an_identity_of_its_own_by_which_it_is_found(store: &dyn Store) {
+    let headers: Vec<RunHeader> = (0..2)
+        .map(|_| {
+            let mut header = sample_header();
+            store.begin_run(&mut header, &owner()).unwrap();
+            header
+        })
+        .collect();
+    assert_ne!(headers[0].identity, headers[1].identity);
+    for header in headers {
+        assert_eq!(store.load(&header.id).unwrap().header.identity, header.identity);
+        assert_eq!(store.identified(&header.identity).unwrap().as_ref(), Some(&header.id));
+        assert_eq!(store.resolve(&header.identity.to_uppercase()).unwrap(), header.id);
+        store.update_header(&header).unwrap();
+        assert_eq!(store.resolve(&header.identity).unwrap(), header.id);
+    }
+    let strange = "0190a1b2-c3d4-7e5f-ffff-000000000000";
+    assert_eq!(store.identified(strange).unwrap(), None);
+    assert_eq!(store.resolve(strange).unwrap_err().kind(), ErrorKind::NoSuchRun);
+}
+
+pub fn runs_of_two_machines_with_one_id_stay_two(store: &dyn Store) {
+    let mut other = sample_record();
+    other.header.identity = "0190a1b2-c3d4-7e5f-8000-00000000000b".to_owned();
+    let (one, two) = (store.import(sample_record()).unwrap(), store.import(other.clone()).unwrap());
+    assert_ne!(one, two, "even if all but the identity is equal");
+    assert_eq!([store.import(sample_record()).unwrap(), store.import(other).unwrap()], [one, two]);
+    assert_eq!(store.list().unwrap().len(), 2);
+}
+
+pub fn a_file_that_was_changed_is_refused_and_the_stored_run_stays(store: &dyn Store) {
+    let id = store.import(sample_record()).unwrap();
+    let changes: [fn(&mut RunRecord); 4] = [
+        |run| run.cells[4].repetitions[1].elapsed_ns += 1,
+        |run| run.header.environment.devices.clear(),
+        |run| drop(run.notices.pop()),
+        |run| run.status = RunStatus::Complete,
+    ];
+    for change in changes {
+        let mut run = sample_record();
+        change(&mut run);
+        run.header.id = "zzz".to_owned();
+        run.labels.insert("note".to_owned(), "new".to_owned());
+        let error = store.import(run).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.what().en.contains(&format!("`{id}`")) && error.what().ja.contains(&id), "{error}");
+        assert_eq!(store.load(&id).unwrap(), sample_record());
+        assert_eq!(store.list().unwrap().len(), 1);
+    }
+    let mut run = sample_record();
+    run.header.identity = "7kq".to_owned();
+    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import, "that is no identity");
+}
+
+pub fn a_run_without_its_paths_is_still_that_run(store: &dyn Store) {
+    let mut run = sample_record();
+    run.header.target.as_mut().unwrap().path = "/home/aki/own".to_owned();
+    let bare = without_paths(&run).unwrap();
+    assert_ne!(bare, run);
+    let id = store.import(run.clone()).unwrap();
+    assert_eq!(store.import(bare).unwrap(), id);
+    assert_eq!(store.load(&id).unwrap(), run);
+}
+
+pub fn a_run_that_was_not_over_is_replaced_by_what_became_of_it(store: &dyn Store) {
+    let mut whole = RunRecord { status: RunStatus::Complete, ..sample_record() };
+    let mut earlier = RunRecord { status: RunStatus::Interrupted, ended_at: None, ..whole.clone() };
+    let steps = &mut whole.header.profile.as_mut().unwrap().steps;
+    steps.push(steps[0].clone());
+    earlier.cells.truncate(2);
+    earlier.cells[1].repetitions.truncate(1);
+    let id = store.import(earlier.clone()).unwrap();
+    store.label(&id, "firmware", Some("mine")).unwrap();
+    assert_eq!(store.import(whole.clone()).unwrap(), id);
+    let mut stored = store.load(&id).unwrap();
+    assert_eq!(stored.labels.insert("firmware".to_owned(), "mine".to_owned()).unwrap(), "mine");
+    stored.labels = whole.labels.clone();
+    assert_eq!(stored, whole);
+    assert_eq!(store.import(earlier.clone()).unwrap(), id, "an earlier state is nothing new");
+    assert_eq!(store.load(&id).unwrap().cells, whole.cells);
+
+    // What was measured otherwise is no earlier state.
+    earlier.cells[1].repetitions[0].elapsed_ns += 1;
+    assert_eq!(store.import(earlier).unwrap_err().kind(), ErrorKind::Refused);
+}
+
+pub fn a_run_of_before_is_the_same_wherever_it_is_read(store: &dyn Store) {
+    for mut run in [sample_record(), sample_kinds(), sample_foreign(), sample_modelled()] {
+        run.header.identity.clear();
+        let read = parse_export(export(&run).as_bytes()).unwrap();
+        let id = store.import(run).unwrap();
+        assert_eq!(store.load(&id).unwrap().header.identity, read.header.identity);
+        assert_eq!(store.import(read).unwrap(), id);
+    }
+    assert_eq!(store.list().unwrap().len(), 4);
+}
