@@ -199,6 +199,7 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
         spin_ns: USUAL_SPIN_NS,
         round_trip_ns: None,
         power: None,
+        faults: Vec::new(),
         log: None,
     };
     let words = |error: kurabe_core::Error| error.to_string();

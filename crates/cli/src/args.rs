@@ -27,7 +27,7 @@ pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
-pub use serve::{ControlAction, ControlArgs, ServeArgs};
+pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedModelArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use ui::UiArgs;

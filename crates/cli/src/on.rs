@@ -1,13 +1,12 @@
 //! `kurabe on`: a command in a folder that is on a modelled disk; with `--cut-power`, a crash test.
 
-use crate::args::{Global, OnArgs};
+use crate::args::{Global, OnArgs, ServedModelArgs};
 use crate::lang::lang;
 use crate::output::{print_json, print_page, print_texts, progress_mode, say_over, style};
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{
-    CrashRequest, CutOutcome, OnRequest, RunHandle, assignments, crash_test, interrupted, load_served_model,
-    run_on,
+    CrashRequest, CutOutcome, OnRequest, RunHandle, crash_test, interrupted, load_served_model, run_on,
 };
 use kurabe_price::device_below;
 use kurabe_report::{Mode, Priced, ScriptLine, crash_lines, served_lines};
@@ -21,14 +20,15 @@ const MOST_LATE: f64 = 1.05;
 /// # Errors
 /// When the device cannot be made; when answers were late or a cut lost something, if that is asked.
 pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
-    let sets = assignments("--set", &args.set, "flash.program_rate=10MB/s")?;
+    let ServedModelArgs { target, fault, .. } = &args.model;
     let request = OnRequest {
         command: args.folder.command.clone(),
         with: args.folder.with.clone(),
-        spec: device_below(load_served_model(&args.target, &sets, &args.without)?)?,
+        spec: device_below(load_served_model(target, &args.model.sets()?, &args.without)?)?,
         file_system: args.folder.fs,
         size_bytes: args.folder.size,
         seed: args.seed,
+        faults: fault.clone(),
     };
     let handle = signals::listen()?;
     if args.cut_power.is_some() {
@@ -67,7 +67,6 @@ fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) 
         seeds: (args.seed, args.seeds),
         check: args.check.clone(),
         torn: args.torn,
-        lies_about_flush: args.lie_about_flush,
     };
     let is_terminal = progress_mode(global) == Mode::Terminal;
     let mut cuts = 0;

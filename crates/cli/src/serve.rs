@@ -160,6 +160,9 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
         ControlAction::Cut { after: None } => ControlRequest::Cut,
         ControlAction::Cut { after: Some(writes) } => ControlRequest::CutAfter { writes: *writes },
         ControlAction::PowerOn => ControlRequest::PowerOn,
+        ControlAction::Fault { fault } => {
+            ControlRequest::Fault { fault: Some(fault.clone()).filter(|fault| fault != "none") }
+        }
     };
     let done = control_server(&args.socket, &request)?;
     if global.json {

@@ -13,7 +13,7 @@ use kurabe_core::words::Keyword;
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
 use kurabe_program::ForegroundEnd;
-use kurabe_serve::{PowerRules, RequestLog, ServedFigures};
+use kurabe_serve::{DeviceFault, PowerRules, RequestLog, ServedFigures};
 use kurabe_sim::DeviceSpec;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct OnRequest {
     pub size_bytes: u64,
     /// Seed of what is random in the model.
     pub seed: u64,
+    /// What is wrong with the device from the beginning of the command.
+    pub faults: Vec<DeviceFault>,
 }
 
 /// A command that ran on a model.
@@ -67,6 +69,7 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
         size_bytes: request.size_bytes,
         recorded_on: Some(request.spec.name.clone()),
         kernel: kernel(),
+        faults: request.faults.iter().map(|fault| fault.words().to_owned()).collect(),
         keeps_pauses: true,
     };
     let bill = Bill::new(facts, &[recording], &panel)?;
@@ -80,7 +83,7 @@ impl OnRequest {
         power: Option<PowerRules>,
         log: Option<&Arc<RequestLog>>,
     ) -> Result<ServedFolder> {
-        ServedFolder::make(FolderRequest {
+        let folder = ServedFolder::make(FolderRequest {
             spec: self.spec.clone(),
             seed,
             file_system: self.file_system,
@@ -91,7 +94,9 @@ impl OnRequest {
             is_in_time: power.is_none(),
             power,
             log: log.map(Arc::clone),
-        })
+        })?;
+        self.faults.iter().try_for_each(|fault| folder.set_fault(fault))?;
+        Ok(folder)
     }
 }
 
@@ -117,8 +122,6 @@ pub struct CrashRequest {
     pub check: Option<String>,
     /// Whether a write that the cut meets may be there in part.
     pub torn: bool,
-    /// Whether flushes are answered and not done.
-    pub lies_about_flush: bool,
 }
 
 /// What a cut left.
@@ -187,12 +190,7 @@ fn writes_of(request: &CrashRequest, handle: &RunHandle) -> Result<u64> {
 }
 
 fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHandle) -> Result<CutTrial> {
-    let rules = PowerRules {
-        after_writes: None,
-        seed,
-        torn: request.torn,
-        lies_about_flush: request.lies_about_flush,
-    };
+    let rules = PowerRules { after_writes: None, seed, torn: request.torn };
     let mut folder = request.on.folder(seed, Some(rules), None)?;
     let outside = outside(&folder)?;
     let environment = [(OUTSIDE, outside.path.clone())];

@@ -66,6 +66,7 @@ pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(
         file_system: request.file_system.word().to_owned(),
         size_bytes: request.size_bytes,
         recorded_on: None,
+        faults: Vec::new(),
         kernel: kernel(),
         keeps_pauses: request.keeps_pauses,
     };
@@ -113,7 +114,11 @@ pub(crate) fn recorded_run(
     let ended = ended?;
     let mut requests = log.take();
     let left_from = requests.len();
-    let mut files = folder.settle()?;
+    // A device with faults may not take what was left in memory; then nobody can tell which files it was of.
+    let mut files = match folder.settle() {
+        Err(_) if folder.has_faults() => Vec::new(),
+        settled => settled?,
+    };
     requests.extend(log.take());
     // Those that are there at the end come first.
     files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));

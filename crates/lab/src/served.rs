@@ -69,6 +69,7 @@ impl ServedModel {
     pub(crate) fn notice(&self) -> Notice {
         let name = Text::same(self.name.as_str());
         let now = ask::<ServedFigures>(&self.control, &ControlRequest::Watch).ok();
+        let faults = now.as_ref().map(|now| faults_of(&self.before, now)).unwrap_or_default();
         let served = now.map(|now| Box::new(record_of(&self.model, now.since(&self.before))));
         let kept = served.as_deref().map_or_else(
             || {
@@ -80,10 +81,24 @@ impl ServedModel {
             kept_time,
         );
         let text = text!(
-            "the target is no device but a model, {name}; {kept}",
-            "対象は実物ではなくモデル({name})です。{kept}"; name, kept
+            "the target is no device but a model, {name}; {kept}{faults}",
+            "対象は実物ではなくモデル({name})です。{kept}{faults}"; name, kept, faults
         );
         Notice { kind: NoticeKind::ServedModel, text, served }
+    }
+}
+
+/// The faults that requests met meanwhile, as a clause.
+fn faults_of(before: &ServedFigures, now: &ServedFigures) -> Text {
+    let earlier = |fault: &str| {
+        let same = before.faults.iter().filter(|old| old.fault == fault);
+        same.map(|old| old.requests).sum::<u64>()
+    };
+    let met = now.faults.iter().filter(|fault| fault.requests > earlier(&fault.fault));
+    let met = Text::list(met.map(|fault| Text::same(shown::line(&fault.fault))));
+    match met.is_empty() {
+        true => Text::default(),
+        false => text!("; it had faults: {met}", "。故障がありました: {met}"; met),
     }
 }
 

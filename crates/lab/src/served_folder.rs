@@ -13,8 +13,9 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::file_extents;
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
-    Address, AttachBy, ControlRequest, CutReport, DataPlace, MARKS, PowerRules, RequestLog, ServeRequest,
-    ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder, read_answer,
+    Address, AttachBy, ControlRequest, CutReport, DataPlace, DeviceFault, MARKS, PowerRules, RequestLog,
+    ServeRequest, ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder,
+    read_answer,
 };
 use kurabe_sim::DeviceSpec;
 use std::fs::File;
@@ -113,6 +114,7 @@ impl ServedFolder {
             spin_ns: USUAL_SPIN_NS,
             round_trip_ns: (!request.is_in_time).then_some(0),
             power: request.power.clone(),
+            faults: Vec::new(),
             log: request.log.clone(),
         })?;
         let device = serving.facts().devices[0].clone();
@@ -225,15 +227,30 @@ impl ServedFolder {
         self.visit(move || Ok(look(&device)))
     }
 
-    /// Takes all of it away: what the device did.
+    /// Takes all of it away: what the device did. Its faults end first, so that what caches hold can be written.
     ///
     /// # Errors
     /// When the file system is still used, or the server had failed.
     pub fn end(mut self) -> Result<ServedFigures> {
+        self.serving.control(ControlRequest::NO_FAULTS)?;
         self.unmount()?;
         self.serving.detach(|_, _| {})?;
         self.serving.end();
         self.serving.wait()
+    }
+
+    /// Sets a fault of the device, from now on.
+    ///
+    /// # Errors
+    /// When nothing could ever meet it, or the server has ended.
+    pub fn set_fault(&self, fault: &DeviceFault) -> Result<()> {
+        let fault = Some(fault.words().to_owned());
+        self.serving.control(ControlRequest::Fault { fault }).map(|_| ())
+    }
+
+    /// Whether anything is wrong with the device.
+    pub fn has_faults(&self) -> bool {
+        self.figures().is_some_and(|figures| !figures.faults.is_empty())
     }
 
     /// Has the power go after so many writes from now on.

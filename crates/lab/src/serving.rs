@@ -17,7 +17,9 @@ pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers
 use crate::model::{change_model, model_name};
 use crate::stores::StorePlace;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
-use kurabe_serve::{Address, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving};
+use kurabe_serve::{
+    Address, DataPlace, DeviceFault, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
+};
 use kurabe_sim::{COMPUTER, DeviceSpec, load_device};
 use noted::KeptNote;
 use record::RecordPlaces;
@@ -51,6 +53,8 @@ pub struct ServedRequest {
     pub round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub power: Option<PowerRules>,
+    /// What is wrong with the device from the beginning.
+    pub faults: Vec<DeviceFault>,
     /// A new file for the record.
     pub record: Option<PathBuf>,
     /// The folder in which others find it, if there is one.
@@ -107,6 +111,7 @@ impl PreparedServer {
             spin_ns: asked.spin_ns,
             round_trip_ns: asked.round_trip_ns,
             power: asked.power.clone(),
+            faults: asked.faults.clone(),
             log: None,
         };
         let places = RecordPlaces::new(asked.record.as_deref(), store)?;

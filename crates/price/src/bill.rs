@@ -29,6 +29,9 @@ pub struct BillFacts {
     /// The model on which it was recorded in real time; nothing if it was in memory.
     #[serde(default)]
     pub recorded_on: Option<String>,
+    /// Faults of that device while it ran, as they were asked for; their time is in no price.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// The kernel, whose file systems and caches stand between the program and the device.
     pub kernel: String,
     /// Whether the pauses in which the program asked nothing are in the seconds.

@@ -236,6 +236,7 @@ mod tests {
             file_system: "ext4".to_owned(),
             size_bytes: 1 << 30,
             recorded_on: None,
+            faults: Vec::new(),
             kernel: "6".to_owned(),
             keeps_pauses: false,
         };

@@ -206,16 +206,16 @@ impl Attachment {
 
     /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was
     /// cut, the kernel may still have to say that writes failed.
-    pub(crate) fn detach(&mut self, was_cut: bool, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+    pub(crate) fn detach(&mut self, has_failed: bool, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
         for device in &mut self.nbds {
-            detach_nbd(device, was_cut, &mut busy)
+            detach_nbd(device, has_failed, &mut busy)
                 .map_err(|error| cannot_detach(&device.record.path(), &error))?;
         }
         let cannot = |device: &LoopDevice, error: io::Error| cannot_detach(&device.path, &error);
         if let Some(number) = self.number {
             for device in &self.loops {
                 let is_let_go =
-                    device.flush_and_let_go(number, was_cut).map_err(|error| cannot(device, error))?;
+                    device.flush_and_let_go(number, has_failed).map_err(|error| cannot(device, error))?;
                 if !is_let_go {
                     busy(&device.path, &users_of(&device.path));
                     device.let_go(number).map_err(|error| cannot(device, error))?;
@@ -280,7 +280,7 @@ impl Drop for Attachment {
 /// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before.
 fn detach_nbd(
     device: &mut NbdDevice,
-    was_cut: bool,
+    has_failed: bool,
     busy: &mut impl FnMut(&Path, &[Text]),
 ) -> io::Result<()> {
     let path = device.record.path();
@@ -291,7 +291,7 @@ fn detach_nbd(
             && users_of(&path).is_empty()
             && let Some(node) = open_alone(&path)?
         {
-            flush(&node, was_cut)?;
+            flush(&node, has_failed)?;
             return device.let_go();
         }
         if !is_told {
@@ -312,9 +312,9 @@ fn open_alone(device: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Has the kernel write what it caches of a device. After a power cut nobody expects all of it to be written.
-fn flush(node: &File, was_cut: bool) -> io::Result<()> {
-    node.sync_all().or_else(|error| if was_cut { Ok(()) } else { Err(error) })
+/// Has the kernel write what it caches of a device. After a power cut or a fault nobody expects all of it to be written.
+fn flush(node: &File, has_failed: bool) -> io::Result<()> {
+    node.sync_all().or_else(|error| if has_failed { Ok(()) } else { Err(error) })
 }
 
 fn cannot_note(folder: &AttachmentFolder, error: &io::Error) -> Error {

@@ -1,6 +1,7 @@
 //! A served stack is asked and told things while clients use it: one line of JSON in, one line out.
 
 use crate::attach::refuse_used;
+use crate::fault::DeviceFault;
 use crate::hub::{HubCommand, ServedFigures};
 use crate::listen::Doorway;
 use crate::rehearsal::Rehearsal;
@@ -69,6 +70,17 @@ pub enum ControlRequest {
     },
     /// Power is on again.
     PowerOn,
+    /// Something is wrong with the device from now on.
+    Fault {
+        /// As [`DeviceFault::parse`] reads it; nothing is wrong any more, if not said.
+        #[serde(default)]
+        fault: Option<String>,
+    },
+}
+
+impl ControlRequest {
+    /// Lifts all faults.
+    pub const NO_FAULTS: Self = Self::Fault { fault: None };
 }
 
 /// Sends commands to the hub.
@@ -142,6 +154,16 @@ impl Controls {
                 // What a file system remembers of before the cut, it would write over what is left.
                 refuse_used(self.devices.get().map_or(&[], Vec::as_slice))?;
                 done(self.ask(HubCommand::PowerOn))
+            }
+            ControlRequest::Fault { fault } => {
+                let fault = fault.map(|words| DeviceFault::parse(&words)).transpose();
+                let fault = fault.map_err(|error| {
+                    ErrorKind::Usage.error(error).remedy(text!(
+                        "write it as in error:read@1GiB+64KiB or hang:10s@after-1000-writes",
+                        "error:read@1GiB+64KiB や hang:10s@after-1000-writes のように書いてください"
+                    ))
+                })?;
+                done(self.ask(|answer| HubCommand::Fault(fault, answer)))
             }
             ControlRequest::Cut => Ok(json!(self.ask(HubCommand::Cut).ok_or_else(gone)??)),
             ControlRequest::CutAfter { writes } => {

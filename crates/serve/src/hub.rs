@@ -25,6 +25,7 @@ pub use orders::ServedFigures;
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
+use crate::fault::{DeviceFault, DeviceFaults};
 use crate::honesty::Account;
 use crate::listen::Doorway;
 use crate::power::{CutReport, PowerRules};
@@ -38,7 +39,7 @@ use orders::Counts;
 use pending::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -76,6 +77,8 @@ pub(crate) struct HubParts {
     pub(crate) round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub(crate) power: Option<PowerRules>,
+    /// What is wrong with it from the beginning.
+    pub(crate) faults: Vec<DeviceFault>,
     /// Where it is written what the stack is asked.
     pub(crate) log: Option<Arc<RequestLog>>,
 }
@@ -94,8 +97,9 @@ pub(crate) struct Hub {
     /// Changes that a front asked for, in the order in which they came: the stack is asked in that order too, whichever
     /// payload a worker is done with first.
     front_changes: VecDeque<u64>,
-    /// Requests of kurabe's own client, and when each is answered.
-    own: VecDeque<(u64, u64)>,
+    /// When what waits for a time beside the stack's is answered: requests of kurabe's own client, and what a fault holds up.
+    timed: BTreeSet<(u64, u64)>,
+    faults: DeviceFaults,
     /// Connections with something to send.
     dirty: HashSet<u64>,
     round_trip_ns: u64,
@@ -133,7 +137,8 @@ impl Hub {
             writes: 0,
             acknowledged_writes: 0,
             front_changes: VecDeque::new(),
-            own: VecDeque::new(),
+            timed: BTreeSet::new(),
+            faults: DeviceFaults::default(),
             dirty: HashSet::new(),
             round_trip_ns: parts.round_trip_ns.unwrap_or(0),
             request_ns: 0,
@@ -212,7 +217,7 @@ impl Hub {
             events.clear();
             // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
             let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
-            let due = of_stack.into_iter().chain(self.own.front().map(|(due_ns, _)| *due_ns)).min();
+            let due = of_stack.into_iter().chain(self.timed.first().map(|(due_ns, _)| *due_ns)).min();
             let now_ns = self.now_ns();
             let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
             match wait_for(due, now_ns, self.parts.spin_ns, HOUSEKEEPING_NS) {
@@ -266,10 +271,9 @@ impl Hub {
             self.parts.stack.advance(due_ns);
             worked |= self.take_completions();
         }
-        while let Some((due_ns, operation)) =
-            self.own.pop_front_if(|(due_ns, _)| *due_ns <= self.parts.time.now_ns())
-        {
-            self.own_is_due(operation, due_ns);
+        while let Some(next) = self.timed.first().copied().filter(|(due_ns, _)| *due_ns <= self.now_ns()) {
+            self.timed.remove(&next);
+            self.held_is_due(next.1);
         }
         worked
     }

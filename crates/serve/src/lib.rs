@@ -10,6 +10,7 @@ mod clock;
 mod control;
 mod data;
 mod disk;
+mod fault;
 mod honesty;
 mod hub;
 mod listen;
@@ -32,6 +33,7 @@ pub use attach::{
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
 pub use control::{ControlRequest, ask_server, read_answer};
 pub use data::DataPlace;
+pub use fault::{DeviceFault, FaultFigures};
 pub use honesty::{Lateness, Slowdown};
 pub use hub::ServedFigures;
 pub use listen::{Address, AttachBy, control_path};

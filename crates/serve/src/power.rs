@@ -27,8 +27,6 @@ pub struct PowerRules {
     pub seed: u64,
     /// A write can be there in part.
     pub torn: bool,
-    /// Flushes are acknowledged and not done.
-    pub lies_about_flush: bool,
 }
 
 /// The damage of a power cut.

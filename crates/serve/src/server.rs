@@ -6,6 +6,7 @@ use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, ControlRequest, Controls};
 use crate::data::DataPlace;
 use crate::disk::{Disk, SECTOR_BYTES};
+use crate::fault::DeviceFault;
 use crate::hub::{Hub, HubCommand, HubParts, ServedFigures};
 use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::platform;
@@ -58,6 +59,8 @@ pub struct ServeRequest {
     pub round_trip_ns: Option<u64>,
     /// Whether power can be cut, and how.
     pub power: Option<PowerRules>,
+    /// What is wrong with it from the beginning.
+    pub faults: Vec<DeviceFault>,
     /// Where it is written what the stack is asked.
     pub log: Option<Arc<RequestLog>>,
 }
@@ -107,6 +110,7 @@ impl Serving {
         let mut stack = Stack::new(spec, *seed)?;
         check_exports(*exports, stack.units())?;
         let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
+        request.faults.iter().try_for_each(|fault| fault.check(*exports, size_bytes))?;
         let data = request.data.open(size_bytes, *exports, request.write_existing)?;
         let Ways { attachment, control, door, listener } = Ways::open(request)?;
         let port = listener.as_ref().and_then(|listener| listener.port);
@@ -142,6 +146,7 @@ impl Serving {
             spin_ns: request.spin_ns,
             round_trip_ns: request.round_trip_ns,
             power: request.power.clone(),
+            faults: request.faults.clone(),
             log: request.log.clone(),
         };
         let (disks, time, exports) = (parts.disks.clone(), parts.time, Arc::clone(&parts.exports));
@@ -228,8 +233,11 @@ impl Serving {
     /// # Errors
     /// A block device that cannot be taken away.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
-        let was_cut = self.figures().is_some_and(|figures| !figures.cuts.is_empty());
-        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(was_cut, busy))
+        // So that what caches hold can be written.
+        let _ = self.control(ControlRequest::NO_FAULTS);
+        let has_failed =
+            self.figures().is_some_and(|figures| !figures.cuts.is_empty() || !figures.faults.is_empty());
+        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(has_failed, busy))
     }
 
     /// Tells the server to end.
@@ -442,6 +450,7 @@ mod tests {
             spin_ns: 0,
             round_trip_ns: Some(0),
             power: Some(PowerRules::default()),
+            faults: Vec::new(),
             log: None,
         })
         .unwrap();

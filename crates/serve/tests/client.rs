@@ -35,6 +35,7 @@ pub fn request(model: &str, socket: &Path) -> ServeRequest {
         spin_ns: USUAL_SPIN_NS,
         round_trip_ns: Some(0),
         power: None,
+        faults: Vec::new(),
         log: None,
     }
 }

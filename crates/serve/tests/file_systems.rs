@@ -13,7 +13,8 @@ use crate::machine::{Mounted, can_attach, run};
 use files::Files;
 use kurabe_core::random::Random;
 use kurabe_serve::{
-    Address, AttachBy, ControlRequest, CutReport, PowerRules, ServeRequest, Serving, ask_server, read_answer,
+    Address, AttachBy, ControlRequest, CutReport, DeviceFault, PowerRules, ServeRequest, Serving, ask_server,
+    read_answer,
 };
 use rows::Rows;
 use std::fs::OpenOptions;
@@ -52,12 +53,13 @@ struct Disk {
 }
 
 impl Disk {
-    fn attach(rules: PowerRules) -> Self {
+    fn attach(rules: PowerRules, faults: Vec<DeviceFault>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mnt")).unwrap();
         let request = ServeRequest {
             address: Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
             power: Some(rules),
+            faults,
             log: None,
             ..request("hitachi-hds721616plat80", Path::new(""))
         };
@@ -178,7 +180,7 @@ fn campaign<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
     let mut honest = Campaign::default();
     for (torn, cuts) in [(false, cuts - cuts / 2), (true, cuts / 2)] {
         let seed = 1 + u64::from(torn);
-        let disk = Disk::attach(PowerRules { seed, torn, ..PowerRules::default() });
+        let disk = Disk::attach(PowerRules { seed, torn, ..PowerRules::default() }, Vec::new());
         let (mut random, mut work) = (Random::new(seed, 1), begin(Random::new(seed, 2)));
         for number in 0..cuts {
             let cut = disk.live(&mut work, &mut random);
@@ -193,8 +195,8 @@ fn campaign<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
 
 /// The negative control. What it finds broken cannot be gone on with.
 fn lies<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
-    let rules = PowerRules { seed: 3, lies_about_flush: true, ..PowerRules::default() };
-    let disk = Disk::attach(rules);
+    let rules = PowerRules { seed: 3, ..PowerRules::default() };
+    let disk = Disk::attach(rules, vec![DeviceFault::parse("lie-about-flush").unwrap()]);
     let mut random = Random::new(3, 1);
     let mut lying = Campaign::default();
     for number in 0..MOST_LIES.max(cuts / 10) {

@@ -6,6 +6,7 @@ mod bad_days;
 mod client;
 mod conformance;
 mod devices;
+mod faults;
 mod file_systems;
 mod machine;
 mod power;

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, FUA, Server, request};
 use kurabe_core::random::Random;
-use kurabe_serve::{ControlRequest, PowerRules, Serving, ask_server};
+use kurabe_serve::{ControlRequest, DeviceFault, PowerRules, Serving, ask_server};
 use std::path::PathBuf;
 
 /// Blocks that are written, and writes until the cut.
@@ -11,13 +11,14 @@ const BLOCK_BYTES: usize = 4096;
 const WRITES: u64 = 120;
 
 /// A disk with a cache that a power cut empties.
-fn serve(rules: PowerRules) -> Server {
+fn serve(rules: PowerRules, faults: &[&str]) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
     let mut request = request("hitachi-hds721616plat80", &socket);
     // What it does is the same; it only takes less time.
     request.spec.set("disk.write_cache", "true").unwrap();
     request.power = Some(rules);
+    request.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect();
     Server { serving: Serving::start(&request).unwrap(), socket, folder }
 }
 
@@ -31,8 +32,8 @@ struct Block {
 /// Writes blocks with ever higher numbers until the power is gone, and looks at what is left: how many blocks hold less than
 /// was flushed, or what was never written.
 fn losses(seed: u64, lies: bool, torn: bool) -> usize {
-    let rules = PowerRules { after_writes: Some(WRITES), seed, torn, lies_about_flush: lies };
-    let server = serve(rules);
+    let rules = PowerRules { after_writes: Some(WRITES), seed, torn };
+    let server = serve(rules, if lies { &["lie-about-flush"] } else { &[] });
     let mut client = Client::connect(&server.socket).unwrap();
     let mut blocks = [Block::default(); BLOCKS as usize];
     let mut random = Random::new(seed, 1);
@@ -83,7 +84,7 @@ fn a_disk_that_lies_about_flushes_loses_what_was_flushed() {
 
 #[test]
 fn power_is_cut_on_command_and_the_journal_is_asked_for_first() {
-    let server = serve(PowerRules { seed: 5, ..PowerRules::default() });
+    let server = serve(PowerRules { seed: 5, ..PowerRules::default() }, &[]);
     let mut client = Client::connect(&server.socket).unwrap();
     for place in 0..32 {
         client.write(place << 16, &[3; 65536], 0).unwrap();

@@ -24,6 +24,7 @@ pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
         spin_ns: 0,
         round_trip_ns: Some(0),
         power: Some(PowerRules::default()),
+        faults: Vec::new(),
         record: None,
         noted_in: Some(folder.join("run")),
     };

@@ -1,5 +1,6 @@
 //! The words of `kurabe price`, `kurabe on` and `kurabe mark`.
 
+use super::serve::ServedModelArgs;
 use super::shared::{choice, unaccepted, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
@@ -51,10 +52,8 @@ pub struct PriceArgs {
 #[derive(Debug, Args)]
 #[command(after_help = below!("on"))]
 pub struct OnArgs {
-    #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
-    pub target: PathBuf,
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
-    pub set: Vec<String>,
+    #[command(flatten)]
+    pub model: ServedModelArgs,
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers out, beside the computer and the file system, which are real here", "層を省く(コンピューターとファイルシステムは本物を使うので常に省く)"))]
     pub without: Vec<String>,
     #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of what is random in the model, and of the first power cut", "モデルの乱数と、最初の電源断のシード"))]
@@ -69,8 +68,6 @@ pub struct OnArgs {
     pub seeds: u64,
     #[arg(long, requires = "cut_power", help = t("A write that a cut meets may be there in part", "電源断にあった書き込みは一部だけ残ることもある"))]
     pub torn: bool,
-    #[arg(long, requires = "cut_power", help = t("Acknowledge flushes and FUA without doing them, as bad disks do", "フラッシュと FUA を実行せずに応答する(嘘をつくディスク)"))]
-    pub lie_about_flush: bool,
     #[command(flatten)]
     pub folder: FolderArgs,
 }

@@ -5,7 +5,7 @@ use crate::lang::{below, t};
 use clap::{Args, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::Result;
 use kurabe_lab::{ServedRequest, assignments, parse_writes};
-use kurabe_serve::{PowerRules, attachments_folder};
+use kurabe_serve::{DeviceFault, PowerRules, attachments_folder};
 use std::path::PathBuf;
 
 const TIME_EN: &str = "Time";
@@ -26,13 +26,32 @@ pub struct ServeArgs {
     pub served: ServedArgs,
 }
 
-/// What is said of a served model, whatever way programs get to it.
+/// The model that is served, and what is wrong with it, whoever uses it.
 #[derive(Debug, Args)]
-pub struct ServedArgs {
+pub struct ServedModelArgs {
     #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
     pub target: PathBuf,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
     pub set: Vec<String>,
+    #[arg(long, value_name = "WHAT[@WHERE][@WHEN]", value_parser = |words: &str| DeviceFault::parse(words).map_err(worded), help = t("Something is wrong with the device, as in error:read@1GiB+64KiB, slow:200ms, hang:10s@after-1000-writes, read-only@after-2GiB, lie-about-flush (may be repeated)", "デバイスの故障。例: error:read@1GiB+64KiB、slow:200ms、hang:10s@after-1000-writes、read-only@after-2GiB、lie-about-flush(繰り返し可)"))]
+    pub fault: Vec<DeviceFault>,
+}
+
+impl ServedModelArgs {
+    /// The changes of the model.
+    ///
+    /// # Errors
+    /// When one has another form.
+    pub fn sets(&self) -> Result<Vec<(String, String)>> {
+        assignments("--set", &self.set, "flash.program_rate=10MB/s")
+    }
+}
+
+/// What is said of a served model, whatever way programs get to it.
+#[derive(Debug, Args)]
+pub struct ServedArgs {
+    #[command(flatten)]
+    pub model: ServedModelArgs,
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers out, such as the file system or the mirror that a real one stands for", "層を省く。例: 本物を載せるのでモデルのファイルシステムやミラーは省く"))]
     pub without: Vec<String>,
     #[arg(long, value_name = "N", default_value_t = 1, help = t("Serve so many of the disks on a shared bus, as exports 0, 1, 2 …; attached, a device each", "共有バス上のディスクを N 台、エクスポート 0、1、2… として公開する(attach ではデバイスが 1 台ずつ)"))]
@@ -57,8 +76,6 @@ pub struct ServedArgs {
     pub cut_after: Option<u64>,
     #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("A write that a cut meets may be there in part", "電源断にあった書き込みは一部だけ残ることもある"))]
     pub torn: bool,
-    #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("Acknowledge flushes and FUA without doing them, as bad disks do: a file system must lose data then", "フラッシュと FUA を実行せずに応答する(嘘をつくディスク)。ファイルシステムはデータを失うはず"))]
-    pub lie_about_flush: bool,
 }
 
 impl ServedArgs {
@@ -67,10 +84,10 @@ impl ServedArgs {
     /// # Errors
     /// When a change of the model has another form.
     pub fn request(&self) -> Result<ServedRequest> {
-        let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn || self.lie_about_flush;
+        let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn;
         Ok(ServedRequest {
-            target: self.target.clone(),
-            sets: assignments("--set", &self.set, "flash.program_rate=10MB/s")?,
+            target: self.model.target.clone(),
+            sets: self.model.sets()?,
             without: self.without.clone(),
             exports: self.exports,
             data: self.data.clone(),
@@ -82,8 +99,8 @@ impl ServedArgs {
                 after_writes: self.cut_after,
                 seed: self.seed,
                 torn: self.torn,
-                lies_about_flush: self.lie_about_flush,
             }),
+            faults: self.model.fault.clone(),
             record: self.record.clone(),
             noted_in: attachments_folder().ok(),
         })
@@ -129,6 +146,11 @@ pub enum ControlAction {
     Cut {
         #[arg(long, value_name = "N-writes", value_parser = |words: &str| parse_writes(words).map_err(worded), help = t("After so many more acknowledged writes [default: now]", "あと N 回の書き込みに応答したところで断つ [既定: いますぐ]"))]
         after: Option<u64>,
+    },
+    #[command(about = t("Something is wrong with the device from now on, or nothing any more", "いまから故障させる、または故障をすべて直す"))]
+    Fault {
+        #[arg(value_name = "WHAT[@WHERE][@WHEN]|none", help = t("As `kurabe serve --fault` takes it; none lifts all, and what they held up is answered", "`kurabe serve --fault` と同じ書き方。none ならすべて直し、止まっていた要求に応答する"))]
+        fault: String,
     },
     #[command(about = t("Give an attached device its power back after a cut, once nothing is mounted on it", "電源断の後、マウントを外した接続デバイスに電源を戻す"))]
     PowerOn,

@@ -520,8 +520,42 @@ fn after_a_power_cut_all_that_was_flushed_is_there_unless_the_disk_lies() {
     let report = &honest.ok().json_lines()[0];
     assert!(number(&report["flushed_bytes"]) > 0 && report["sound"] == true, "{report}");
     let lab = Lab::new();
-    let liar = checked_after_a_cut(&lab, &["--lie-about-flush"]).expect("as before");
+    let liar = checked_after_a_cut(&lab, &["--fault", "lie-about-flush"]).expect("as before");
     assert_eq!(liar.code(), Some(8), "{liar:#?}");
     let lost = &liar.json_lines()[0]["fault_bytes"];
     assert!(lost["lost"].as_u64() > Some(0) || lost["stale"].as_u64() > Some(0), "{liar:#?}");
+}
+
+/// What the kernel makes of the faults of a device: every error is an I/O error, and a write over bad sectors mends them.
+#[test]
+fn a_device_with_faults_errs_where_it_is_asked_to_and_is_taken_away_all_the_same() {
+    let lab = Lab::new();
+    let faults = ["--fault", "error:read@1MiB+4k", "--fault", "read-only@after-12k"];
+    let Some(device) = Device::attach(&lab, &[&DISK[..], &faults].concat()) else { return };
+    let open = OpenOptions::new().read(true).write(true).open(device.path()).unwrap();
+    let direct = |how: &str, offset: &str| {
+        let (path, place) = (text(device.path()), format!("seek={offset}"));
+        let ends = match how {
+            "read" => {
+                [format!("if={path}"), "of=/dev/null".into(), format!("skip={offset}"), "iflag=direct".into()]
+            }
+            _ => ["if=/dev/zero".into(), format!("of={path}"), place, "oflag=direct".into()],
+        };
+        let words = [&["bs=4k", "count=1", "conv=notrunc"].map(str::to_owned)[..], &ends].concat();
+        let done = std::process::Command::new("dd").args(words).env("LC_ALL", "C").output().unwrap();
+        match (done.status.success(), String::from_utf8_lossy(&done.stderr).contains("Input/output error")) {
+            (true, _) => "done",
+            (false, true) => "an I/O error",
+            _ => "another error",
+        }
+    };
+    assert_eq!(direct("read", "0"), "done");
+    assert_eq!(direct("read", "256"), "an I/O error");
+    assert_eq!([direct("write", "256"), direct("read", "256")], ["done"; 2]);
+    assert_eq!(["0", "1", "2"].map(|place| direct("write", place)), ["done", "done", "an I/O error"]);
+    drop(open);
+    let stats = lab.kurabe(&["control", text(device.path()), "stats"]).ok().out;
+    assert!(stats.contains("error:read@1MiB+4k: met ") && !stats.contains("met 0 requests"), "{stats}");
+    device.detach().ok();
+    device.is_gone();
 }

@@ -79,7 +79,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 58] = [
+const LINES: [&str; 60] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -95,6 +95,8 @@ const LINES: [&str; 58] = [
     "sweep model:ideal-ram-disk --dry-run",
     "list",
     "list --served",
+    "serve model:ideal-ram-disk --socket s.sock --fault error:reed",
+    "serve model:ideal-ram-disk --socket s.sock --fault read-only@0+4k",
     "show last",
     "show last --details",
     "show last --chart all",

@@ -140,6 +140,36 @@ fn a_command_on_a_model_passes_its_exit_code_on_and_leaves_nothing() {
     nothing_is_left(&lab);
 }
 
+/// ext4 tells the program of a disk that takes no writes; that ends as it likes, and the disk is taken away all the same.
+#[test]
+fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let line = "dd if=/dev/zero of=a bs=4k count=4 conv=fsync && exit 0; echo it errs; exit 9";
+    let on = |fault: &str| {
+        let making = making_loop_devices();
+        let ended = lab.kurabe(&["on", "model:ideal-ram-disk", "--fault", fault, "--", "sh", "-c", line]);
+        drop(making);
+        nothing_is_left(&lab);
+        (ended.code(), ended.out, ended.err)
+    };
+    for fault in ["error:write@0+4GiB", "read-only", "error:write@after-1-writes"] {
+        let (code, out, err) = on(fault);
+        assert!(
+            code == Some(9) && out.starts_with("it errs") && err.contains("Input/output error"),
+            "{out} {err}"
+        );
+        let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(&format!("had faults while it ran ({fault})")), "{out}");
+        assert!(flat.contains(&format!("fault {fault}: met ")) && !flat.contains("met 0"), "{out}");
+    }
+    // Faults begin with the command and end with it: what is before and behind it is no business of theirs.
+    let (code, out, err) = on("error:write@after-1h");
+    assert!(code == Some(0) && !out.contains("it errs"), "{out} {err}");
+}
+
 #[test]
 fn a_kill_leaves_no_mount_and_the_next_start_takes_the_device_away() {
     if !can_price() {

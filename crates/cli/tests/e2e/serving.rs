@@ -5,6 +5,7 @@ use rustix::process::Signal;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 
 /// A served disk of 1 GiB.
 fn serve(lab: &Lab, socket: &Path, more: &[&str]) -> Live {
@@ -141,6 +142,50 @@ fn a_server_is_asked_and_changed_while_it_serves() {
     assert!(cut.contains("power cut after 0 writes"), "{cut}");
     let set = ["control", text(&socket), "set", "memory.capacity=2GiB"];
     lab.kurabe(&set).is_refusal(2, &["memory.capacity"]);
+    live.signal(Signal::INT);
+    live.end().ok();
+}
+
+#[test]
+fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    let begin = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--fault"];
+    let slip = lab.kurabe(&[&begin[..], &["error:reed@0+4k"]].concat());
+    assert!(
+        slip.code() == Some(2) && slip.err.contains("`error:reed` is no fault; write error"),
+        "{slip:#?}"
+    );
+    let live = serve(&lab, &socket, &["--fault", "error:read@1MiB+64KiB", "--fault", "read-only@after-4k"]);
+    let control = |words: &[&str]| lab.kurabe(&[&["control", text(&socket)][..], words].concat());
+    control(&["fault", "slow:1us"]).ok();
+    control(&["fault", "slow"]).is_refusal(2, &["hang:10s@after"]);
+    control(&["fault", "error@4GiB+4k"]).is_refusal(2, &["it has 1 GiB"]);
+    let uri = format!("nbd+unix:///?socket={}", text(&socket));
+    let commands = ["-c", "read 1M 4k", "-c", "read 2M 4k", "-c", "write 0 4k", "-c", "write 0 4k"];
+    let words = [&["-f", "raw"][..], &commands, &[&uri]].concat();
+    let met = match Command::new("qemu-io").args(words).output() {
+        Err(_) => {
+            eprintln!("skipped: needs qemu-io to meet the faults");
+            [0, 0]
+        }
+        Ok(done) => {
+            let answers = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+            assert!(answers.contains("read failed: Input/output error"), "{answers}");
+            assert!(answers.contains("read 4096/4096 bytes at offset 2097152"), "{answers}");
+            assert!(answers.contains("wrote 4096/4096 bytes at offset 0"), "{answers}");
+            assert!(answers.contains("write failed: Operation not permitted"), "{answers}");
+            [1, 1]
+        }
+    };
+    let stats = control(&["stats"]).ok().out;
+    let [read, written] = met;
+    assert!(stats.contains(&format!("fault     error:read@1MiB+64KiB: met {read} requests\n")), "{stats}");
+    assert!(stats.contains(&format!("read-only@after-4k: met {written} requests\n")), "{stats}");
+    control(&["fault", "none"]).ok();
+    let json = lab.kurabe(&["--json", "control", text(&socket), "stats"]).ok().json_lines().remove(0);
+    let faults = json["answer"]["faults"].as_array().unwrap();
+    assert!(faults.iter().all(|fault| fault["is_lifted"] == true), "{faults:?}");
     live.signal(Signal::INT);
     live.end().ok();
 }

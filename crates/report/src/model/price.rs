@@ -280,10 +280,20 @@ fn footing(bill: &Bill) -> Text {
     let here = if recordings == 1 { least } else { format!("{least}–{most}") };
     if let Some(model) = &facts.recorded_on {
         let model = shown::line(model);
+        let faults = facts.faults.iter().map(|fault| Text::same(shown::line(fault)));
+        let faults = Text::list(faults);
+        let faulty = match facts.faults.is_empty() {
+            true => Text::default(),
+            false => text!(
+                " The device had faults while it ran ({faults}); the time above is without theirs, and what failed is not counted.",
+                " 実行中のデバイスには故障がありました({faults})。上の時間に故障による時間は含まれず、失敗した要求は数えていません。";
+                faults
+            ),
+        };
         return text!(
-            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux {kernel}): the program took {here}. The time above is what the model takes for the same requests in virtual time; {pauses}.",
-            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。{pauses}。";
-            pauses
+            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux {kernel}): the program took {here}. The time above is what the model takes for the same requests in virtual time; {pauses}.{faulty}",
+            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。{pauses}。{faulty}";
+            pauses, faulty
         );
     }
     text!(

@@ -9,8 +9,8 @@ use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
-    Address, AttachBy, ClientFigures, CutReport, FrontKind, Grants, KeepingUp, Lateness, MOST_WAY_NS,
-    ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
+    Address, AttachBy, ClientFigures, CutReport, FaultFigures, FrontKind, Grants, KeepingUp, Lateness,
+    MOST_WAY_NS, ServeRequest, ServedFacts, ServedFigures, ServedFront, ServedLimit, Slowdown,
 };
 use std::path::Path;
 
@@ -275,6 +275,7 @@ fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
         facts.push((text!("late by", "遅れ"), words));
     }
     facts.extend(blame(figures));
+    facts.extend(figures.faults.iter().map(|fault| (text!("fault", "故障"), fault_words(fault))));
     facts.extend(figures.cuts.iter().map(|cut| (Text::default(), power_cut(cut))));
     facts
 }
@@ -341,6 +342,10 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
     let way = latency_ns(figures.round_trip_ns);
     let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
     match limit {
+        // What a request took by a fault is time of the device, whose model says nothing of it.
+        ServedLimit::Model if figures.faults.iter().any(|fault| fault.requests > 0) => {
+            text!("the model, with its faults", "モデル(故障を含む)")
+        }
         ServedLimit::Model => text!("the model", "モデル"),
         ServedLimit::Client => {
             text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
@@ -353,6 +358,20 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
             "what else these processors do (the host of a virtual machine took {steal})",
             "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
         ),
+    }
+}
+
+/// A fault, and how many requests met it.
+fn fault_words(figures: &FaultFigures) -> Text {
+    let (fault, requests) = (shown::line(&figures.fault), count(figures.requests));
+    match figures.is_lifted {
+        false => text!("{fault}: met {requests} requests", "{fault}: 要求 {requests} 件に影響"),
+        true => {
+            text!(
+                "{fault}: met {requests} requests, and is no more",
+                "{fault}: 要求 {requests} 件に影響(解消済み)"
+            )
+        }
     }
 }
 

@@ -122,6 +122,7 @@ impl DiskFiles {
 
 fn error_of(error: NbdError) -> Errno {
     match error {
+        NbdError::NotPermitted => Errno::EPERM,
         NbdError::Io => Errno::EIO,
         NbdError::Invalid | NbdError::TooLong => Errno::EINVAL,
         NbdError::NoSpace => Errno::ENOSPC,

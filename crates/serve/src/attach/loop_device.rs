@@ -80,11 +80,11 @@ impl LoopDevice {
     }
 
     /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
-    pub(super) fn flush_and_let_go(&self, number: Number, was_cut: bool) -> io::Result<bool> {
+    pub(super) fn flush_and_let_go(&self, number: Number, has_failed: bool) -> io::Result<bool> {
         apart(|| {
             let Some(node) = open_alone(&self.path)? else { return Ok(false) };
             if is_on(&node, number) {
-                flush(&node, was_cut)?;
+                flush(&node, has_failed)?;
                 platform::clear_loop(&node)?;
             }
             Ok(true)

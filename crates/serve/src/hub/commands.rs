@@ -3,6 +3,7 @@
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
 use super::{Hub, HubParts};
+use crate::fault::DeviceFault;
 use crate::power::CutReport;
 use crate::rehearsal::Rehearsal;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
@@ -20,6 +21,8 @@ impl Hub {
             HubCommand::Measure(socket) => self.welcome_own(socket),
             HubCommand::Kernel(socket, export) => self.welcome_kernel(socket, export),
             HubCommand::Measured(round_trip_ns, answer) => {
+                let now_ns = self.now_ns();
+                self.parts.faults.drain(..).for_each(|fault| self.faults.set(fault, now_ns));
                 self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
                 self.request_ns = self.account.work().0 / self.counts.own.max(1);
                 self.counts.announced = true;
@@ -48,6 +51,7 @@ impl Hub {
                 self.is_off = false;
                 drop(answer.send(Ok(())));
             }
+            HubCommand::Fault(fault, answer) => drop(answer.send(self.change_faults(fault))),
             HubCommand::Request(request) => self.take_front_request(request),
             HubCommand::End => self.ended = true,
         }
@@ -74,6 +78,26 @@ impl Hub {
             "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
         )))
+    }
+
+    /// Sets a fault, or lifts all: what they hold up is answered now.
+    fn change_faults(&mut self, fault: Option<DeviceFault>) -> Result<()> {
+        let now_ns = self.now_ns();
+        if let Some(fault) = fault {
+            let exports = &self.parts.exports;
+            fault.check(exports.len(), exports[0].size_bytes)?;
+            self.faults.set(fault, now_ns);
+            return Ok(());
+        }
+        self.faults.lift();
+        for (_, operation) in std::mem::take(&mut self.timed) {
+            if let Some((due_ns, _)) = self.operations.get_mut(&operation).and_then(|held| held.due.as_mut())
+            {
+                *due_ns = now_ns.min(*due_ns);
+            }
+            self.held_is_due(operation);
+        }
+        Ok(())
     }
 
     pub(crate) fn figures(&self) -> ServedFigures {
@@ -107,6 +131,7 @@ impl Hub {
             grants: self.granted.grants.clone(),
             data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
             cuts: self.cuts.clone(),
+            faults: self.faults.figures(),
         }
     }
 
@@ -138,6 +163,7 @@ impl Hub {
         self.drop_front_requests();
         self.operations.clear();
         self.front_changes.clear();
+        self.timed.clear();
         self.is_off = true;
         // The kernel's connections go on where they were.
         settled.into_iter().for_each(|returned| self.job_returned(returned));

@@ -20,6 +20,7 @@ impl Hub {
         if self.is_off {
             return self.fail(operation, NbdError::Io);
         }
+        self.meet_faults(operation);
         self.do_request(operation, payload);
     }
 

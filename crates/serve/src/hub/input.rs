@@ -95,8 +95,9 @@ impl Hub {
         *taken += head_bytes + payload.len();
         let export = connection.conversation.export();
         let operation = self.begin(Asker::Connection(id), export, request, came_ns);
-        if let Some(error) = error {
-            self.fail(operation, error);
+        match error {
+            Some(error) => self.fail(operation, error),
+            None => self.meet_faults(operation),
         }
         if is_small {
             if error.is_none() {
@@ -110,7 +111,7 @@ impl Hub {
             offset_bytes: request.offset_bytes,
             left_bytes: request.length_bytes,
             number,
-            failure: error,
+            failure: error.or(self.fault_of(operation)),
         };
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.incomings = Incomings::Waiting(incoming);
@@ -153,8 +154,11 @@ impl Hub {
         match incoming.failure {
             // Its client never sent it to the end, so nobody is told, and the device never had it.
             _ if !is_whole => self.forget(incoming.operation),
-            Some(error) => self.fail(incoming.operation, error),
-            None => self.data_done(incoming.operation, Ok(Body::Nothing)),
+            // What has a fault takes the device's time all the same.
+            Some(error) if self.fault_of(incoming.operation).is_none() => {
+                self.fail(incoming.operation, error);
+            }
+            _ => self.data_done(incoming.operation, Ok(Body::Nothing)),
         }
         self.take_turns(id, self.now_ns());
         self.adjust(id);

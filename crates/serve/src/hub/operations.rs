@@ -4,6 +4,7 @@ use super::Hub;
 use super::asker::Asker;
 use super::pending::PendingRequest;
 use crate::disk::{SECTOR_BYTES, sectors_length};
+use crate::fault::FaultMet;
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
@@ -31,7 +32,9 @@ impl Hub {
             modelled: Request::new(RequestKind::Flush, 0, 0),
             number: 0,
             outcome: None,
+            fault: FaultMet::default(),
             due: None,
+            is_held: false,
             is_in_stack: false,
             is_beside: false,
         };
@@ -49,7 +52,8 @@ impl Hub {
         let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
         let changes = waiting.changes();
         let is_of_front = waiting.asker.connection().is_none();
-        let deed = deed_of(&request, waiting.number, payload);
+        let keeps_bytes = changes && waiting.fault.error.is_some();
+        let deed = deed_of(&request, waiting.number, payload).filter(|_| !keeps_bytes);
         let beside = self.is_beside_stack(operation);
         if changes && !beside && is_of_front {
             self.front_changes.push_back(operation);
@@ -60,10 +64,11 @@ impl Hub {
             && beside
         {
             waiting.is_beside = true;
-            if request.command == NbdCommand::BlockStatus {
-                waiting.due = Some((came_ns, Ok(())));
-            } else {
-                self.own.push_back((came_ns + ANSWER_NS, operation));
+            waiting.is_held = request.command != NbdCommand::BlockStatus;
+            let due_ns = came_ns + if waiting.is_held { ANSWER_NS } else { 0 };
+            waiting.due = Some((due_ns, Ok(())));
+            if waiting.is_held {
+                self.timed.insert((due_ns, operation));
             }
         }
         match deed {
@@ -121,14 +126,13 @@ impl Hub {
 
     /// Hands an operation to the stack.
     fn submit(&mut self, operation: u64) {
-        let lies = self.parts.power.as_ref().is_some_and(|rules| rules.lies_about_flush);
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        let request = waiting.request;
+        let (request, lies) = (waiting.request, waiting.fault.lies);
         waiting.stamp_ns = waiting.asked_ns.max(self.parts.stack.now_ns());
         waiting.is_in_stack = true;
         if request.command == NbdCommand::Flush && lies {
-            waiting.due = Some((waiting.stamp_ns, Ok(())));
-            return self.answer_if_ready(operation);
+            let stamp_ns = waiting.stamp_ns;
+            return self.is_done(operation, stamp_ns, Ok(()));
         }
         let fua = request.is_fua() && waiting.writes() && !lies;
         waiting.modelled =
@@ -138,24 +142,51 @@ impl Hub {
 
     /// The stack is done with a request.
     pub(super) fn left_stack(&mut self, completion: &CompletedRequest) {
-        let Some(operation) = self.operations.get_mut(&completion.token) else { return };
         let outcome = completion.outcome.map(|_| ()).map_err(|_| NbdError::Io);
-        operation.due = Some((completion.at_ns, outcome));
-        self.answer_if_ready(completion.token);
+        self.is_done(completion.token, completion.at_ns, outcome);
     }
 
-    /// A request of kurabe's own client is answered now.
-    pub(super) fn own_is_due(&mut self, operation: u64, due_ns: u64) {
-        self.counts.own += 1;
-        if let Some(waiting) = self.operations.get_mut(&operation) {
-            waiting.due = Some((due_ns, Ok(())));
+    /// The device is done with a request; a fault may hold its answer up.
+    fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
+        let Some(waiting) = self.operations.get_mut(&operation) else { return };
+        let FaultMet { error, delay_ns, .. } = waiting.fault;
+        let due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
+        waiting.due = Some((due_ns, outcome.and(error.map_or(Ok(()), Err))));
+        waiting.is_held = due_ns > at_ns;
+        if waiting.is_held {
+            self.timed.insert((due_ns, operation));
         }
         self.answer_if_ready(operation);
     }
 
+    /// The time of a request has come that had to wait for it.
+    pub(super) fn held_is_due(&mut self, operation: u64) {
+        if let Some(waiting) = self.operations.get_mut(&operation) {
+            waiting.is_held = false;
+            self.counts.own += u64::from(waiting.is_beside);
+        }
+        self.answer_if_ready(operation);
+    }
+
+    /// Looks which faults meet a request that came for the stack.
+    pub(super) fn meet_faults(&mut self, operation: u64) {
+        if self.is_beside_stack(operation) {
+            return;
+        }
+        if let Some(waiting) = self.operations.get_mut(&operation) {
+            waiting.fault = self.faults.meet(&waiting.request, waiting.export, waiting.came_ns);
+        }
+    }
+
+    /// What a request will be answered with, if that is an error of a fault.
+    pub(super) fn fault_of(&self, operation: u64) -> Option<NbdError> {
+        self.operations.get(&operation).and_then(|waiting| waiting.fault.error)
+    }
+
     /// Answers an operation if both its bytes and its time have come.
     fn answer_if_ready(&mut self, operation: u64) {
-        let is_ready = |waiting: &PendingRequest| waiting.outcome.is_some() && waiting.due.is_some();
+        let is_ready =
+            |waiting: &PendingRequest| waiting.outcome.is_some() && waiting.due.is_some() && !waiting.is_held;
         if !self.operations.get(&operation).is_some_and(is_ready) {
             return;
         }
@@ -267,7 +298,7 @@ impl Hub {
 
     /// Power may be cut after a write, and a flush leaves less to be cut.
     fn after_answer(&mut self, done: &PendingRequest) {
-        self.acknowledged_writes += u64::from(done.writes());
+        self.acknowledged_writes += u64::from(done.writes() && matches!(done.due, Some((_, Ok(())))));
         let Some(rules) = &self.parts.power else { return };
         if done.writes() && rules.after_writes == Some(self.acknowledged_writes) {
             self.flush_all();

@@ -2,6 +2,7 @@
 
 use super::asker::FrontRequest;
 use crate::clock::Grants;
+use crate::fault::{DeviceFault, FaultFigures};
 use crate::honesty::Lateness;
 use crate::power::CutReport;
 use crate::rehearsal::{ClientFigures, Rehearsal};
@@ -30,6 +31,8 @@ pub(crate) enum HubCommand {
     /// After so many more acknowledged writes.
     CutAfter(u64, Sender<Result<()>>),
     PowerOn(Sender<Result<()>>),
+    /// A fault more; without one, all are lifted.
+    Fault(Option<DeviceFault>, Sender<Result<()>>),
     /// A front's.
     Request(FrontRequest),
     End,
@@ -106,6 +109,9 @@ pub struct ServedFigures {
     pub defect: Option<Text>,
     /// Power cuts so far.
     pub cuts: Vec<CutReport>,
+    /// Faults so far.
+    #[serde(default)]
+    pub faults: Vec<FaultFigures>,
 }
 
 impl ServedFigures {

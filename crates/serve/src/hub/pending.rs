@@ -1,6 +1,7 @@
 //! A request on its way.
 
 use super::asker::Asker;
+use crate::fault::FaultMet;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::workers::Body;
 use kurabe_sim::Request;
@@ -24,8 +25,12 @@ pub(super) struct PendingRequest {
     pub(super) number: u64,
     /// What becomes of its bytes, once that is known.
     pub(super) outcome: Option<Result<Body, NbdError>>,
-    /// When the stack was done with it; beside the stack: when it came.
+    /// What of the device's faults it met.
+    pub(super) fault: FaultMet,
+    /// When the stack was done with it, or a fault lets go of it; beside the stack: when it came.
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
+    /// That time is still to come.
+    pub(super) is_held: bool,
     pub(super) is_in_stack: bool,
     /// The stack never sees it.
     pub(super) is_beside: bool,

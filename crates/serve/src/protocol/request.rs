@@ -37,6 +37,8 @@ pub enum NbdCommand {
 /// Why not, in the protocol's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdError {
+    /// The device takes no writes.
+    NotPermitted = 1,
     /// The device failed.
     Io = 5,
     /// The request makes no sense.
