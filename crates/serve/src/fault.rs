@@ -12,6 +12,7 @@
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use kurabe_core::quantity::{format_bytes, parse_bytes, parse_duration_ns};
 use kurabe_core::{ErrorKind, Result, Text, text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -159,7 +160,7 @@ impl DeviceFault {
 }
 
 /// A fault of a server, and what it did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultFigures {
     /// As it was asked for.
     pub fault: String,
