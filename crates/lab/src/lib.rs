@@ -44,10 +44,12 @@ mod step_change;
 mod stores;
 mod stream;
 mod study;
+mod system_tool;
 mod trace;
 pub mod versus;
 mod what_if;
 mod words;
+mod zfs_pool;
 
 pub use computer::computer_file;
 pub use foreseen::Foreseen;
