@@ -18,7 +18,7 @@ use std::path::Path;
 /// When fio's words are wrong or cannot be done, and those of a run and of a comparison.
 pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let (request, line) = args.request()?;
-    let is_dry = args.dry_run || line.parse_only;
+    let is_dry = args.planned.dry_run || line.parse_only;
     say_how_it_differs(&request, global);
     // Whoever waited an hour is not told then that a name is taken, or that there is none such. `last` is the run before this one.
     if let Some(file) = &line.output {

@@ -14,7 +14,9 @@ use kurabe_report::{ScriptLine, accept_fit, fit_answer, fit_doc};
 pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let purpose = Use::load(&args.purpose)?;
     let request = args.request(&purpose)?;
-    let Some(done) = measured(request, None, args.dry_run, global, command_line)? else { return Ok(()) };
+    let Some(done) = measured(request, None, args.planned.dry_run, global, command_line)? else {
+        return Ok(());
+    };
     let Some(record) = &done.record else { return done.outcome };
     let fit = Fit::of(&record.cells, &purpose, args.count());
     if global.json {

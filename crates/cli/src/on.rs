@@ -2,9 +2,9 @@
 
 use crate::args::{Global, OnArgs, ServedModelArgs};
 use crate::lang::lang;
-use crate::output::{print_json, print_page, print_texts, progress_mode, say_over, style};
+use crate::output::{print_json, print_page, print_texts, progress_mode, say, say_over, style};
 use crate::signals;
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_lab::{
     CrashRequest, CutOutcome, OnRequest, RunHandle, crash_test, interrupted, load_served_model, run_on,
 };
@@ -37,11 +37,21 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let done = run_on(&request, &handle)?;
     let slowdown = done.figures.lateness.slowdown;
     let priced = Priced { bill: done.bill, changes: None, budget: Vec::new() };
+    let left = Text::list(done.left);
     if global.json {
-        print_json(&ScriptLine::OnDone { bill: priced.script(), figures: &done.figures })?;
+        let (bill, figures) = (priced.script(), &done.figures);
+        print_json(&ScriptLine::OnDone { bill, figures, left: &left.en })?;
     } else if !global.quiet {
         print_page(&priced.doc().terminal(&style()))?;
         print_texts(&served_lines(&done.figures))?;
+    }
+    if !left.is_empty() {
+        let gone = text!(
+            "kurabe: the command left {left} behind, which still used the disk: it was taken away, and they get errors",
+            "kurabe: コマンドが残した {left} がまだディスクを使っていました。ディスクは片付けたので、以後エラーになります";
+            left
+        );
+        say(&gone.take(lang()));
     }
     if handle.is_stopped() {
         return Err(interrupted());

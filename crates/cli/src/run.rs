@@ -95,7 +95,7 @@ fn list_writes(args: &RunArgs, done: &Done, global: &Global) -> Result<()> {
 /// # Errors
 /// As `kurabe run`; and when nothing would be swept.
 pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let Some(done) = measured(args.request()?, None, args.dry_run, global, command_line)? else {
+    let Some(done) = measured(args.request()?, None, args.planned.dry_run, global, command_line)? else {
         return Ok(());
     };
     if let Some(record) = &done.record {

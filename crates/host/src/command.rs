@@ -1,8 +1,8 @@
-//! Running a small helper program: never through a shell, never for long, never with much output.
+//! Running a program of the system: never through a shell; a small helper never for long, never with much output.
 //!
 //! The model: a program is found as an executable file in the directories of PATH (and the usual places of system
-//! programs, which an ordinary user's PATH lacks), started with its arguments, and killed at its time limit. A test
-//! puts prepared answers in the place of programs.
+//! programs, which an ordinary user's PATH lacks), and started with its arguments. A helper is killed at its time limit, and a
+//! test puts prepared answers in its place. Who waits for what has no limit, as for a file system to be made, runs it himself.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -69,18 +69,27 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
+/// A program of the system that is asked nothing and answers in the language that is read here.
+///
+/// # Errors
+/// When there is no such program ([`NotFound`](std::io::ErrorKind::NotFound)).
+pub fn system_program(name: &str, arguments: &[&str]) -> std::io::Result<Command> {
+    let program = find(name).ok_or(std::io::ErrorKind::NotFound)?;
+    Ok(command(&program, arguments))
+}
+
+fn command(program: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).env("LC_ALL", "C").stdin(Stdio::null());
+    command
+}
+
 fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|status| status.is_file() && status.permissions().mode() & 0o111 != 0)
 }
 
 fn run(program: &Path, arguments: &[&str], limit: Duration) -> ProgramOutcome {
-    let started = Command::new(program)
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
+    let started = command(program, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = match started {
         Ok(child) => child,
         Err(error) => return ProgramOutcome::Failed(error.to_string()),

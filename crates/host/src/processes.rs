@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// A process by number and program name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Process {
+pub struct Process {
+    /// Its number.
     pub pid: u32,
     /// Name of its program.
     pub command: String,
@@ -82,6 +83,25 @@ fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> 
         }
     }
     objects
+}
+
+/// Processes that see the mounts of the calling thread and use something below a folder: they stand in it, run or map a program
+/// of it, or have a file of it open. As far as this user may know.
+pub fn users_below(folder: &Path) -> Vec<Process> {
+    let roots = Roots::default();
+    let space = |of: &Path| std::fs::read_link(of.join("ns/mnt")).ok();
+    let own = space(&roots.proc.join("thread-self"));
+    let is_below = |link: PathBuf| std::fs::read_link(link).is_ok_and(|path| path.starts_with(folder));
+    let mapped = format!(" {}/", folder.display());
+    let uses = |pid: &u32| {
+        let process = roots.proc.join(pid.to_string());
+        let links = ["cwd", "root", "exe"].map(|link| process.join(link));
+        let open = roots::names(&process.join("fd")).into_iter().map(|name| process.join("fd").join(name));
+        space(&process) == own
+            && (links.into_iter().chain(open).any(is_below)
+                || roots::text(&process.join("maps")).is_some_and(|maps| maps.contains(&mapped)))
+    };
+    pids(&roots).into_iter().filter(uses).map(|pid| process(&roots, pid)).collect()
 }
 
 /// Whether this process itself has a file open for writing, mapped or locked. Asked by number and inode, before the file is

@@ -44,11 +44,13 @@ mod step_change;
 mod stores;
 mod stream;
 mod study;
+mod system_tool;
 mod tables;
 mod trace;
 pub mod versus;
 mod what_if;
 mod words;
+mod zfs_pool;
 
 pub use computer::computer_file;
 pub use foreseen::Foreseen;

@@ -7,10 +7,10 @@
 
 use crate::handle::RunHandle;
 use crate::pricing::{check_end, kernel, recorded_run};
-use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder};
+use crate::served_folder::{FileSystemKind, FolderEnd, FolderRequest, ServedFolder};
 use kurabe_core::random::Random;
 use kurabe_core::words::Keyword;
-use kurabe_core::{Error, Result, shown, text};
+use kurabe_core::{Error, Result, Text, shown, text};
 use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
 use kurabe_program::ForegroundEnd;
 use kurabe_serve::{DeviceFault, PowerRules, RequestLog, ServedFigures};
@@ -49,6 +49,8 @@ pub struct OnDone {
     pub bill: Bill,
     /// What the device did.
     pub figures: ServedFigures,
+    /// Processes that the command left behind and that used the device still, which was taken from under them.
+    pub left: Vec<Text>,
 }
 
 /// Runs a command on a model.
@@ -62,7 +64,7 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.spec.clone() };
     let panel = Panel { name: name.clone(), devices: vec![device] };
     let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
-    let figures = folder.end()?;
+    let FolderEnd { figures, left } = folder.end()?;
     let facts = BillFacts {
         command: request.command.clone(),
         file_system: request.file_system.word().to_owned(),
@@ -73,7 +75,7 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
         keeps_pauses: true,
     };
     let bill = Bill::new(facts, &[recording], &panel)?;
-    Ok(OnDone { ended, bill, figures })
+    Ok(OnDone { ended, bill, figures, left })
 }
 
 impl OnRequest {
@@ -185,7 +187,7 @@ fn writes_of(request: &CrashRequest, handle: &RunHandle) -> Result<u64> {
     let ended = folder.run(&request.on.command, &[(OUTSIDE, outside.path.clone())], handle)?;
     check_end(ended.status, &request.on.command, handle)?;
     let writes = folder.figures().map_or(0, |figures| figures.writes) - before;
-    folder.end()?;
+    folder.end()?.alone()?;
     Ok(writes)
 }
 
@@ -201,6 +203,7 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
         return Err(kurabe_program::interrupted());
     }
     let report = folder.ensure_cut()?;
+    folder.give_up()?;
     let outcome = match folder.mount_again() {
         Err(_) => CutOutcome::Unmountable,
         Ok(()) => {
@@ -210,7 +213,7 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
             if checked.status.success() { CutOutcome::Kept } else { CutOutcome::Lost }
         }
     };
-    folder.end()?;
+    folder.end()?.alone()?;
     Ok(CutTrial { seed, after_writes, sectors_lost: report.sectors_lost, outcome })
 }
 

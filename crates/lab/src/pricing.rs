@@ -93,7 +93,7 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<ProgramReco
     })?;
     let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
     check_end(ended.status, &request.command, handle)?;
-    folder.end()?;
+    folder.end()?.alone()?;
     Ok(recording)
 }
 

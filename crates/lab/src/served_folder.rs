@@ -8,9 +8,11 @@
 //! there is copied in, and the file system is mounted anew, so that nothing of it is in memory.
 
 use crate::handle::RunHandle;
+use crate::system_tool::{POINT, cannot_fill, cannot_unmount, program};
+use crate::zfs_pool::ZfsPool;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use kurabe_host::file_extents;
+use kurabe_host::{Process, file_extents, users_below};
 use kurabe_program::{Foreground, ForegroundEnd};
 use kurabe_serve::{
     Address, AttachBy, ControlRequest, CutReport, DataPlace, DeviceFault, MARKS, PowerRules, RequestLog,
@@ -21,12 +23,10 @@ use kurabe_sim::DeviceSpec;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where it is mounted; in other name spaces this is an empty folder.
-const POINT: &str = "/run/kurabe-disk";
 /// The folder of the command on it.
 const WORK: &str = "work";
 /// Identifier of the file system, and the seed of its hashes.
@@ -46,6 +46,8 @@ pub enum FileSystemKind {
     Btrfs,
     /// exFAT; its size is the device's.
     Exfat,
+    /// ZFS; its size is the device's.
+    Zfs,
     /// None: the command gets the device.
     None,
 }
@@ -56,6 +58,7 @@ impl Keyword for FileSystemKind {
         ("xfs", Self::Xfs),
         ("btrfs", Self::Btrfs),
         ("exfat", Self::Exfat),
+        ("zfs", Self::Zfs),
         ("none", Self::None),
     ];
 }
@@ -89,7 +92,27 @@ pub struct ServedFolder {
     serving: Serving,
     request: FolderRequest,
     device: PathBuf,
+    pool: Option<Arc<ZfsPool>>,
     is_mounted: bool,
+}
+
+/// A device that was taken away.
+#[derive(Debug)]
+pub struct FolderEnd {
+    /// What it did.
+    pub figures: ServedFigures,
+    /// Who used it still: it was taken from under them.
+    pub left: Vec<Text>,
+}
+
+impl FolderEnd {
+    /// What it did, if nobody used it any more.
+    ///
+    /// # Errors
+    /// When somebody did: what he would have written is missing.
+    pub fn alone(self) -> Result<ServedFigures> {
+        refuse_left(self.left).map(|()| self.figures)
+    }
 }
 
 impl ServedFolder {
@@ -118,7 +141,7 @@ impl ServedFolder {
             log: request.log.clone(),
         })?;
         let device = serving.facts().devices[0].clone();
-        let mut made = Self { visitor, serving, request, device, is_mounted: false };
+        let mut made = Self { visitor, serving, request, device, pool: None, is_mounted: false };
         if made.request.file_system != FileSystemKind::None {
             made.make_file_system()?;
             made.mount()?;
@@ -179,8 +202,8 @@ impl ServedFolder {
         let mut environment = environment.to_vec();
         environment.push(("KURABE_DEVICE", self.device.clone()));
         environment.extend(std::env::current_dir().ok().map(|from| ("KURABE_FROM", from)));
-        let (mut words, handle) = (words.to_vec(), handle.clone());
-        self.visit(move || {
+        let (mut words, of_run) = (words.to_vec(), handle.clone());
+        let run = move || {
             if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
                 && program.contains('/')
                 && !folder.join(&*program).exists()
@@ -188,8 +211,33 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            Foreground { words: &words, folder, environment }.run(handle.engine_stop())
+            Foreground { words: &words, folder, environment }.run(of_run.engine_stop())
+        };
+        let has_ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.unblock(handle, &has_ended));
+            let ended = self.visit(run);
+            has_ended.store(true, Ordering::Release);
+            ended
         })
+    }
+
+    /// A command that waits for its device cannot end: if the run is to stop while it has faults, it answers, and a pool that lost
+    /// its power goes from under the command, which would wait for it.
+    fn unblock(&self, handle: &RunHandle, has_ended: &AtomicBool) {
+        let cuts = || self.figures().map_or(0, |figures| figures.cuts.len());
+        let before = cuts();
+        while !has_ended.load(Ordering::Acquire) {
+            let is_stopped = handle.is_stopped() && self.has_faults();
+            if is_stopped || self.pool.is_some() && cuts() > before {
+                if is_stopped {
+                    let _ = self.serving.control(ControlRequest::NO_FAULTS);
+                }
+                self.pool.iter().for_each(|pool| pool.kill());
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Has the visitor do something.
@@ -227,16 +275,21 @@ impl ServedFolder {
         self.visit(move || Ok(look(&device)))
     }
 
-    /// Takes all of it away: what the device did. Its faults end first, so that what caches hold can be written.
+    /// Takes all of it away: what the device did. Its faults end first, so that what caches hold can be written. Processes that
+    /// use it for longer than the patience get errors from then on.
     ///
     /// # Errors
-    /// When the file system is still used, or the server had failed.
-    pub fn end(mut self) -> Result<ServedFigures> {
+    /// When it cannot be unmounted, or the server had failed.
+    pub fn end(mut self) -> Result<FolderEnd> {
         self.serving.control(ControlRequest::NO_FAULTS)?;
-        self.unmount()?;
+        let left = self.unmount()?;
+        if !left.is_empty() {
+            let figures = read_answer(self.serving.control(ControlRequest::Stats)?)?;
+            return Ok(FolderEnd { figures, left });
+        }
         self.serving.detach(|_, _| {})?;
         self.serving.end();
-        self.serving.wait()
+        Ok(FolderEnd { figures: self.serving.wait()?, left })
     }
 
     /// Sets a fault of the device, from now on.
@@ -244,6 +297,9 @@ impl ServedFolder {
     /// # Errors
     /// When nothing could ever meet it, or the server has ended.
     pub fn set_fault(&self, fault: &DeviceFault) -> Result<()> {
+        // A command that cannot even begin would end in no order.
+        let folder = self.folder();
+        let _ = self.visitor.run(move || std::fs::metadata(folder));
         let fault = Some(fault.words().to_owned());
         self.serving.control(ControlRequest::Fault { fault }).map(|_| ())
     }
@@ -272,35 +328,57 @@ impl ServedFolder {
         read_answer(self.serving.control(ControlRequest::Cut)?)
     }
 
-    /// Takes the file system of before a cut away, gives the device its power back, and mounts what is left.
+    /// Takes the file system of before a cut away.
+    ///
+    /// # Errors
+    /// When it is still used: it would live on beside what is mounted then.
+    pub fn give_up(&mut self) -> Result<()> {
+        let Some(pool) = self.pool.clone() else { return self.unmount().and_then(refuse_left) };
+        self.is_mounted = false;
+        self.visit(move || pool.crash())
+    }
+
+    /// Gives the device its power back after a cut, and mounts what is left.
     ///
     /// # Errors
     /// When it cannot be mounted.
     pub fn mount_again(&mut self) -> Result<()> {
-        self.unmount()?;
         self.serving.control(ControlRequest::PowerOn)?;
         self.mount()
     }
 
-    fn unmount(&mut self) -> Result<()> {
+    /// Unmounts it, or tells who uses it still.
+    fn unmount(&mut self) -> Result<Vec<Text>> {
         if !self.is_mounted {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        self.visit(|| {
+        let pool = self.pool.clone();
+        let users = self.visit(move || {
             let begun = Instant::now();
             loop {
-                match rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::NOFOLLOW) {
-                    Ok(()) => return Ok(()),
-                    Err(rustix::io::Errno::BUSY) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
-                    Err(error) => return Err(still_used(&error.into())),
+                let unmounted = match &pool {
+                    Some(pool) => pool.export(),
+                    None => rustix::mount::unmount(POINT, rustix::mount::UnmountFlags::NOFOLLOW)
+                        .map_err(|error| cannot_unmount(&error.into())),
+                };
+                let Err(error) = unmounted else { return Ok(Vec::new()) };
+                if begun.elapsed() > PATIENCE {
+                    let users: Vec<Text> = users_below(Path::new(POINT)).iter().map(user).collect();
+                    return if users.is_empty() { Err(error) } else { Ok(users) };
                 }
+                std::thread::sleep(LOOK);
             }
         })?;
-        self.is_mounted = false;
-        Ok(())
+        self.is_mounted = !users.is_empty();
+        Ok(users)
     }
 
     fn mount(&mut self) -> Result<()> {
+        if let Some(pool) = self.pool.clone() {
+            self.visit(move || pool.import())?;
+            self.is_mounted = true;
+            return Ok(());
+        }
         let kind = self.request.file_system;
         let options = match kind {
             // What a thread of the file system's own would read ahead comes or not, as it happens.
@@ -309,7 +387,7 @@ impl ServedFolder {
             }
             FileSystemKind::Btrfs => "noatime,commit=3600",
             FileSystemKind::Xfs => "noatime,nouuid",
-            FileSystemKind::Exfat | FileSystemKind::None => "noatime",
+            FileSystemKind::Exfat | FileSystemKind::Zfs | FileSystemKind::None => "noatime",
         };
         let device = self.device.to_string_lossy().into_owned();
         self.visit(move || {
@@ -331,7 +409,12 @@ impl ServedFolder {
         Ok(())
     }
 
-    fn make_file_system(&self) -> Result<()> {
+    fn make_file_system(&mut self) -> Result<()> {
+        if self.request.file_system == FileSystemKind::Zfs {
+            let device = self.device.clone();
+            self.pool = Some(Arc::new(self.visit(move || ZfsPool::make(&device))?));
+            return Ok(());
+        }
         let device = self.device.to_string_lossy();
         let size = self.request.size_bytes;
         let kibibytes = format!("{}k", size >> 10);
@@ -353,7 +436,7 @@ impl ServedFolder {
                 program("mkfs.btrfs", &["-q", "-f", "-K", "-b", &size.to_string(), &device], "btrfs-progs")
             }
             FileSystemKind::Exfat => program("mkfs.exfat", &[&device], "exfatprogs"),
-            FileSystemKind::None => Ok(()),
+            FileSystemKind::Zfs | FileSystemKind::None => Ok(()),
         }
     }
 
@@ -419,55 +502,27 @@ fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
     }
 }
 
-/// Runs a program of the system to its end; what it says is shown if it fails.
-fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
-    let done = Command::new(name)
-        .args(words)
-        .env("LC_ALL", "C")
-        .env("PATH", search_path())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| {
-            let cannot = Error::os(text!("cannot run {name}", "{name} を実行できません"), &error);
-            match error.kind() {
-                std::io::ErrorKind::NotFound => cannot.remedy(text!(
-                    "install it: on Debian it is in the package {package}",
-                    "インストールしてください。Debian では {package} パッケージにあります"
-                )),
-                _ => cannot,
-            }
-        })?;
-    if done.status.success() {
-        return Ok(());
-    }
-    let error = String::from_utf8_lossy(&done.stderr);
-    let error = shown::line(error.trim().lines().next().unwrap_or_default());
-    Err(ErrorKind::Io.error(text!("{name} failed: {error}", "{name} が失敗しました: {error}")))
-}
-
-/// Programs that make file systems are not in everybody's search path.
-fn search_path() -> std::ffi::OsString {
-    let mut path = std::env::var_os("PATH").unwrap_or_default();
-    path.push(":/usr/sbin:/sbin");
-    path
-}
-
-fn cannot_fill(path: &Path, error: &std::io::Error) -> Error {
-    let path = shown::path(path);
-    Error::os(text!("cannot make {path}", "{path} を作れません"), error)
-}
-
 fn cannot_settle(error: &std::io::Error) -> Error {
     Error::os(text!("cannot write what is in memory", "メモリー上のデータを書き出せません"), error)
 }
 
-fn still_used(error: &std::io::Error) -> Error {
-    let message: Text = text!(
-        "the command ended, but something that it left still uses the disk",
-        "コマンドは終わりましたが、残ったプロセスがまだディスクを使っています"
+fn user(process: &Process) -> Text {
+    let (name, pid) = (shown::line(&process.command), process.pid);
+    text!("{name} (process {pid})", "{name}(プロセス {pid})")
+}
+
+fn refuse_left(left: Vec<Text>) -> Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let left = Text::list(left);
+    let message = text!(
+        "the command ended, but the disk is still in use: {left}",
+        "コマンドは終わりましたが、ディスクがまだ使われています: {left}";
+        left
     );
-    Error::os(message, error).remedy(text!(
+    Err(ErrorKind::Io.error(message).remedy(text!(
         "have the command wait for what it starts",
         "起動したプロセスの終了をコマンドが待つようにしてください"
-    ))
+    )))
 }

@@ -20,7 +20,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{
     Address, DataPlace, DeviceFault, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
 };
-use kurabe_sim::{COMPUTER, DeviceSpec, load_device};
+use kurabe_sim::{DeviceSpec, load_device};
 use noted::KeptNote;
 use record::RecordPlaces;
 use std::path::{Path, PathBuf};
@@ -68,11 +68,7 @@ pub struct ServedRequest {
 /// When it names none, or the model has no such parameter or layer.
 pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let Some(name) = model_name(target) else { return Err(no_model(target)) };
-    let mut spec = load_device(name)?;
-    if spec.computer.is_some() {
-        spec.set(COMPUTER, "none")?;
-    }
-    change_model(spec, sets, without)
+    change_model(load_device(name)?.without_computer()?, sets, without)
 }
 
 fn no_model(target: &Path) -> Error {

@@ -2,7 +2,7 @@
 
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{DataFile, ErrorKind, Result, Text, Value, nearest, text};
-use kurabe_sim::{COMPUTER, DeviceSpec, LayerSpec, load_device};
+use kurabe_sim::{DeviceSpec, LayerSpec, load_device};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -82,10 +82,8 @@ impl Panel {
 ///
 /// # Errors
 /// When nothing is left of it.
-pub fn device_below(mut spec: DeviceSpec) -> Result<DeviceSpec> {
-    if spec.computer.is_some() {
-        spec.set(COMPUTER, "none")?;
-    }
+pub fn device_below(spec: DeviceSpec) -> Result<DeviceSpec> {
+    let mut spec = spec.without_computer()?;
     let is_above = |layer: &&LayerSpec| layer.kind.of_host || layer.kind.word == "filesystem";
     let above: Vec<String> = spec.layers.iter().filter(is_above).map(|layer| layer.name.clone()).collect();
     above.iter().try_for_each(|name| spec.remove_layer(name))?;

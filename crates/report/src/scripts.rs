@@ -258,6 +258,8 @@ pub enum ScriptLine<'a> {
         bill: PricedLine<'a>,
         /// What the device did.
         figures: &'a ServedFigures,
+        /// Processes that the command left behind, in words.
+        left: &'a str,
     },
     /// The power was cut below a command.
     Cut {

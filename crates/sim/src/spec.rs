@@ -82,6 +82,17 @@ static DEFAULTS: LazyLock<Vec<Vec<Option<Setting>>>> = LazyLock::new(|| {
 });
 
 impl DeviceSpec {
+    /// The device without the time of a modelled computer before it, where a real one is.
+    ///
+    /// # Errors
+    /// Those of [`Self::set`].
+    pub fn without_computer(mut self) -> Result<Self> {
+        if self.computer.is_some() {
+            self.set(COMPUTER, "none")?;
+        }
+        Ok(self)
+    }
+
     /// Reads a device file; `name` is shown in errors. `find` gives name and text of the devices that it uses.
     ///
     /// # Errors

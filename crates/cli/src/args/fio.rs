@@ -1,6 +1,6 @@
 //! The words of `kurabe fio`: fio's, and a few of kurabe's among them.
 
-use super::shared::{JudgedArgs, ModelledArgs, WritingArgs, labels, unaccepted};
+use super::shared::{JudgedArgs, PlannedArgs, unaccepted};
 use crate::lang::{below, t};
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
@@ -22,14 +22,8 @@ pub struct FioArgs {
     pub fail_on: Vec<Unaccepted>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help = t("Do all jobs so often, which gives intervals [default: 1, as fio]", "全ジョブをこの回数行い、区間推定を付ける [既定: fio と同じ 1 回]"))]
     pub runs: Option<u32>,
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
-    pub label: Vec<String>,
     #[command(flatten)]
-    pub modelled: ModelledArgs,
-    #[command(flatten)]
-    pub writing: WritingArgs,
-    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
-    pub dry_run: bool,
+    pub planned: PlannedArgs,
     #[arg(last = true, required = true, value_name = "FIO'S WORDS", help = t("Options as fio takes them, and job files", "fio と同じオプションとジョブファイル"))]
     pub words: Vec<String>,
 }
@@ -51,16 +45,7 @@ impl FioArgs {
                 .remedy(text!("leave out one of the two", "どちらかを外してください")));
         }
         let target = self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
-        let mut request = RunRequest {
-            target,
-            labels: labels(&self.label, None)?,
-            sets: self.modelled.sets()?,
-            without: self.modelled.without.clone(),
-            no_fill: self.modelled.no_fill,
-            writing: self.writing.writing(),
-            ..RunRequest::default()
-        }
-        .with_job(job);
+        let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
         request.overrides.runs = self.runs;
         Ok((request, line))
     }

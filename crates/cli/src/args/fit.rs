@@ -1,6 +1,6 @@
 //! The words of `kurabe fit`.
 
-use super::shared::{ModelledArgs, WritingArgs, labels};
+use super::shared::PlannedArgs;
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_compare::{Use, fit_profile};
@@ -17,14 +17,8 @@ pub struct FitArgs {
     pub purpose: String,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
     pub count: Option<u32>,
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
-    pub label: Vec<String>,
     #[command(flatten)]
-    pub modelled: ModelledArgs,
-    #[command(flatten)]
-    pub writing: WritingArgs,
-    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
-    pub dry_run: bool,
+    pub planned: PlannedArgs,
 }
 
 impl FitArgs {
@@ -59,12 +53,7 @@ impl FitArgs {
         Ok(RunRequest {
             target: self.target.clone(),
             procedure: Procedure::Given(Box::new(profile)),
-            labels: labels(&self.label, None)?,
-            sets: self.modelled.sets()?,
-            without: self.modelled.without.clone(),
-            no_fill: self.modelled.no_fill,
-            writing: self.writing.writing(),
-            ..RunRequest::default()
+            ..self.planned.request()?
         })
     }
 }

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::{Text, profile::OptionKind, quantity::parse_above_zero, text};
-use kurabe_lab::{Writing, assignments, parse_label, parse_percent};
+use kurabe_lab::{RunRequest, Writing, assignments, parse_label, parse_percent};
 use kurabe_report::Unaccepted;
 use std::path::PathBuf;
 
@@ -38,6 +38,33 @@ pub struct WritingArgs {
 impl WritingArgs {
     pub(super) fn writing(&self) -> Writing {
         Writing { existing_file: self.write_existing, destroy_data_on: self.destroy_data_on.clone() }
+    }
+}
+
+/// What is asked of a run whose work the command brings along.
+#[derive(Debug, Args)]
+pub struct PlannedArgs {
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[command(flatten)]
+    pub modelled: ModelledArgs,
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+}
+
+impl PlannedArgs {
+    /// A request with all of this and nothing else.
+    pub(super) fn request(&self) -> kurabe_core::Result<RunRequest> {
+        Ok(RunRequest {
+            labels: labels(&self.label, None)?,
+            sets: self.modelled.sets()?,
+            without: self.modelled.without.clone(),
+            no_fill: self.modelled.no_fill,
+            writing: self.writing.writing(),
+            ..RunRequest::default()
+        })
     }
 }
 

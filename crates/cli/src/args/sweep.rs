@@ -1,6 +1,6 @@
 //! The words of `kurabe sweep`.
 
-use super::shared::{ModelledArgs, WritingArgs, bytes, duration, labels};
+use super::shared::{PlannedArgs, bytes, duration};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::{Result, workload::Direction};
@@ -26,14 +26,8 @@ pub struct SweepArgs {
     pub seed: u64,
     #[arg(long, help = t("Through the page cache: the computer's own cache shows, too", "ページキャッシュ経由で測る(コンピューター自身のキャッシュも見える)"))]
     pub buffered: bool,
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
-    pub label: Vec<String>,
     #[command(flatten)]
-    pub modelled: ModelledArgs,
-    #[command(flatten)]
-    pub writing: WritingArgs,
-    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
-    pub dry_run: bool,
+    pub planned: PlannedArgs,
 }
 
 impl SweepArgs {
@@ -69,12 +63,7 @@ impl SweepArgs {
             target: self.target.clone(),
             procedure: Procedure::Sweep(plan),
             overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
-            labels: labels(&self.label, None)?,
-            sets: self.modelled.sets()?,
-            without: self.modelled.without.clone(),
-            no_fill: self.modelled.no_fill,
-            writing: self.writing.writing(),
-            ..RunRequest::default()
+            ..self.planned.request()?
         })
     }
 }

@@ -25,8 +25,7 @@ for record in range(20):
             promised.write('%d' % (record + 1))
 "#;
 /// Whether each record of which more than one was promised is in the log.
-const CHECK: &str =
-    r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(wc -l < log)" -ge "$n""#;
+const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(cat log 2> /dev/null | wc -l)" -ge "$n""#;
 
 fn can_price() -> bool {
     let has_python = system("python3", &["-c", ""]).is_some();
@@ -168,6 +167,79 @@ fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
     // Faults begin with the command and end with it: what is before and behind it is no business of theirs.
     let (code, out, err) = on("error:write@after-1h");
     assert!(code == Some(0) && !out.contains("it errs"), "{out} {err}");
+}
+
+/// Who is left behind is named, and the disk goes all the same.
+#[test]
+fn a_process_that_a_command_leaves_behind_is_told_of_and_keeps_nothing() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let pid = lab.beside("pid");
+    let line = format!("sleep 1000 > /dev/null 2>&1 & echo $! > {}; exit 4", text(&pid));
+    let making = making_loop_devices();
+    let ended = lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "sh", "-c", &line]);
+    drop(making);
+    let pid = std::fs::read_to_string(pid).unwrap();
+    let left = format!("left sleep (process {}) behind", pid.trim());
+    let lives = Path::new("/proc").join(pid.trim()).exists();
+    system("kill", &[pid.trim()]);
+    assert!(ended.code() == Some(4) && ended.err.contains(&left) && lives, "{ended:#?}");
+    nothing_is_left(&lab);
+}
+
+/// Real ZFS: its pool goes with the command, comes back after a power cut, and does not keep a command that is to stop.
+#[test]
+fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {
+    if !can_price() {
+        return;
+    }
+    if system("which", &["zpool"]).is_none() {
+        eprintln!("skipped: needs zpool, of zfs-fuse or OpenZFS");
+        return;
+    }
+    let lab = Lab::new();
+    let (writer, seen) = (lab.write("writer.py", WRITER), lab.write("seen.txt", "here"));
+    let on = |words: &[&str]| {
+        let making = making_loop_devices();
+        let begin = ["on", "-q", "model:ideal-ram-disk", "--set", "memory.capacity=1GiB", "--fs", "zfs"];
+        let ended = lab.kurabe(&[&begin[..], words].concat());
+        drop(making);
+        nothing_is_left(&lab);
+        ended
+    };
+    let line = "cat seen.txt; grep -c 'kurabe-disk.*zfs' /proc/mounts; exit 3";
+    let ended = on(&["--with", text(&seen), "--", "sh", "-c", line]);
+    assert!(ended.code() == Some(3) && ended.out == "here1\n", "{ended:#?}");
+    let words = ["--cut-power", "--seeds", "2", "--check", CHECK, "--", "python3", text(&writer), "both"];
+    let kept = on(&words);
+    assert!(kept.code() == Some(0) && kept.out.contains("2 power cuts: nothing was lost"), "{kept:#?}");
+
+    // A pool whose device fails waits for it.
+    let ready = lab.beside("ready");
+    let line = format!("touch {}; dd if=/dev/zero of=a bs=64k count=8 conv=fsync", text(&ready));
+    let making = making_loop_devices();
+    let words = [
+        "on",
+        "-q",
+        "model:ideal-ram-disk",
+        "--fs",
+        "zfs",
+        "--fault",
+        "error:write",
+        "--",
+        "sh",
+        "-c",
+        &line,
+    ];
+    let live = Live::start(lab.command(&words));
+    eventually("it runs", || ready.exists());
+    live.signal(rustix::process::Signal::INT);
+    let stopped = live.end();
+    drop(making);
+    assert_eq!(stopped.code(), Some(130), "{stopped:#?}");
+    nothing_is_left(&lab);
 }
 
 #[test]

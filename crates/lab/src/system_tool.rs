@@ -1,0 +1,41 @@
+//! Programs of the system that make file systems and mount them.
+
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_host::system_program;
+use std::path::Path;
+
+/// Where it is mounted; in other name spaces this is an empty folder.
+pub(crate) const POINT: &str = "/run/kurabe-disk";
+
+/// Runs a program of the system to its end; what it says is shown if it fails.
+pub(crate) fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
+    let done = system_program(name, words).and_then(|mut command| command.output());
+    let done = done.map_err(|error| cannot_run(name, package, &error))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let error = String::from_utf8_lossy(&done.stderr);
+    let error = shown::line(error.trim().lines().next().unwrap_or_default());
+    Err(ErrorKind::Io.error(text!("{name} failed: {error}", "{name} が失敗しました: {error}")))
+}
+
+/// A program of the system could not be run; a package has it.
+pub(crate) fn cannot_run(name: &str, package: &str, error: &std::io::Error) -> Error {
+    let cannot = Error::os(text!("cannot run {name}", "{name} を実行できません"), error);
+    match error.kind() {
+        std::io::ErrorKind::NotFound => cannot.remedy(text!(
+            "install it: on Debian it is in the package {package}",
+            "インストールしてください。Debian では {package} パッケージにあります"
+        )),
+        _ => cannot,
+    }
+}
+
+pub(crate) fn cannot_fill(path: &Path, error: &std::io::Error) -> Error {
+    let path = shown::path(path);
+    Error::os(text!("cannot make {path}", "{path} を作れません"), error)
+}
+
+pub(crate) fn cannot_unmount(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot unmount the disk", "ディスクをアンマウントできません"), error)
+}
