@@ -251,7 +251,8 @@ impl ServedFolder {
     /// # Errors
     /// When a file cannot be written.
     pub fn settle(&self) -> Result<Vec<SettledFile>> {
-        if !self.is_mounted {
+        // A pool whose device failed would be waited for without end.
+        if !self.is_mounted || self.pool.is_some() && self.has_faults() {
             return Ok(Vec::new());
         }
         self.visit(|| {
@@ -281,6 +282,9 @@ impl ServedFolder {
     /// # Errors
     /// When it cannot be unmounted, or the server had failed.
     pub fn end(mut self) -> Result<FolderEnd> {
+        if self.has_faults() {
+            self.pool.iter().for_each(|pool| pool.kill());
+        }
         self.serving.control(ControlRequest::NO_FAULTS)?;
         let left = self.unmount()?;
         if !left.is_empty() {
