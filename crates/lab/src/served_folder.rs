@@ -512,7 +512,7 @@ fn cannot_settle(error: &std::io::Error) -> Error {
 
 fn user(process: &Process) -> Text {
     let (name, pid) = (shown::line(&process.command), process.pid);
-    text!("{name} (process {pid})", "{name}(プロセス {pid})")
+    Text::same(format!("{name} ({pid})"))
 }
 
 fn refuse_left(left: Vec<Text>) -> Result<()> {
