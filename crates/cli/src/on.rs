@@ -47,7 +47,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     }
     if !left.is_empty() {
         let gone = text!(
-            "kurabe: the command left {left} behind, which still used the disk: it was taken away, and they get errors",
+            "kurabe: the command left {left} behind, still using the disk: it is gone now, and they get errors",
             "kurabe: コマンドが残した {left} がまだディスクを使っていました。ディスクは片付けたので、以後エラーになります";
             left
         );

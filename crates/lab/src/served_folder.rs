@@ -251,7 +251,8 @@ impl ServedFolder {
     /// # Errors
     /// When a file cannot be written.
     pub fn settle(&self) -> Result<Vec<SettledFile>> {
-        if !self.is_mounted {
+        // A pool whose device failed would be waited for without end.
+        if !self.is_mounted || self.pool.is_some() && self.has_faults() {
             return Ok(Vec::new());
         }
         self.visit(|| {
@@ -281,6 +282,9 @@ impl ServedFolder {
     /// # Errors
     /// When it cannot be unmounted, or the server had failed.
     pub fn end(mut self) -> Result<FolderEnd> {
+        if self.has_faults() {
+            self.pool.iter().for_each(|pool| pool.kill());
+        }
         self.serving.control(ControlRequest::NO_FAULTS)?;
         let left = self.unmount()?;
         if !left.is_empty() {
@@ -508,7 +512,7 @@ fn cannot_settle(error: &std::io::Error) -> Error {
 
 fn user(process: &Process) -> Text {
     let (name, pid) = (shown::line(&process.command), process.pid);
-    text!("{name} (process {pid})", "{name}(プロセス {pid})")
+    Text::same(format!("{name} ({pid})"))
 }
 
 fn refuse_left(left: Vec<Text>) -> Result<()> {

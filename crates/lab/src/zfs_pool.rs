@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Folders of its settings and of its socket, which are its own.
-const FOLDERS: [&str; 2] = ["/etc/zfs", "/run/zfs"];
+/// Folders of its settings, of its socket and of the lock by which zfs-fuse is alone: they are its own.
+const FOLDERS: [&str; 3] = ["/etc/zfs", "/run/zfs", "/var/lock/zfs"];
 /// Where a pool is looked for: its device alone is there.
 const NODES: &str = "/run/zfs/nodes";
 /// Where zfs-fuse notes its process.

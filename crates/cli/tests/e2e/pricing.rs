@@ -182,7 +182,7 @@ fn a_process_that_a_command_leaves_behind_is_told_of_and_keeps_nothing() {
     let ended = lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "sh", "-c", &line]);
     drop(making);
     let pid = std::fs::read_to_string(pid).unwrap();
-    let left = format!("left sleep (process {}) behind", pid.trim());
+    let left = format!("left sleep ({}) behind", pid.trim());
     let lives = Path::new("/proc").join(pid.trim()).exists();
     system("kill", &[pid.trim()]);
     assert!(ended.code() == Some(4) && ended.err.contains(&left) && lives, "{ended:#?}");
